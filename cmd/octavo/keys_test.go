@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ type mortalLog struct {
 	keys          *mortalKeys
 	before, after bool
 	refuse        error
+
+	mu       sync.Mutex
+	messages [][]byte // appended messages, in their order
 }
 
 func (m *mortalLog) Append(ctx context.Context, site string, partition int, message []byte) error {
@@ -78,6 +82,9 @@ func (m *mortalLog) append(ctx context.Context, how func(context.Context, string
 		return errKilled
 	}
 	err := how(ctx, site, partition, message)
+	m.mu.Lock()
+	m.messages = append(m.messages, bytes.Clone(message))
+	m.mu.Unlock()
 	if m.after {
 		m.keys.killed = true
 		return errKilled

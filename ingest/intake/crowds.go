@@ -106,8 +106,9 @@ func (c *crowds) finish(site string, w *crowdWindow, now time.Time) {
 	c.hide(w, hidden)
 	if hidden && now.Sub(w.warned) >= crowdPause {
 		w.warned = now
-		c.log.Warn("Nearly all browsers of a site have the same address, so visitors cannot be told apart. "+
-			"Name the proxy in OCTAVO_TRUSTED_PROXIES.", "site", site, "batches", w.batches, "same", w.same, "agents", agents)
+		const warning = "Nearly all browsers of a site have the same address, so visitors cannot be told apart. " +
+			"Name the proxy in OCTAVO_TRUSTED_PROXIES."
+		c.log.Warn(warning, "site", site, "batches", w.batches, "same", w.same, "agents", agents)
 	}
 	*w = crowdWindow{address: w.candidate, hidden: w.hidden, warned: w.warned}
 }

@@ -36,7 +36,9 @@ func TestCrowds(t *testing.T) {
 			crowds := newCrowds(slog.New(slog.NewTextHandler(&said, nil)), m)
 			see := func(i int, now time.Time) {
 				var b doorBatch
-				ip := netip.AddrFrom4([4]byte{10, byte(c.address(i) >> 16), byte(c.address(i) >> 8), byte(c.address(i))})
+				ip := netip.AddrFrom4(
+					[4]byte{10, byte(c.address(i) >> 16), byte(c.address(i) >> 8), byte(c.address(i))},
+				)
 				b.begin("s", &Door{IP: ip, UserAgent: fmt.Sprint("agent ", i%c.agents), Now: now}, &daySalts{})
 				crowds.see("s", &b)
 			}

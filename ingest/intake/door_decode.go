@@ -102,7 +102,8 @@ func (d *decoder) browserEvent(allowed timeRange) *insights.Refusal {
 	}
 	e.TimeMillis = d.door.door.Now.UnixMilli() - d.door.late - d.sent.age
 	if e.TimeMillis < allowed.earliest {
-		return d.fail(insights.TooOld, "age", "must not be more than "+days(allowed.past)+" with the time since the first attempt")
+		const since = " with the time since the first attempt"
+		return d.fail(insights.TooOld, "age", "must not be more than "+days(allowed.past)+since)
 	}
 	return nil
 }

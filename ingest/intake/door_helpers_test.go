@@ -92,7 +92,12 @@ type recordedKeys struct {
 	state   schema.KeyState
 }
 
-func (k recordedKeys) ClaimEventKey(_ context.Context, _, key string, want schema.KeyClaim, _ time.Duration) (schema.KeyClaim, error) {
+func (k recordedKeys) ClaimEventKey(
+	_ context.Context,
+	_, key string,
+	want schema.KeyClaim,
+	_ time.Duration,
+) (schema.KeyClaim, error) {
 	*k.claimed = append(*k.claimed, strings.Clone(key))
 	want.State = k.state
 	return want, nil

@@ -144,7 +144,8 @@ func TestDoorTooOld(t *testing.T) {
 	t.Parallel()
 	in := newDoor(t, discardLog{}, func(c *Config) { c.MaxPast = time.Hour })
 	body := browserBatch(`{"type":"page_view","url":"https://d.example/p","age":1000}`)
-	for late, want := range map[time.Duration]*insights.Reason{time.Hour - time.Second: nil, time.Hour: insights.TooOld} {
+	wants := map[time.Duration]*insights.Reason{time.Hour - time.Second: nil, time.Hour: insights.TooOld}
+	for late, want := range wants {
 		door := testDoor
 		door.Late = late
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); ingesttest.ReasonOf(err) != want {
@@ -158,7 +159,8 @@ func TestDoorStoresNoClearIDs(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
 	in := newDoor(t, log, nil)
-	if err := in.AcceptDoor(t.Context(), Site{ID: "site_1", ClearIDs: true}, browserBatch(browserView), testDoor); err != nil {
+	clearIDs := Site{ID: "site_1", ClearIDs: true}
+	if err := in.AcceptDoor(t.Context(), clearIDs, browserBatch(browserView), testDoor); err != nil {
 		t.Fatal(err)
 	}
 	r := ingesttest.RowsOf(t, log.Messages[0])[0]
@@ -183,7 +185,8 @@ func TestDoorUnknownTypes(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if b := in.cfg.Balances.Balance(testSite.ID); b.Accepted != 2 || b.Refused["unknown_type"] != 3 || b.Unanswered() != 0 {
+	if b := in.cfg.Balances.Balance(testSite.ID); b.Accepted != 2 || b.Refused["unknown_type"] != 3 ||
+		b.Unanswered() != 0 {
 		t.Errorf("balance %+v", b)
 	}
 	if len(log.Messages) != 2 {
@@ -201,25 +204,44 @@ func TestDoorLikeAPI(t *testing.T) {
 			apiLog, doorLog := &ingesttest.MemoryLog{}, &ingesttest.MemoryLog{}
 			api, door := newDoor(t, apiLog, nil), newDoor(t, doorLog, nil)
 			rapid.Check(t, func(t *rapid.T) {
-				e := &drawnEvent{t: t, members: []string{`"type":` + strconv.Quote(kind), `"unknown":{"a":[1]}`}, want: row{}}
+				e := &drawnEvent{
+					t:       t,
+					members: []string{`"type":` + strconv.Quote(kind), `"unknown":{"a":[1]}`},
+					want:    row{},
+				}
 				e.payload(kind)
 				var both []string
 				e.text(&both, "language", "language")
 				if rapid.Bool().Draw(t, "has a referrer") {
 					both = append(both, `"referrer":"https://www.r.example/x"`)
 				}
-				url := rapid.SampledFrom([]string{"https://d.example/p", "http://a.docs.example/?utm_source=a%20b#f"}).Draw(t, "url")
+				url := rapid.SampledFrom([]string{"https://d.example/p", "http://a.docs.example/?utm_source=a%20b#f"}).
+					Draw(t, "url")
 				agent := rapid.SampledFrom([]string{"", browserAgent, "curl/8.0", "GPTBot/1.1"}).Draw(t, "agent")
 				from := testDoor
 				from.UserAgent = agent
-				session := append(slices.Clone(both), `"visitorId":"v"`, `"sessionId":"s"`, `"ip":"203.0.113.7"`, `"userAgent":`+strconv.Quote(agent))
-				apiEvent := append(slices.Clone(e.members), e.object("session", session), `"location":{"url":`+strconv.Quote(url)+`}`)
+				session := append(
+					slices.Clone(both),
+					`"visitorId":"v"`,
+					`"sessionId":"s"`,
+					`"ip":"203.0.113.7"`,
+					`"userAgent":`+strconv.Quote(agent),
+				)
+				apiEvent := append(
+					slices.Clone(e.members),
+					e.object("session", session),
+					`"location":{"url":`+strconv.Quote(url)+`}`,
+				)
 				doorEvent := append(append(slices.Clone(e.members), both...), `"url":`+strconv.Quote(url))
 				age := rapid.Int64Range(0, maxAge).Draw(t, "age")
 				doorEvent = append(doorEvent, fmt.Sprintf(`"age":%d`, age))
-				apiEvent = append(apiEvent, `"timestamp":"`+testNow.Add(-time.Duration(age)*time.Millisecond).Format(time.RFC3339Nano)+`"`)
+				apiEvent = append(
+					apiEvent,
+					`"timestamp":"`+testNow.Add(-time.Duration(age)*time.Millisecond).Format(time.RFC3339Nano)+`"`,
+				)
 				apiLog.Messages, doorLog.Messages = nil, nil
-				if err := api.Accept(t.Context(), testSite, []byte(ingesttest.Events("{"+strings.Join(apiEvent, ",")+"}")), testClient); err != nil {
+				apiBody := []byte(ingesttest.Events("{" + strings.Join(apiEvent, ",") + "}"))
+				if err := api.Accept(t.Context(), testSite, apiBody, testClient); err != nil {
 					t.Fatal(err)
 				}
 				body := browserBatch("{" + strings.Join(rapid.Permutation(doorEvent).Draw(t, "order"), ",") + "}")
@@ -244,7 +266,9 @@ func TestDoorPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
 	in := newDoor(t, log, nil)
-	clean := browserBatch(browserView + `,{"type":"search_type_query","query":"a\u0062","url":"https://d.example/\u0062"}`)
+	clean := browserBatch(
+		browserView + `,{"type":"search_type_query","query":"a\u0062","url":"https://d.example/\u0062"}`,
+	)
 	body, agent, key := bytes.Clone(clean), []byte(browserAgent), []byte("pk_1")
 	for range 3 {
 		copy(body, clean)
@@ -278,7 +302,8 @@ func TestDoorPoolKeepsNothing(t *testing.T) {
 		if err := in.AcceptDoor(t.Context(), testSite, browserBatch(`{"type":"page_view","url":"https://d.example/p","age":5}`), testDoor); err != nil {
 			t.Fatal(err)
 		}
-		if err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(ingesttest.Event("page_view", ""))), testClient); err != nil {
+		other := []byte(ingesttest.Events(ingesttest.Event("page_view", "")))
+		if err := in.Accept(t.Context(), testSite, other, testClient); err != nil {
 			t.Fatal(err)
 		}
 		checkRow(t, ingesttest.RowsOf(t, log.Messages[len(log.Messages)-1])[0], base("page_view"))
@@ -289,9 +314,20 @@ func TestDoorPoolKeepsNothing(t *testing.T) {
 // visitor, a session and an allowed host.
 func FuzzAcceptDoor(f *testing.F) {
 	f.Add(browserBatch(browserView))
-	f.Add([]byte(`{"events":[{"type":"new"},{"type":"page_view","age":86400000,"url":"https://a.docs.example.:80/x","referrer":"a:b","language":"é","title":"\ud83d\ude00"}],"id":"\u0061"}`))
+	f.Add(
+		[]byte(
+			`{"events":[{"type":"new"},{"type":"page_view","age":86400000,"url":"https://a.docs.example.:80/x","referrer":"a:b","language":"é","title":"\ud83d\ude00"}],"id":"\u0061"}`,
+		),
+	)
 	for kind, c := range ingesttest.Minimal {
-		f.Add(browserBatch(`{"type":"` + kind + `","url":"https://d.example/p",` + strings.TrimPrefix(c.Extra+`,"age":1`, ",") + "}"))
+		f.Add(
+			browserBatch(
+				`{"type":"` + kind + `","url":"https://d.example/p",` + strings.TrimPrefix(
+					c.Extra+`,"age":1`,
+					",",
+				) + "}",
+			),
+		)
 	}
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -314,10 +350,12 @@ func FuzzAcceptDoor(f *testing.F) {
 		}
 		for _, message := range log.Messages {
 			for _, r := range ingesttest.RowsOf(t, message) {
-				if r["visitor"] == nil || r["session"] == nil || r["door"] != doorKey || r["event_key"] != "pk_1.2" || r["visitor_id"] != nil {
+				if r["visitor"] == nil || r["session"] == nil || r["door"] != doorKey || r["event_key"] != "pk_1.2" ||
+					r["visitor_id"] != nil {
 					t.Fatalf("stored %v", r)
 				}
-				if url := strings.ToLower(r["url"].(string)); !strings.Contains(url, "d.example") && !strings.Contains(url, ".docs.example") {
+				if url := strings.ToLower(r["url"].(string)); !strings.Contains(url, "d.example") &&
+					!strings.Contains(url, ".docs.example") {
 					t.Fatalf("stored the url %s", url)
 				}
 			}

@@ -103,7 +103,8 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		}
 		switch got.State {
 		case schema.KeyReused:
-			return got, claimedAt, "reused", insights.Refuse(insights.KeyReused, d.keyField(), "was used within a day for a request with another body")
+			const problem = "was used within a day for a request with another body"
+			return got, claimedAt, "reused", insights.Refuse(insights.KeyReused, d.keyField(), problem)
 		case schema.KeyDone:
 			return got, claimedAt, "repeat", nil
 		case schema.KeyNew:
@@ -113,7 +114,8 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		case schema.KeyBusy: // the other attempt may finish soon
 		}
 		if ctx.Err() != nil || time.Until(deadline) < wait.Next() {
-			return got, claimedAt, "busy", insights.Refuse(insights.KeyBusy, d.keyField(), "belongs to a request that is being processed, try again")
+			const problem = "belongs to a request that is being processed, try again"
+			return got, claimedAt, "busy", insights.Refuse(insights.KeyBusy, d.keyField(), problem)
 		}
 		wait.Sleep(ctx)
 	}

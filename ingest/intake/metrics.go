@@ -60,8 +60,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	for _, reason := range insights.Reasons {
 		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}
 	}
-	r.MustRegister(m.accepted, m.requests, m.requestsInFlight, m.bytesInFlight, m.requestsWaiting, m.admitSeconds, m.keys, m.keysUnmarked, requests, events,
-		m.sessionsForgotten, m.sitesOfOneAddress)
+	r.MustRegister(m.accepted, m.requests, m.requestsInFlight, m.bytesInFlight, m.requestsWaiting, m.admitSeconds, m.keys, m.keysUnmarked, requests, events)
+	r.MustRegister(m.sessionsForgotten, m.sitesOfOneAddress)
 	return m
 }
 

@@ -82,7 +82,7 @@ func (s *Salts) run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := s.Renew(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			s.log.Warn("Cannot compare the salts of visitors with the store's; the next minute tries again.", "error", err)
+			s.log.Warn("Cannot compare the salts of visitors with the store's; the next try follows.", "error", err)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error 
 	for _, old := range had {
 		for _, salt := range got {
 			if salt.Day == old.Day && salt.Salt != old.Salt {
-				s.log.Warn("Another node has an older salt of the same day, so visitors of browsers who came to this node "+
-					"count twice on that day.", "day", time.UnixMilli(int64(old.Day)*dayMillis).UTC().Format(time.DateOnly))
+				day := time.UnixMilli(int64(old.Day) * dayMillis).UTC().Format(time.DateOnly)
+				s.log.Warn("Another node has an older salt of the day: visitors of this node count twice.", "day", day)
 			}
 		}
 	}

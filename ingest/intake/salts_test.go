@@ -60,7 +60,16 @@ func TestVisitors(t *testing.T) {
 	}
 	in := quietSalts(newMemorySalts())
 	other, _ := in.at(t.Context(), testNow)
-	if other.visitors("s", appendVisitor(nil, netip.MustParseAddr(one), "a"), testNow).today == visitor("s", one, "a", testNow) {
+	if other.visitors(
+		"s",
+		appendVisitor(nil, netip.MustParseAddr(one), "a"),
+		testNow,
+	).today == visitor(
+		"s",
+		one,
+		"a",
+		testNow,
+	) {
 		t.Error("two salts give the same visitor")
 	}
 }
@@ -102,7 +111,9 @@ func TestSaltsWithoutStore(t *testing.T) {
 		t.Helper()
 		door := testDoor
 		door.Now = now
-		if err := in.AcceptDoor(t.Context(), testSite, browserBatch(browserView), door); ingesttest.ReasonOf(err) != want {
+		if err := in.AcceptDoor(t.Context(), testSite, browserBatch(browserView), door); ingesttest.ReasonOf(
+			err,
+		) != want {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
@@ -128,7 +139,9 @@ func TestSaltsWithoutStore(t *testing.T) {
 	store.err = nil
 	salts.pause = 0
 	post(testNow.Add(24*time.Hour), nil)
-	if none := newTestIntake(t, log, nil); ingesttest.ReasonOf(none.AcceptDoor(t.Context(), testSite, browserBatch(browserView), testDoor)) != insights.SaltUnavailable {
+	if none := newTestIntake(t, log, nil); ingesttest.ReasonOf(
+		none.AcceptDoor(t.Context(), testSite, browserBatch(browserView), testDoor),
+	) != insights.SaltUnavailable {
 		t.Error("an intake without salts takes a batch")
 	}
 }
@@ -186,7 +199,7 @@ func TestSaltsPutBack(t *testing.T) {
 	if at(young) != first || at(old) != first {
 		t.Error("the older salt did not win")
 	}
-	if strings.Count(said.String(), "Another node has an older salt") != 1 {
+	if strings.Count(said.String(), "Another node has an older salt of the day") != 1 {
 		t.Errorf("the young node said %q", said.String())
 	}
 }

@@ -137,7 +137,14 @@ func TestSimulatedSessions(t *testing.T) {
 			merged += len(of) - 1
 		}
 		wrong := func(n int) float64 { return float64(n)/float64(truth) - 1 }
-		t.Logf("%-52s %+7.2f %% of %d sessions, %d merged; by first event %+7.2f %%", l.name, 100*wrong(len(counted)), truth, merged, 100*wrong(len(exact)))
+		t.Logf(
+			"%-52s %+7.2f %% of %d sessions, %d merged; by first event %+7.2f %%",
+			l.name,
+			100*wrong(len(counted)),
+			truth,
+			merged,
+			100*wrong(len(exact)),
+		)
 		if got := math.Abs(wrong(len(counted))) + float64(merged)/float64(truth); got > l.atMost {
 			t.Errorf("%s: %.4f of the sessions are wrong, want at most %.4f", l.name, got, l.atMost)
 		}

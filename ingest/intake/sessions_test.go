@@ -65,7 +65,10 @@ func TestSessionsInOrder(t *testing.T) {
 		seen := map[uint64]bool{}
 		at, last, session := testNow.UnixMilli(), int64(0), uint64(0)
 		for range 50 {
-			at += rapid.OneOf(rapid.Int64Range(0, sessionGap), rapid.Int64Range(sessionGap-1, sessionGap+2), rapid.Int64Range(0, 10*sessionGap)).Draw(t, "gap")
+			at += rapid.OneOf(
+				rapid.Int64Range(0, sessionGap), rapid.Int64Range(sessionGap-1, sessionGap+2),
+				rapid.Int64Range(0, 10*sessionGap),
+			).Draw(t, "gap")
 			_, got := table.assign(who, v, at)
 			if continues := at-last <= sessionGap; continues != (got == session) {
 				t.Fatalf("after %d ms the session is %x, and was %x", at-last, got, session)
@@ -131,7 +134,14 @@ func TestMidnight(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
 	midnight := time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
-	before, after := visitors{today: 1, midnight: midnight - dayMillis}, visitors{today: 2, yesterday: 1, midnight: midnight}
+	before, after := visitors{
+		today:    1,
+		midnight: midnight - dayMillis,
+	}, visitors{
+		today:     2,
+		yesterday: 1,
+		midnight:  midnight,
+	}
 	for name, c := range map[string]struct {
 		last, next int64 // minutes from midnight
 		keeps      bool
@@ -163,7 +173,8 @@ func TestMidnight(t *testing.T) {
 			}
 			// The session goes on while events come, for hours.
 			for at := c.next + 29; at < 600 && c.next-c.last <= 30 && c.last < 0; at += 29 {
-				if visitor, session := table.assign(who, after, midnight+at*minute); visitor != 1 || session != second {
+				if visitor, session := table.assign(who, after, midnight+at*minute); visitor != 1 ||
+					session != second {
 					t.Fatalf("at minute %d: visitor %d, session %x", at, visitor, session)
 				}
 			}
@@ -178,7 +189,8 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// TestSessionsAreBounded: a full table forgets the oldest sessions, counts those that could go on, and keeps its size.
+// TestSessionsAreBounded: a full table forgets the oldest sessions, counts sessions that could go on, and keeps its
+// size.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())

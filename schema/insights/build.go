@@ -33,6 +33,10 @@ func enumField(id uint8, name string, e *Enum, get func(*Event) Code) Field {
 	return Field{id: id, Name: name, Type: e.clickHouseType(), Codec: hashCodec, wire: wireCode{get}}
 }
 
+func doorOf(e *Event) Code { return e.Door }
+
+func keyOf(e *Event) string { return e.PublishableKey }
+
 func doorField(id uint8, name string, get func(*Event) Code) Field {
 	f := enumField(id, name, EventDoors, get)
 	f.wire = wireDoor{wireCode{get}}

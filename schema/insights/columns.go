@@ -31,7 +31,8 @@ var columns = []Column{
 	uniqueCount(
 		"sessionsCount",
 		"Number of different sessions. A session is what one visitor did under one session id: two visitors with "+
-			"the same session id are two sessions. Events of the types page_leave, code_copy and file_download are "+
+			"the same session id are two sessions. Nodes assign the sessions of browsers (eventDoor key and pixel) "+
+			"approximately: they have no session id. Events of the types page_leave, code_copy and file_download are "+
 			"of a session and make none: alone they count 0. A funnel by session finds the sessions that have them.",
 		[]string{"session", "visitor"}, SessionEvents,
 	),
@@ -200,10 +201,10 @@ var columns = []Column{
 		"Which llms.txt was requested."),
 	enumDimension("eventMarkdownSource", AsNull, MarkdownSources, enumField(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
 		"What asked for a page's Markdown."),
-	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", func(e *Event) Code { return e.Door }), Content,
+	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", doorOf), Content,
 		"How the event came: `api` is a token or `anonymousEvents`, `key` a browser's post under a publishable key, "+
 			"and `pixel` an image under a publishable key."),
-	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", func(e *Event) string { return e.PublishableKey }), Content,
+	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", keyOf), Content,
 		"The publishable key that the event came under, with its generation: `<key id>.<generation>`; null for `api`. "+
 			"Anybody can see a publishable key and invent events under it. A filter leaves out the events of a "+
 			"generation."),

@@ -27,8 +27,8 @@ var (
 	LogUnavailable  = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
 	LogFull         = &Reason{"log_full", 503, true, "The event log is full: its events must be stored first, or its disk needs space."}
 	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which stores the keys, did not answer."}
-	HostNotAllowed  = &Reason{"host_not_allowed", 403, false, "The event's url, or the request's Origin, has a host that the publishable key does not list."}
-	SaltUnavailable = &Reason{"salt_unavailable", 503, true, "Visitors of browsers are hashed with a daily salt, and Postgres, which stores the salts, did not answer."}
+	HostNotAllowed  = &Reason{"host_not_allowed", 403, false, "A host is not one that the publishable key allows."}
+	SaltUnavailable = &Reason{"salt_unavailable", 503, true, "Postgres did not answer with the salts of visitors."}
 
 	Reasons = []*Reason{
 		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,
