@@ -154,6 +154,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 		err = tooLarge(rt.op)
 	} else if authorization := ctx.Request.Header.Peek("Authorization"); len(authorization) == 0 && rt.op.Scope.Nobody {
 		err = f.guard.AdmitNobody(f.base, c, &c.Caller)
+	} else if rt.op.Scope.Key {
+		err = f.guard.AdmitKey(f.base, c, &c.Caller)
 	} else if !rt.op.Scope.Public {
 		_, err = f.guard.Authenticate(f.base, authorization, c.IP, c.Now)
 	}
