@@ -35,11 +35,11 @@ type Guard struct {
 	// open caches the sites that accept events without a token.
 	open *ttlCache[eventSiteKey, eventSiteGrant]
 	// keys caches the texts of publishable keys. Made-up texts do not get there.
-	keys     *ttlCache[string, *PublishableKey]
-	keyTexts *PublishableKeys
-	uses     *useRecorder
-	rates    *rateLimits
-	keyRates *keyRates
+	keys      *ttlCache[string, *PublishableKey]
+	keySecret *KeySecret
+	uses      *useRecorder
+	rates     *rateLimits
+	keyRates  *keyRates
 	// addresses limits the work done before a token is known to be valid.
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.
@@ -49,7 +49,7 @@ type Guard struct {
 // NewGuard builds a Guard; Run records the use of tokens.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g := &Guard{
-		store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st), keyTexts: NewPublishableKeys(st),
+		store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st), keySecret: NewKeySecret(st),
 	}
 	var errs [7]error
 	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {

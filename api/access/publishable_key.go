@@ -10,35 +10,25 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// PublishableKeys makes and reads the texts of publishable keys. It reads their secret when it is needed, and keeps it.
-type PublishableKeys struct {
-	store  *store.Store
-	secret atomic.Pointer[[]byte]
+// KeySecret is the secret that the texts of publishable keys are made with. It is read once.
+type KeySecret struct {
+	store *store.Store
+	value atomic.Pointer[[]byte]
 }
 
-// NewPublishableKeys builds PublishableKeys.
-func NewPublishableKeys(st *store.Store) *PublishableKeys { return &PublishableKeys{store: st} }
+// NewKeySecret builds a KeySecret; it reads the secret when it is needed.
+func NewKeySecret(st *store.Store) *KeySecret { return &KeySecret{store: st} }
 
-// Text returns the text of a key's generation.
-func (k *PublishableKeys) Text(ctx context.Context, id string, generation int) (string, error) {
-	if err := k.load(ctx); err != nil {
-		return "", err
-	}
-	return schema.PublishableKeyText(*k.secret.Load(), id, generation), nil
-}
-
-// loaded reports whether reading a text takes no query.
-func (k *PublishableKeys) loaded() bool { return k.secret.Load() != nil }
-
-func (k *PublishableKeys) load(ctx context.Context) error {
-	if k.loaded() {
-		return nil
+// Read returns the secret.
+func (k *KeySecret) Read(ctx context.Context) ([]byte, error) {
+	if known := k.value.Load(); known != nil {
+		return *known, nil
 	}
 	secret, err := k.store.PublishableKeysSecret(ctx)
 	if err == nil {
-		k.secret.Store(&secret)
+		k.value.Store(&secret)
 	}
-	return err
+	return secret, err
 }
 
 // PublishableKey is a text of a publishable key that works, as a node caches it.
@@ -83,16 +73,20 @@ func (g *Guard) AdmitKey(ctx context.Context, path PathParams, c *Caller) error 
 }
 
 func (g *Guard) loadKey(ctx context.Context, text string, c *Caller) (*PublishableKey, error) {
-	if !g.keyTexts.loaded() {
+	known := g.keySecret.value.Load() != nil
+	if !known { // Reading the secret is a query.
 		if err := g.addresses.takeWrongToken(c.IP, c.Now); err != nil {
 			return nil, err
 		}
-		if err := g.keyTexts.load(ctx); err != nil {
-			return nil, err
-		}
+	}
+	secret, err := g.keySecret.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
 		g.addresses.giveBackWrongToken(c.IP)
 	}
-	id, generation, made := schema.ReadPublishableKey(*g.keyTexts.secret.Load(), text)
+	id, generation, made := schema.ReadPublishableKey(secret, text)
 	if !made {
 		return nil, g.refuseToken(c.IP, c.Now, badKey)
 	}

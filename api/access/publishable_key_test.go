@@ -46,11 +46,11 @@ func newKeyed(t *testing.T, cfg Config, dailyCap int64) *keyed {
 // text is the text of a generation of the key.
 func (k *keyed) text(generation int) string {
 	k.Helper()
-	text, err := NewPublishableKeys(k.st).Text(k.Context(), k.key.ID, generation)
+	secret, err := NewKeySecret(k.st).Read(k.Context())
 	if err != nil {
 		k.Fatal(err)
 	}
-	return text
+	return schema.PublishableKeyText(secret, k.key.ID, generation)
 }
 
 // ask admits a text, in a buffer that is overwritten afterwards.
@@ -101,7 +101,7 @@ func TestKeysAreRemembered(t *testing.T) {
 		t.Errorf("a remembered key, from an address over its limit: %v", err)
 	}
 	// The installation made this text, so it takes a query, which is not made for an address over its limit.
-	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keyTexts.secret.Load(), schema.NewID(), 1), "198.51.100.2", now); !schema.IsCode(err, schema.CodeTooManyRequests) {
+	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2", now); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Error(err)
 	}
 }

@@ -91,7 +91,7 @@ func (c Config) withDefaults() Config {
 func (c Config) guard() access.Config {
 	return access.Config{
 		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
-		KeyRateLimit: c.KeyRateLimit,
+		KeyRateLimit:    c.KeyRateLimit,
 		PublicRateLimit: c.PublicRateLimit, WrongTokenRateLimit: c.WrongTokenRateLimit, TrustedProxies: c.TrustedProxies,
 	}
 }

@@ -49,6 +49,14 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	return 0, e
 }
 
+func (a eventIntake) AcceptDoor(context.Context, schema.EventSite, []byte, schema.DoorInfo) error {
+	return &schema.Error{Code: schema.CodeUnavailable, Message: "the door for browsers is not available"}
+}
+
+func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
+	a.intake.RefuseUnread(siteID, reason)
+}
+
 // eventBalances answers balances from the counters of this process, which began
 // at since.
 type eventBalances struct {
