@@ -33,7 +33,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
-		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
+		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs),
 	)
 }
 

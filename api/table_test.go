@@ -257,6 +257,11 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
+	for path := range allowed { // The text before an ending is a parameter too, so a path with the ending is also without.
+		if form, ending := strings.CutSuffix(path, ".gif"); ending {
+			allowed[path] = append(allowed[path], allowed[form]...)
+		}
+	}
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		path, _ := h.Example(op, h.Ours)
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
@@ -299,7 +304,14 @@ func TestEveryBodyIsBounded(t *testing.T) {
 			if slices.Contains(op.Accepts, contentType) {
 				continue
 			}
-			h.WantError(h.Do(op.Method, path, token, body, "Content-Type", contentType), http.StatusUnsupportedMediaType)
+			a := h.Do(op.Method, path, token, body, "Content-Type", contentType)
+			if op.Accepts[0] == frame.MediaAny[0] {
+				if a.Status != op.Status {
+					t.Errorf("%s with Content-Type %q: %d %s", op.ID, contentType, a.Status, a.Body)
+				}
+				continue
+			}
+			h.WantError(a, http.StatusUnsupportedMediaType)
 		}
 		h.WantError(h.Do(op.Method, path, token, body, "Content-Encoding", "rot13"), http.StatusUnsupportedMediaType)
 		h.WantError(h.Do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip", "Content-Type", op.Accepts[0]), http.StatusBadRequest)

@@ -127,8 +127,8 @@ type EventBalance struct {
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
-	// UnreadRequests counts requests that found no room, by reason. Their events were not read, so Received does not include
-	// them. The client is told to retry.
+	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's rules
+	// refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
 	// Stored and DeadLettered count what the sink of the process did with events of the log.
 	Stored       uint64 `json:"stored"`

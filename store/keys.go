@@ -8,6 +8,9 @@ const insightsKeyName = "insights-visitor-hash"
 // exportKeyName may change, but addresses that were signed with the old key then expire early.
 const exportKeyName = "export-signature"
 
+// publishableKeysName must never change: every key that is on a page would end.
+const publishableKeysName = "publishable-keys"
+
 // InsightsKey returns the installation's 32-byte key for hashing visitor and session ids.
 func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, insightsKeyName)
@@ -15,3 +18,8 @@ func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 
 // ExportKey returns the installation's 32-byte key for signing the addresses of files.
 func (s *Store) ExportKey(ctx context.Context) ([]byte, error) { return s.db.Key(ctx, exportKeyName) }
+
+// PublishableKeysSecret returns the installation's 32-byte secret that the texts of publishable keys are made with.
+func (s *Store) PublishableKeysSecret(ctx context.Context) ([]byte, error) {
+	return s.db.Key(ctx, publishableKeysName)
+}

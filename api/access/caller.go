@@ -15,7 +15,7 @@ import (
 // Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
 // during the call: functions must copy values that they retain.
 type Caller struct {
-	// Principal is nil for public operations.
+	// Principal is nil for public operations, unless they take a publishable key.
 	Principal *store.Principal
 	// Reader is set for the reader of a published site. A reader is not a user, so the Principal has no UserID.
 	Reader *Reader
@@ -27,6 +27,8 @@ type Caller struct {
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
+	// Key is set by the scope of publishable keys, together with EventSite.
+	Key *PublishableKey
 	// Integration and Installation are set by the scopes that name them.
 	Integration  *store.Integration
 	Installation *store.Installation

@@ -20,6 +20,7 @@ type Config struct {
 	AuthEntries         int
 	RateLimit           int
 	EventRateLimit      int
+	KeyRateLimit        int
 	PublicRateLimit     int
 	WrongTokenRateLimit int
 	TrustedProxies      []netip.Prefix
@@ -32,9 +33,13 @@ type Guard struct {
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
 	// open caches the sites that accept events without a token.
-	open  *ttlCache[eventSiteKey, eventSiteGrant]
-	uses  *useRecorder
-	rates *rateLimits
+	open *ttlCache[eventSiteKey, eventSiteGrant]
+	// keys caches the texts of publishable keys. Made-up texts do not get there.
+	keys      *ttlCache[string, *PublishableKey]
+	keySecret *KeySecret
+	uses      *useRecorder
+	rates     *rateLimits
+	keyRates  *keyRates
 	// addresses limits the work done before a token is known to be valid.
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.
@@ -43,8 +48,10 @@ type Guard struct {
 
 // NewGuard builds a Guard; Run records the use of tokens.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
-	g := &Guard{store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st)}
-	var errs [5]error
+	g := &Guard{
+		store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st), keySecret: NewKeySecret(st),
+	}
+	var errs [7]error
 	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
 		return string(h[:])
 	})
@@ -52,6 +59,8 @@ func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g.open, errs[4] = newEventSites(openSites, cfg)
 	g.rates, errs[2] = newRateLimits(cfg)
 	g.addresses, errs[3] = newAddressLimits(cfg)
+	g.keys, errs[5] = newTTLCache[string, *PublishableKey](cfg.AuthEntries, cfg.AuthTTL, func(text string) string { return text })
+	g.keyRates, errs[6] = newKeyRates(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("cannot build the guard: %w", err)
 	}
@@ -174,6 +183,8 @@ func (s Scope) admit(p *store.Principal) error {
 		return s.admitInstallation(p)
 	case schema.TokenNone:
 		return schema.Unauthorized(noToken) // [Guard.AdmitNobody] admits these callers.
+	case schema.TokenPublishable:
+		return schema.Forbidden("a publishable key is no token") // [Guard.AdmitKey] admits these callers.
 	default:
 		return schema.Forbidden("this version does not support this kind of token")
 	}

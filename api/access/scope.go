@@ -18,6 +18,8 @@ type Scope struct {
 	set bool
 	// Public operations need no token.
 	Public bool
+	// Key means that a public operation takes a publishable key in its path.
+	Key bool
 	// Object is the kind of object that the path names; nil if none.
 	Object *Object
 	// Named is the kind of object that the body names; nil if none.
@@ -50,6 +52,9 @@ type Scope struct {
 
 // Public is the scope of operations that need no token.
 func Public() Scope { return Scope{set: true, Public: true} }
+
+// WithPublishableKey is the scope of operations that need no token, and take a publishable key as {key} in their path.
+func WithPublishableKey() Scope { return Scope{set: true, Public: true, Key: true} }
 
 // AnyUser is the scope of operations that every user may call.
 func AnyUser() Scope { return Scope{set: true} }
@@ -129,6 +134,8 @@ func (s Scope) WideningReaders() Scope {
 // String names the scope in documentation.
 func (s Scope) String() string {
 	switch {
+	case s.Key:
+		return "publishable key"
 	case s.Public:
 		return "public"
 	case s.Named != nil:
@@ -173,6 +180,8 @@ func (s Scope) Check(path string) error {
 	switch {
 	case !s.set:
 		return errors.New("scope is missing")
+	case s.Key && !strings.Contains(path, "{key}"):
+		return errors.New("scope needs {key} in the path")
 	case (s.Object != nil || s.Named != nil) && rightNames[s.Right] == "":
 		return errors.New("scope names no single right")
 	case s.Object != nil && !strings.Contains(path, "{"+s.Object.param+"}"):

@@ -28,6 +28,17 @@ func eventsExamples() {
 	Examples["eraseSiteVisitor"] = example{Make: visitor}
 	Examples["getSiteVisitorErasure"] = example{Make: visitor}
 	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400}`}
+	key := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		id, text := h.PublishableKey(tenant, "docs.example.com")
+		return map[string]string{"keyId": id, "key": text}
+	}
+	Examples["createSitePublishableKey"] = example{body: `{"name":"Pages","hosts":["docs.example.com"]}`}
+	Examples["getSitePublishableKey"] = example{Make: key}
+	Examples["updateSitePublishableKey"] = example{body: `{"dailyCap":5000}`, Make: key}
+	Examples["rotateSitePublishableKey"] = example{body: `{"overlap":3600}`, Make: key}
+	Examples["deleteSitePublishableKey"] = example{Make: key}
+	Examples["postBrowserEvents"] = example{body: `{"id":"a","events":[{"type":"page_view","url":"https://docs.example.com/"}]}`, Make: key}
+	Examples["showBrowserPixel"] = example{query: "?url=https://docs.example.com/", Make: key}
 }
 
 func addressExamples() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // txtRecords is a fake name server with these records.
@@ -51,6 +52,10 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
+	// Doors has the requests of browsers, whose bodies and sites are among the others.
+	Doors []schema.DoorInfo
+	// Unread has the reasons of requests that were refused unread.
+	Unread []string
 	// Unknown is how many events of each request have an unknown type and are refused individually.
 	Unknown int
 }
@@ -63,6 +68,22 @@ func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byt
 		err = f.Run(body)
 	}
 	return f.Unknown, err
+}
+
+func (f *fakeIntake) AcceptDoor(_ context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Bodies, f.Sites, f.Doors = append(f.Bodies, string(body)), append(f.Sites, site), append(f.Doors, from)
+	if f.Run != nil {
+		return f.Run(body)
+	}
+	return nil
+}
+
+func (f *fakeIntake) RefuseUnread(_ string, reason *insights.Reason) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Unread = append(f.Unread, reason.Label)
 }
 
 type fakeInsights struct{}

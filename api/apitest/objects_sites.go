@@ -232,3 +232,19 @@ func Line(item map[string]any, members ...string) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// PublishableKey makes a publishable key of a tenant's site and returns its id and its text.
+func (h *Harness) PublishableKey(tenant *storetest.Tenant, hosts ...string) (id, text string) {
+	h.T.Helper()
+	row, err := h.Store.Sites.CreatePublishableKey(h.T.Context(), tenant.Site.ID, sites.NewPublishableKey{
+		Name: "Pages", Hosts: hosts, DailyCap: 1_000_000, RespectGPC: true,
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	secret, err := h.Store.PublishableKeysSecret(h.T.Context())
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return row.ID, schema.PublishableKeyText(secret, row.ID, 1)
+}

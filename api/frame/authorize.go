@@ -12,6 +12,9 @@ import (
 
 // authorize admits the caller or refuses with 401, 403, 404 or 429, and leaves the object of the scope in the Caller.
 func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
+	if op.Scope.Key {
+		return f.authorizeKey(ctx, c)
+	}
 	if op.Scope.Public {
 		return f.guard.TakePublic(c.IP, c.Now)
 	}
@@ -35,6 +38,19 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 		return err
 	}
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
+}
+
+// authorizeKey admits a caller with a publishable key, within the limits of its address, the key and the key's site.
+func (f *frame) authorizeKey(ctx context.Context, c *call) error {
+	if err := f.guard.AdmitKey(ctx, c, &c.Caller); err != nil {
+		return err
+	}
+	if err := f.guard.TakePublic(c.IP, c.Now); err != nil {
+		return err
+	}
+	take, err := f.guard.TakeKey(c.Key, c.Now)
+	c.showAllowance(take)
+	return err
 }
 
 // authorizeNamed authorizes the caller on the object that the body names.
@@ -64,20 +80,25 @@ var (
 	headerReset     = []byte("X-Ratelimit-Reset")
 )
 
-// limit counts a request against the token's rate, or refuses it with 429. In both cases the response's headers have
-// the burst, its remainder, and the Unix second when the full burst is available again.
+// limit counts a request against the token's rate, or refuses it with 429.
 func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error {
 	take := f.guard.Take(class, s, c.Now)
+	c.showAllowance(take)
+	if take.Wait > 0 {
+		return schema.TooManyRequests("too many requests with this token", take.Wait)
+	}
+	return nil
+}
+
+// showAllowance writes the headers about an allowance, of a refused request too: the burst, its remainder, and the Unix
+// second when the full burst is available again.
+func (c *call) showAllowance(take access.Allowance) {
 	if take.Burst == 0 {
-		return nil
+		return
 	}
 	var digits [20]byte
 	header := &c.http.Response.Header
 	header.SetCanonical(headerLimit, strconv.AppendInt(digits[:0], take.Burst, 10))
 	header.SetCanonical(headerRemaining, strconv.AppendInt(digits[:0], take.Left, 10))
 	header.SetCanonical(headerReset, strconv.AppendInt(digits[:0], take.Idle.Add(time.Second-1).Unix(), 10))
-	if take.Wait > 0 {
-		return schema.TooManyRequests("too many requests with this token", take.Wait)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // benchFrame returns the frame with one token and one site cached, so that only the frame is measured.
@@ -40,6 +41,50 @@ type discard struct{}
 
 func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) (int, error) {
 	return 0, nil
+}
+
+func (discard) AcceptDoor(context.Context, schema.EventSite, []byte, schema.DoorInfo) error {
+	return nil
+}
+
+func (discard) RefuseUnread(string, *insights.Reason) {}
+
+// BenchmarkDoor is BenchmarkFrame for a browser's batch of one event.
+func BenchmarkDoor(b *testing.B) {
+	handler, request := benchDoor(b)
+	b.ResetTimer()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		request(ctx)
+		for pb.Next() {
+			ctx.Response.Reset()
+			ctx.ResetUserValues()
+			handler(ctx)
+			if ctx.Response.StatusCode() != http.StatusNoContent {
+				b.Errorf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
+				return
+			}
+		}
+	})
+}
+
+// benchDoor is benchFrame for a browser's batch of one event.
+func benchDoor(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
+	b.Helper()
+	h := apitest.New(b, func(c *frame.Config, d *api.Deps) {
+		c.AuthTTL, d.Intake, d.Log = time.Hour, discard{}, slog.New(slog.DiscardHandler)
+	})
+	_, key := h.PublishableKey(h.Ours, "docs.example.com")
+	return h.Server.Handler(), func(ctx *fasthttp.RequestCtx) {
+		ctx.Request.Header.SetMethod(http.MethodPost)
+		ctx.Request.SetRequestURI("/e/" + key)
+		ctx.Request.Header.SetContentType("text/plain;charset=UTF-8")
+		ctx.Request.Header.Set("Origin", "https://docs.example.com")
+		ctx.Request.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+		ctx.Request.SetBodyString(`{"id":"0123456789abcdef","events":[{"type":"page_view","age":1500,"language":"de",` +
+			`"url":"https://docs.example.com/guides/install?utm_source=x","referrer":"https://search.example/","title":"Install"}]}`)
+	}
 }
 
 // BenchmarkFrame measures an event request's whole way through the frame, without the intake.

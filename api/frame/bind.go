@@ -24,6 +24,7 @@ import (
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
 //	header:"Idempotency-Key" a header
 //	cookie:"octavo_sso"      a cookie; ignored if it is not valid text
+//	hint:"User-Agent"        a header that clients do not choose; ignored if it is not valid text, or given twice
 //	trusted:"X-Location-Country" a header of trusted proxies and front ends; ignored if it is not valid text
 //	body:"json"              the body, decoded; with ",optional" it may be absent
 //	body:"form"              the body that a browser posts, decoded; with ",optional" it may be absent
@@ -176,16 +177,21 @@ var ParamSources = []paramSource{
 		}
 		return value
 	}},
+	{"hint", "header", hint},
 	{"trusted", "header", func(c *call, name string) [][]byte {
 		if !c.trusted {
 			return nil
 		}
-		values := c.http.Request.Header.PeekAll(name)
-		if len(values) != 1 || !validText(values) {
-			return nil
-		}
-		return values
+		return hint(c, name)
 	}},
+}
+
+func hint(c *call, name string) [][]byte {
+	values := c.http.Request.Header.PeekAll(name)
+	if len(values) != 1 || !validText(values) {
+		return nil
+	}
+	return values
 }
 
 // bind fills the request. It collects the problems of all parameters before it looks at the body.

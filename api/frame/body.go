@@ -44,7 +44,7 @@ func tooLarge(op *Operation) error {
 }
 
 func checkMediaType(header []byte, accepts []string) error {
-	if len(header) == 0 {
+	if len(header) == 0 || accepts[0] == MediaAny[0] {
 		return nil
 	}
 	for _, accepted := range accepts {

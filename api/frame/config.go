@@ -62,6 +62,8 @@ type Config struct {
 	RateLimit int
 	// EventRateLimit is the same for requests that post events.
 	EventRateLimit int
+	// KeyRateLimit is the same for requests with one publishable key. The keys of a site have twice that together.
+	KeyRateLimit int
 	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and
 	// WrongTokenRateLimit the requests without a valid token. 0 means no bound.
 	PublicRateLimit, WrongTokenRateLimit int
@@ -89,6 +91,7 @@ func (c Config) withDefaults() Config {
 func (c Config) guard() access.Config {
 	return access.Config{
 		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
+		KeyRateLimit:    c.KeyRateLimit,
 		PublicRateLimit: c.PublicRateLimit, WrongTokenRateLimit: c.WrongTokenRateLimit, TrustedProxies: c.TrustedProxies,
 	}
 }

@@ -62,6 +62,7 @@ type call struct {
 	shared        *sharedAnswer // shared bytes of the answer, if any
 	gone          bool          // The client has closed the connection: see watched.
 	page          bool          // a refusal is a page: see Page
+	pixel         bool          // a refusal is an image: see Pixel
 	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
 }
 
@@ -121,7 +122,7 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
-	c.page = rt.op.forBrowsers() && acceptsPage(ctx)
+	c.page, c.pixel = rt.op.forBrowsers() && acceptsPage(ctx), rt.op.pixel()
 	err := f.run(rt, c)
 	if err == nil {
 		err = f.keep(c, rt)
@@ -154,6 +155,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 		err = tooLarge(rt.op)
 	} else if authorization := ctx.Request.Header.Peek("Authorization"); len(authorization) == 0 && rt.op.Scope.Nobody {
 		err = f.guard.AdmitNobody(f.base, c, &c.Caller)
+	} else if rt.op.Scope.Key {
+		err = f.guard.AdmitKey(f.base, c, &c.Caller)
 	} else if !rt.op.Scope.Public {
 		_, err = f.guard.Authenticate(f.base, authorization, c.IP, c.Now)
 	}
@@ -234,7 +237,7 @@ func (f *frame) leave(c *call) {
 		f.shared.leave(c.shared)
 	}
 	c.Caller, c.http, c.checks, c.received = access.Caller{}, nil, rules.Checker{}, 0
-	c.shared, c.gone, c.page = nil, false, false
+	c.shared, c.gone, c.page, c.pixel = nil, false, false, false
 	f.calls.Put(c)
 }
 

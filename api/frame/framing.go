@@ -52,12 +52,14 @@ var framingFaults = map[byte]error{
 // answered at once: an announced body is neither awaited nor read. Where such callers may post something, the first byte
 // of the body is awaited, and the rest is read once the frame has admitted the caller, as with a token.
 func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	open := openPaths(routes)
+	public := pathsOf(routes, func(op *Operation) bool { return op.Scope.Public && op.BodyLimit > 0 })
+	open := pathsOf(routes, func(op *Operation) bool { return op.Scope.Nobody })
 	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		verdict := framingVerdict(h)
 		if verdict == 0 {
 			if length := h.ContentLength(); length != 0 && length != -2 {
-				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) {
+				// Public operations do not read the header: a proxy in front may demand one of its own.
+				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) && !public.have(h) {
 					verdict = verdictUnread
 				}
 			}
@@ -76,10 +78,10 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 // which parameters are empty.
 type openOperations map[string][][]string
 
-func openPaths(routes []*route) openOperations {
+func pathsOf(routes []*route, belongs func(*Operation) bool) openOperations {
 	open := openOperations{}
 	for _, rt := range routes {
-		if rt.op.Scope.Nobody || rt.op.Scope.Public && rt.op.BodyLimit > 0 {
+		if belongs(rt.op) {
 			path := PathParam.ReplaceAllString(strings.TrimPrefix(rt.op.Route(), "/"), "")
 			open[rt.op.Method] = append(open[rt.op.Method], strings.Split(path, "/"))
 		}

@@ -139,6 +139,11 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 			writeRedirect(c.http, rt.op.Status, any(resp).(Redirect))
 			return nil
 		}
+	case Pixel:
+		return func(_ context.Context, rt *route, c *call, _ Resp) error {
+			writePixel(c.http, rt.op.Status)
+			return nil
+		}
 	case Page:
 		return func(_ context.Context, rt *route, c *call, resp Resp) error {
 			return writePage(c.http, rt.op, any(resp).(Page))

@@ -18,6 +18,8 @@ type Metrics interface {
 	ObserveConnectionEnded(reason string)
 	// ObserveUnsent records how many bytes of answers clients have not read yet.
 	ObserveUnsent(bytes int64)
+	// ObserveCappedKey counts a publishable key that has had its events of the day.
+	ObserveCappedKey()
 }
 
 // PrometheusMetrics keeps the request metrics that /metrics shows.
@@ -29,6 +31,7 @@ type PrometheusMetrics struct {
 	panics   *prometheus.CounterVec
 	ended    *prometheus.CounterVec
 	unsent   prometheus.Gauge
+	capped   prometheus.Counter
 	// series caches the label lookups, so that observing a request allocates nothing.
 	series sync.Map
 }
@@ -73,9 +76,14 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 			Name: "octavo_http_unsent_bytes",
 			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY_BYTES bounds it.",
 		}),
+		capped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "octavo_door_capped_keys_total",
+			Help: "Publishable keys that had more than their daily cap of events (UTC) on this node, once for each key and day. " +
+				"Further requests of the day are refused as `daily_cap`.",
+		}),
 	}
 	for _, c := range []prometheus.Collector{
-		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent,
+		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent, m.capped,
 	} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
@@ -110,6 +118,9 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 
 // ObserveUnsent records how many bytes of answers clients have not read yet.
 func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
+
+// ObserveCappedKey counts a publishable key that has had its events of the day.
+func (m *PrometheusMetrics) ObserveCappedKey() { m.capped.Inc() }
 
 // ObserveConnectionEnded counts a connection that was refused, or closed early.
 func (m *PrometheusMetrics) ObserveConnectionEnded(reason string) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,9 @@ const PublicBodyLimit = 256 << 10
 
 // MediaJSON is the media type of bodies, unless a row says otherwise.
 var MediaJSON = []string{"application/json"}
+
+// MediaAny accepts a body of every media type: browsers ask first (CORS) before they send most types to another origin.
+var MediaAny = []string{"*/*"}
 
 // Table is what a server serves: the operations, and the vocabulary that the rules of their requests use.
 type Table struct {
@@ -172,7 +176,9 @@ func checkStatus(op Operation) error {
 		return errors.New("only the response type Page redirects or not")
 	case redirect != (op.Status == http.StatusFound || op.Status == http.StatusSeeOther):
 		return errors.New("302 or 303 and the response type Redirect go together")
-	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]():
+	case op.pixel() != slices.Equal(op.Produces, mediaPixel):
+		return errors.New("the response type Pixel and its media type go together")
+	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]() && !op.pixel():
 		return errors.New("the response type File and the media types that are produced go together")
 	case !redirect && (op.Status < 200 || op.Status > 299):
 		return fmt.Errorf("status %d is no success", op.Status)

@@ -27,6 +27,9 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	if c.page {
 		writeErrorPage(c.http, e, c.RequestID())
 	}
+	if c.pixel {
+		writePixel(c.http, pixelStatus(e.Code))
+	}
 	level := slog.LevelInfo
 	if e.Code >= schema.CodeInternal {
 		level = slog.LevelWarn

@@ -8,8 +8,10 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -18,6 +20,10 @@ import (
 // what they retain.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
+	// AcceptDoor is Accept for a browser's batch under a publishable key.
+	AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error
+	// RefuseUnread counts a request for a site's events that is refused before its body is read.
+	RefuseUnread(siteID string, reason *insights.Reason)
 }
 
 // EventBalances reports the outcomes of each site's events.
@@ -47,12 +53,15 @@ type siteInsights struct {
 
 // Table returns the operations on a site's events.
 func Table(
-	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, st *store.Store,
+	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, metrics DoorMetrics,
+	st *store.Store, urls schema.URLs,
 ) frame.Table {
-	return frame.Table{Operations: append(
+	return frame.Table{Operations: slices.Concat(
 		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
-		erasureOperations(&siteErasures{erasures: erasures, store: st})...,
-	)}
+		erasureOperations(&siteErasures{erasures: erasures, store: st}),
+		keyOperations(&publishableKeys{store: st, secret: access.NewKeySecret(st), urls: urls}),
+		doorOperations(&door{intake: intake, metrics: metrics}),
+	), Vocabularies: []rules.Vocabulary{vocabulary}}
 }
 
 const insightsBase = "/orgs/{organizationId}/sites/{siteId}/insights"
@@ -83,7 +92,7 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
-			Doc:   "Count what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight, and erased before they were stored; also requests that were refused unread for lack of room, and messages of all sites that the log has lost.",
+			Doc:   "Count what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight, and erased before they were stored; also requests that were refused unread, for lack of room or by the rules of a publishable key, and messages of all sites that the log has lost.",
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK, Handler: frame.Handle(h.balance),
 		},
 	}

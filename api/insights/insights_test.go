@@ -10,7 +10,6 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/api/insights"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -191,7 +190,7 @@ func TestQuestionsGoToInsights(t *testing.T) {
 func TestQuestionsAreWatched(t *testing.T) {
 	t.Parallel()
 	watched := map[string]bool{}
-	for _, op := range insights.Table(nil, nil, nil, nil, nil).Operations {
+	for _, op := range api.Table().Operations {
 		watched[op.Path] = op.Watched
 	}
 	queries := []string{"/visitor-segments"}

@@ -71,6 +71,10 @@ func refusal(err error) error {
 	return e
 }
 
+func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
+	a.intake.RefuseUnread(siteID, reason)
+}
+
 // eventBalances answers balances from the counters of this process, which began
 // at since.
 type eventBalances struct {

@@ -224,7 +224,8 @@ func (n *node) startServer(ctx context.Context) error {
 	}
 	cfg := frame.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies, TrustedOrigins: origins,
-		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
+		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
+		KeyRateLimit: n.settings.PublishableKeyRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
 		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: int(n.settings.BodyMemory),
 		AnswerMemory: int(n.settings.AnswerMemory),

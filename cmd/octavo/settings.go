@@ -81,6 +81,8 @@ type Settings struct {
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" unit:"requests/s" default:"1000" help:"Requests of one token on this node, with bursts of twice as many. The headers X-RateLimit-… show the remaining requests. 0: no limit."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" unit:"requests/s" default:"0" help:"Requests of one token on this node that post events, with bursts of twice as many. 0: no limit."`
 
+	PublishableKeyRateLimit int `env:"OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT" unit:"requests/s" default:"1000" help:"Requests of one publishable key on this node, with bursts of twice as many. All keys of a site together have twice that. 0: no limit."`
+
 	PublicRateLimit     int             `env:"OCTAVO_PUBLIC_RATE_LIMIT" unit:"requests/s" default:"100" help:"Requests of one IP address (IPv6: /64 network) to operations without a token, such as files and PDFs, with bursts of twice as many. 0: no limit. Trusted proxies have no limit."`
 	WrongTokenRateLimit int             `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" unit:"requests/s" default:"50" help:"Requests of one IP address (IPv6: /64 network) without a valid token, with bursts of twice as many. 0: no limit."`
 	MaxConns            int             `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Largest number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`

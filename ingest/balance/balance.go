@@ -12,7 +12,7 @@ import (
 // Balance is what became of one site's events in this process since it started: the intake counts those posted to it,
 // the sink those in its partitions of the log. The sum over all processes is the site's balance. Requests that never
 // reach the intake (no right to post, a body that is too large) do not count as received. Requests that the intake has
-// no room for count as Unread only.
+// no room for, or that a publishable key's rules refuse, count as Unread only.
 type Balance struct {
 	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
 	// repeated, refused, or in flight.
@@ -25,8 +25,8 @@ type Balance struct {
 	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
 	// the log nevertheless.
 	Refused map[string]uint64
-	// Unread counts the requests that found no room, by the reason's label, without zeros. Their events were not read
-	// and do not count as received.
+	// Unread counts the requests that were refused unread, by the reason's label, without zeros. Their events do not
+	// count as received.
 	Unread map[string]uint64
 	// Stored and DeadLettered are counted by the sink: each event of the log becomes one of the two, or Erased. A sink
 	// that takes over a partition also counts the rows that its predecessor stored of an unfinished cut.

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // For each site, received = accepted + refused by reason.
@@ -56,5 +59,21 @@ func TestBalanceInFlight(t *testing.T) {
 	c.answer(nil)
 	if b := c.in.cfg.Balances.Balance("site_a"); b.Accepted != 3 || b.Unanswered() != 0 {
 		t.Errorf("%+v", b)
+	}
+}
+
+// TestRefusedUnread: a request that its receiver refuses has no events, and counts for its site and reason.
+func TestRefusedUnread(t *testing.T) {
+	t.Parallel()
+	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)
+	for _, reason := range []*insights.Reason{insights.OptedOut, insights.DailyCap, insights.OptedOut} {
+		in.RefuseUnread("site_a", reason)
+	}
+	want := balance.Balance{Refused: map[string]uint64{}, Unread: map[string]uint64{"opted_out": 2, "daily_cap": 1}}
+	if got := in.cfg.Balances.Balance("site_a"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := testutil.ToFloat64(in.metrics.refused[insights.OptedOut].requests); got != 2 {
+		t.Errorf("%v requests", got)
 	}
 }

@@ -90,22 +90,3 @@ func TestCrowdsAreBounded(t *testing.T) {
 		t.Errorf("%d sites, %v with one address", len(crowds.sites), testutil.ToFloat64(m.sitesOfOneAddress))
 	}
 }
-
-// TestHostAllowed lists what a publishable key's hosts allow.
-func TestHostAllowed(t *testing.T) {
-	t.Parallel()
-	hosts := []string{"docs.example.com", "*.example.org", "[::1]", "127.0.0.1", "Upper.Example.NET."}
-	for host, want := range map[string]bool{
-		"docs.example.com": true, "DOCS.example.com": true, "docs.example.com.": true, "docs.example.com:8443": true,
-		"docs.example.com.:443": true, "a.docs.example.com": false, "example.com": false, "xdocs.example.com": false,
-		"a.example.org": true, "a.b.EXAMPLE.org": true, "example.org": false, "xexample.org": false, ".example.org": false,
-		"[::1]": true, "[::1]:80": true, "[::2]": false, "127.0.0.1:3000": true, "upper.example.net": true, "": false, ".": false, ":80": false,
-	} {
-		if got := hostAllowed(hosts, host); got != want {
-			t.Errorf("%q: %v, want %v", host, got, want)
-		}
-	}
-	if hostAllowed(nil, "a.example") || hostAllowed([]string{"", "*.", "*"}, "a.example") {
-		t.Error("an empty list allows a host")
-	}
-}

@@ -3,6 +3,7 @@ package intake
 import (
 	"strconv"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -97,7 +98,7 @@ func (d *decoder) browserEvent(allowed timeRange) *insights.Refusal {
 	if e.URL == "" {
 		return d.missing("url")
 	}
-	if !hostAllowed(d.door.door.Hosts, d.host(e.URL, false)) {
+	if !schema.HostAllowed(d.door.door.Hosts, schema.HostOf(e.URL)) {
 		return d.fail(insights.HostNotAllowed, "url", "must have a host that the publishable key lists")
 	}
 	e.TimeMillis = d.door.door.Now.UnixMilli() - d.door.late - d.sent.age

@@ -62,6 +62,8 @@ func TestDoorRefusals(t *testing.T) {
 		"age beyond 64 bits": {event(`"url":"https://d.example/","age":99999999999999999999`), insights.InvalidField, "events[1].age"},
 		"age is broken":      {event(`"url":"https://d.example/","age":-`), insights.NotJSON, ""},
 		"other host":         {event(`"url":"https://evil.example/"`), insights.HostNotAllowed, "events[1].url"},
+		"host in a slash":    {event(`"url":"https://evil.example\\\\@d.example/"`), insights.HostNotAllowed, "events[1].url"},
+		"host of other case": {event(`"url":"https://docſ.d.example/"`), insights.HostNotAllowed, "events[1].url"},
 		"host in user":       {event(`"url":"https://d.example@evil.example/"`), insights.HostNotAllowed, "events[1].url"},
 		"no host":            {event(`"url":"data:text/html,d.example"`), insights.HostNotAllowed, "events[1].url"},
 		"bad payload":        {event(`"url":"https://d.example/","type":"search_type_query"`), insights.MissingField, "events[1].query"},

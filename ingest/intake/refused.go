@@ -6,6 +6,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
+// RefuseUnread counts a request for a site's events that its receiver refused before the intake had it.
+func (in *Intake) RefuseUnread(site string, reason *insights.Reason) {
+	in.metrics.refused[reason].requests.Inc()
+	in.cfg.Balances.Account(site).RefuseUnread(reason)
+}
+
 // refusedEvents counts the events in a body that was refused with err. It continues where the decoder stopped, so that
 // only the bad event is read twice.
 func (d *decoder) refusedEvents(err *insights.Refusal) int {

@@ -114,6 +114,8 @@ func auditedTables() []auditedTable {
 		ownID("site_sections", "site-section", inSite, "group_id title #description path condition icon is_default position"),
 		ownID("site_section_groups", "site-section-group", inSite, "parent_id title icon position"),
 		ownID("share_links", "share-link", inSite, "name active !key"),
+		ownID("publishable_keys", "publishable-key", inSite,
+			"name hosts daily_cap respect_gpc generation previous_ends_at"),
 		ownID("site_redirects", "site-redirect", inSite, "source kind site_section_id site_space_id page_id url draft"),
 		keyed("site_customizations", "site-customization", inSite, "r.site_id", "site_id", "#settings"),
 		keyed("site_space_customizations", "site-space-customization",

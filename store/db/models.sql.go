@@ -485,6 +485,18 @@ type Pdf struct {
 	UsedAt   time.Time
 }
 
+type PublishableKey struct {
+	ID             string
+	SiteID         string
+	Name           string
+	Hosts          []string
+	DailyCap       int64
+	RespectGpc     bool
+	Generation     int32
+	PreviousEndsAt *time.Time
+	CreatedAt      time.Time
+}
+
 type Revision struct {
 	ID              string
 	SpaceID         string

@@ -67,6 +67,15 @@ func (q *Queries) DeleteMemberships(ctx context.Context, organizationID string) 
 	return err
 }
 
+const deletePublishableKeysOfSites = `-- name: DeletePublishableKeysOfSites :exec
+delete from publishable_keys where site_id in (select s.id from sites s where s.organization_id = $1)
+`
+
+func (q *Queries) DeletePublishableKeysOfSites(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deletePublishableKeysOfSites, organizationID)
+	return err
+}
+
 const deleteSiteTokens = `-- name: DeleteSiteTokens :exec
 delete from tokens where site_id in (select s.id from sites s where s.organization_id = $1)
 `

@@ -173,6 +173,23 @@ func (q *Queries) CountOpenAPISpecsUpTo(ctx context.Context, arg CountOpenAPISpe
 	return count, err
 }
 
+const countPublishableKeysUpTo = `-- name: CountPublishableKeysUpTo :one
+select count(*) from (select 1 from publishable_keys where site_id = $1 limit $2) x
+`
+
+type CountPublishableKeysUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// Index: publishable_keys_site (site_id, id).
+func (q *Queries) CountPublishableKeysUpTo(ctx context.Context, arg CountPublishableKeysUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countPublishableKeysUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countSitesUpTo = `-- name: CountSitesUpTo :one
 select count(*) from (select 1 from sites where organization_id = $1 limit $2) x
 `

@@ -82,8 +82,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			return postgres.Interpret(err, "organization")
 		}
 		for _, end := range []func(context.Context, string) error{
-			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
-			q.DeleteSAMLProviders, q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
+			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeletePublishableKeysOfSites,
+			q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs, q.DeleteSAMLProviders,
+			q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {
 			if err := end(ctx, id); err != nil {
 				return postgres.Interpret(err, "organization")

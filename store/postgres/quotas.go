@@ -32,6 +32,8 @@ type Quotas struct {
 	Comments       int64 `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
 	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
 
+	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
+
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
@@ -120,6 +122,10 @@ var (
 	QuotaWebhooks = Quota{
 		"webhooks of an organization", "WEBHOOKS", func(q Quotas) int64 { return q.Webhooks },
 		counted((*db.Queries).CountWebhooksUpTo),
+	}
+	QuotaPublishableKeys = Quota{
+		"publishable keys of a site", "PUBLISHABLE_KEYS", func(q Quotas) int64 { return q.PublishableKeys },
+		counted((*db.Queries).CountPublishableKeysUpTo),
 	}
 
 	QuotaChangeRequests = Quota{

@@ -65,6 +65,9 @@ delete from domain_proofs where organization_id = $1;
 -- name: DeleteSiteTokens :exec
 delete from tokens where site_id in (select s.id from sites s where s.organization_id = $1);
 
+-- name: DeletePublishableKeysOfSites :exec
+delete from publishable_keys where site_id in (select s.id from sites s where s.organization_id = $1);
+
 -- name: DeleteIntegrations :exec
 -- Their installations, in other organizations too, go with them.
 delete from integrations where organization_id = $1;

@@ -71,6 +71,10 @@ where s.organization_id = sqlc.arg(subject);
 -- No index: every index that starts with the organization does as well.
 select count(*) from (select 1 from webhooks where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
+-- name: CountPublishableKeysUpTo :one
+-- Index: publishable_keys_site (site_id, id).
+select count(*) from (select 1 from publishable_keys where site_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
 -- name: MailsToday :one
 -- Of what a day's mails are, its row is added to first.
 select mails from mail_counts where subject = sqlc.arg(subject) and day = (now() at time zone 'UTC')::date;

@@ -13,6 +13,7 @@
 //	published                          sites as their readers see them, from a cache
 //	hostnames                          names of hosts, and their proofs
 //	share_links, tokens, visitor_auth  keys that open a site to readers
+//	publishable_keys                   keys with which browsers post events
 //	erasures                           erasures of visitors, and days of retention
 //	door_salts                         salts of the visitors of browsers
 //	event_keys                         keys of posts of events, which make a second post harmless

@@ -140,6 +140,9 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	for _, code := range refusals(op) {
 		responses[strconv.Itoa(code)] = refused
 	}
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Refusals are the image as well.
+		responses = jsonschema.Dict{strconv.Itoa(op.Status): success, "default": success}
+	}
 	out["responses"] = responses
 	return out, nil
 }

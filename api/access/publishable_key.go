@@ -1,0 +1,131 @@
+package access
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// KeySecret is the secret that the texts of publishable keys are made with. It is read once.
+type KeySecret struct {
+	store *store.Store
+	value atomic.Pointer[[]byte]
+}
+
+// NewKeySecret builds a KeySecret; it reads the secret when it is needed.
+func NewKeySecret(st *store.Store) *KeySecret { return &KeySecret{store: st} }
+
+// Read returns the secret.
+func (k *KeySecret) Read(ctx context.Context) ([]byte, error) {
+	if known := k.value.Load(); known != nil {
+		return *known, nil
+	}
+	secret, err := k.store.PublishableKeysSecret(ctx)
+	if err == nil {
+		k.value.Store(&secret)
+	}
+	return secret, err
+}
+
+// PublishableKey is a text of a publishable key that works, as a node caches it.
+type PublishableKey struct {
+	ID         string
+	Generation int
+	// Hosts are the hosts of the key's pages: see schema.HostAllowed.
+	Hosts []string
+	// RespectGPC means that a request with Sec-GPC: 1 stores nothing.
+	RespectGPC bool
+
+	site      schema.EventSite
+	principal store.Principal
+	// ends is when the text ends; zero for a text that works until the next rotation.
+	ends     time.Time
+	dailyCap int64
+	use      *keyUse
+	siteUse  *keyUse
+}
+
+// badKey is the refusal of a text that is no key, or no longer.
+const badKey = "the key is not valid"
+
+// AdmitKey admits a caller with a publishable key in the path. A text that the installation did not make is refused
+// without a query to the store. Each refusal counts against the caller's address, as does each query that finds no key.
+func (g *Guard) AdmitKey(ctx context.Context, path PathParams, c *Caller) error {
+	text := path.PathParam("key") // It may alias the request: see [ttlCache.peek].
+	k, err, known := g.keys.peek(text, c.Now)
+	switch {
+	case !known:
+		if k, err = g.loadKey(ctx, strings.Clone(text), c); err != nil {
+			return err
+		}
+	case err != nil:
+		return g.refuseToken(c.IP, c.Now, badKey)
+	}
+	if !k.ends.IsZero() && !c.Now.Before(k.ends) {
+		return g.refuseToken(c.IP, c.Now, badKey)
+	}
+	c.Key, c.Principal, c.EventSite, c.Rights = k, &k.principal, k.site, RightView
+	return nil
+}
+
+func (g *Guard) loadKey(ctx context.Context, text string, c *Caller) (*PublishableKey, error) {
+	known := g.keySecret.value.Load() != nil
+	if !known { // Reading the secret is a query.
+		if err := g.addresses.takeWrongToken(c.IP, c.Now); err != nil {
+			return nil, err
+		}
+	}
+	secret, err := g.keySecret.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		g.addresses.giveBackWrongToken(c.IP)
+	}
+	id, generation, made := schema.ReadPublishableKey(secret, text)
+	if !made {
+		return nil, g.refuseToken(c.IP, c.Now, badKey)
+	}
+	return loadCounted(ctx, g.addresses, g.keys, text, c.IP, c.Now, func(ctx context.Context) (*PublishableKey, error) {
+		return g.findKey(ctx, id, generation)
+	})
+}
+
+func (g *Guard) findKey(ctx context.Context, id string, generation int) (*PublishableKey, error) {
+	row, err := g.store.Sites.PostingKey(ctx, id)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return nil, schema.Unauthorized(badKey)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ends, works := row.Ends(generation)
+	if !works {
+		return nil, schema.Unauthorized(badKey)
+	}
+	return &PublishableKey{
+		ID: id, Generation: generation, Hosts: row.Hosts, RespectGPC: row.RespectGpc, ends: ends, site: row.Site,
+		dailyCap: row.DailyCap, use: g.keyRates.of("key/" + id), siteUse: g.keyRates.of("site/" + row.Site.SiteID),
+		principal: store.Principal{
+			TokenID: "key/" + id, Kind: schema.TokenPublishable,
+			OrganizationID: row.Site.OrganizationID, SiteID: row.Site.SiteID,
+		},
+	}, nil
+}
+
+// TakeKey counts a request with a publishable key against the key and then against its site, or refuses it with 429.
+// The Allowance is the key's; it is zero if there is no limit.
+func (g *Guard) TakeKey(k *PublishableKey, now time.Time) (Allowance, error) {
+	take := g.keyRates.key.take(&k.use.arrival, now)
+	if take.Wait > 0 {
+		return take, schema.TooManyRequests("too many requests with this key", take.Wait)
+	}
+	if site := g.keyRates.site.take(&k.siteUse.arrival, now); site.Wait > 0 {
+		return take, schema.TooManyRequests("too many requests with the keys of this site", site.Wait)
+	}
+	return take, nil
+}

@@ -1,0 +1,51 @@
+package frame
+
+import (
+	"net/http"
+	"reflect"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Pixel is the response type of operations that a page calls by showing an image. Their refusals are the image as well,
+// because a page cannot read an answer in any other form.
+type Pixel struct{}
+
+// mediaPixel is the media type of the image.
+var mediaPixel = []string{"image/gif"}
+
+// pixelImage is a transparent GIF of one pixel.
+var pixelImage = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff" +
+	"\x21\xf9\x04\x01\x00\x00\x00\x00\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00\x3b")
+
+// pixel reports whether the operation answers with the image.
+func (op *Operation) pixel() bool { return op.Handler.Response == reflect.TypeFor[Pixel]() }
+
+// writePixel sends the image. Caches do not keep it, and pages of every origin may show it.
+func writePixel(ctx *fasthttp.RequestCtx, status int) {
+	ctx.Response.ResetBody()
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(mediaPixel[0])
+	header := &ctx.Response.Header
+	header.SetCanonical(headerCacheControl, noStore)
+	header.SetCanonical(headerContentTypeOptions, noSniff)
+	header.SetCanonical(headerAllowOrigin, anyOrigin)
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	header.Del("WWW-Authenticate")
+	ctx.Response.SetBodyRaw(pixelImage)
+}
+
+// pixelStatus is the status of the image for a refusal. A page that shows the image is not at fault for the outcome of
+// its event, which metrics count. The image of a key that does not work is not found. Limits and faults of this server
+// keep their status.
+func pixelStatus(code schema.Code) int {
+	switch {
+	case code == schema.CodeUnauthorized:
+		return http.StatusNotFound
+	case code == schema.CodeTooManyRequests, code >= schema.CodeInternal:
+		return int(code)
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,56 @@
+package insights
+
+import "bytes"
+
+// maxDoorEvents bounds the events of a browser's batch.
+const maxDoorEvents = 50
+
+// countEvents counts the events of a batch that the intake has taken in, which is valid JSON. Of a batch that hides its
+// events by escapes in the member's name, it assumes the most that a batch can have.
+func countEvents(body []byte) int {
+	count, depth := 0, 0
+	var name []byte // the last member's name of the outermost object
+	inEvents, found := false, false
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			end := endOfString(body, i)
+			if depth == 1 {
+				name = body[i+1 : end]
+			}
+			i = end
+		case '{', '[':
+			depth++
+			if depth == 2 && body[i] == '[' && string(name) == "events" {
+				inEvents, found = true, true
+				if rest := bytes.TrimLeft(body[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] != ']' {
+					count++
+				}
+			}
+		case '}', ']':
+			depth--
+			inEvents = inEvents && depth >= 2
+		case ',':
+			if inEvents && depth == 2 {
+				count++
+			}
+		}
+	}
+	if !found {
+		return maxDoorEvents
+	}
+	return count
+}
+
+// endOfString returns the index of the quote that ends the string at start, or the last index if none does.
+func endOfString(body []byte, start int) int {
+	for i := start + 1; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(body) - 1
+}

@@ -1,0 +1,101 @@
+package schema
+
+import (
+	"strings"
+	"unicode"
+)
+
+// HostAllowed reports whether a list has a host: by its name, or by *.example.com for every host below example.com. The
+// list has names in the form of [CanonicalHost]. In the host, upper case, a port and a trailing dot do not matter.
+func HostAllowed(hosts []string, host string) bool {
+	host = bareHost(host)
+	if host == "" {
+		return false
+	}
+	for _, allowed := range hosts {
+		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its dot.
+			if len(host) > len(domain) && sameHost(host[len(host)-len(domain):], domain) {
+				return true
+			}
+		} else if sameHost(host, allowed) {
+			return true
+		}
+	}
+	return false
+}
+
+// HostOf returns the host of an absolute URL, or of an origin, with its port. It is "" for another text. It takes no
+// memory, and reads the text as browsers do: a backslash ends the host as a slash does.
+func HostOf(url string) string {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return ""
+	}
+	if end := strings.IndexAny(rest, `/?#\`); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest[strings.LastIndexByte(rest, '@')+1:]
+}
+
+// bareHost cuts a host's port and its trailing dot.
+func bareHost(host string) string {
+	// The colons of an IPv6 address are within brackets.
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
+		host = host[:i]
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
+// sameHost compares a host with a name in lower case. Only the letters of ASCII have two cases in the names of hosts.
+func sameHost(host, name string) bool {
+	if len(host) != len(name) {
+		return false
+	}
+	for i := range len(host) {
+		c := host[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxHostLength bounds the name of a host (RFC 1035, 2.3.4).
+const maxHostLength = 253
+
+// CanonicalHost returns a host in the form that lists of hosts have: in lower case. It is "" unless the text is the
+// name of a host or an IPv4 address, or *. and a name of at least two parts. Names of other scripts are to be given as
+// browsers send them: xn--bcher-kva.example.
+func CanonicalHost(text string) string {
+	if len(text) > maxHostLength || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "" // Some letters of other scripts have an ASCII letter as their lower case.
+	}
+	host := strings.ToLower(text)
+	name, below := strings.CutPrefix(host, "*.")
+	if below && !strings.Contains(name, ".") {
+		return ""
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if !validLabel(label) {
+			return ""
+		}
+	}
+	return host
+}
+
+// validLabel reports whether a text is a part of a host's name. Names in use have underscores.
+func validLabel(label string) bool {
+	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	for i := range len(label) {
+		c := label[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// PublishableKey lets browsers post the events of one site from the pages of listed hosts. It may be seen: it is part
+// of the pages.
+type PublishableKey struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	// Key is the text that pages send.
+	Key string `json:"key"`
+	// Hosts are the hosts of the pages: a name, or *.example.com for every host below example.com.
+	Hosts []string `json:"hosts"`
+	// DailyCap is how many events each node takes in a day (UTC).
+	DailyCap int `json:"dailyCap"`
+	// RespectGPC means that a request with Sec-GPC: 1 stores nothing.
+	RespectGPC bool `json:"respectGPC"`
+	// Generation counts the texts of the key from 1.
+	Generation int       `json:"generation"`
+	CreatedAt  time.Time `json:"createdAt"`
+	// PreviousUntil is when the text before this one ends. It is absent if that has ended.
+	PreviousUntil *time.Time   `json:"previousUntil,omitzero"`
+	URLs          LocationURLs `json:"urls"`
+}
+
+// Location is the address of a new key in the answer to its creation.
+func (k PublishableKey) Location() string { return k.URLs.Location }
+
+// PublishableKeyPrefix starts the text of every publishable key. Scanners for leaked secrets may ignore such a text.
+const PublishableKeyPrefix = "opk_"
+
+// MaxKeyGeneration is the last generation that fits into a key's text.
+const MaxKeyGeneration = 1<<16 - 1
+
+// The parts of a key's text in bytes, which together have no spare bits in base32: the id, the generation, and 96 bits
+// of a MAC over both.
+const (
+	keyIDBytes  = 16
+	keySigned   = keyIDBytes + 2
+	keyBytes    = keySigned + 12
+	keyTextSize = len(PublishableKeyPrefix) + keyBytes*8/5
+)
+
+// PublishableKeyText makes the text of a key's generation. The secret belongs to the installation, so the text shows
+// that the installation made the key. The id is from [NewID].
+func PublishableKeyText(secret []byte, id string, generation int) string {
+	var key [keyBytes]byte
+	// Such an id is the text of 16 bytes, and 26 digits of base32 hold 130 bits.
+	_, _ = idEncoding.Decode(key[:keyIDBytes], []byte(id))
+	binary.BigEndian.PutUint16(key[keyIDBytes:], uint16(generation)) //nolint:gosec // MaxKeyGeneration bounds it.
+	copy(key[keySigned:], keyMAC(secret, key[:keySigned]))
+	return PublishableKeyPrefix + idEncoding.EncodeToString(key[:])
+}
+
+// ReadPublishableKey returns the id and the generation that a key's text names, and whether the installation made the
+// text. It reads no other form of the same text.
+func ReadPublishableKey(secret []byte, text string) (id string, generation int, made bool) {
+	digits, ok := strings.CutPrefix(text, PublishableKeyPrefix)
+	if !ok || len(text) != keyTextSize {
+		return "", 0, false
+	}
+	var key [keyBytes]byte
+	// The decoder skips line breaks, so a text that has some is too short.
+	if n, err := idEncoding.Decode(key[:], []byte(digits)); err != nil || n != keyBytes {
+		return "", 0, false
+	}
+	if !hmac.Equal(key[keySigned:], keyMAC(secret, key[:keySigned])) {
+		return "", 0, false
+	}
+	return idEncoding.EncodeToString(key[:keyIDBytes]), int(binary.BigEndian.Uint16(key[keyIDBytes:])), true
+}
+
+func keyMAC(secret, signed []byte) []byte {
+	mac := hmac.New(sha256.New, secret)
+	_, _ = mac.Write(signed) // A hash never returns an error.
+	return mac.Sum(nil)[:keyBytes-keySigned]
+}
