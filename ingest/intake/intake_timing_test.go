@@ -2,6 +2,8 @@ package intake
 
 import (
 	"fmt"
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +58,30 @@ func BenchmarkIntake(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDoor measures all of AcceptDoor except the log, with a new visitor in each batch.
+func BenchmarkDoor(b *testing.B) {
+	for _, n := range []int{1, 10, doorMaxEvents} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := newDoor(b, discardLog{}, func(c *Config) { c.DoorSessions = 0 })
+			body := browserBatch(strings.Repeat(typicalBrowserEvent+",", n-1) + typicalBrowserEvent)
+			door := testDoor
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for i := uint32(0); b.Loop(); i++ {
+				door.IP = netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+				if err := in.AcceptDoor(b.Context(), testSite, body, door); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
+		})
+	}
+}
+
+// typicalBrowserEvent is an event of a browser with as many members as a tracker sends.
+const typicalBrowserEvent = `{"type":"page_view","age":1500,"url":"https://d.example/guides/install?utm_source=newsletter",` +
+	`"referrer":"https://www.google.com/","language":"en-US","title":"Install"}`
 
 // BenchmarkSonicDecode is the baseline for BenchmarkIntake.
 func BenchmarkSonicDecode(b *testing.B) {
