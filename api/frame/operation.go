@@ -85,6 +85,8 @@ var MediaJSON = []string{"application/json"}
 type Table struct {
 	Operations   []Operation
 	Vocabularies []rules.Vocabulary
+	// Files are served at the root.
+	Files []Static
 }
 
 // Vocabulary joins all of the table's vocabularies.
@@ -98,6 +100,7 @@ func Join(parts ...Table) Table {
 	for _, part := range parts {
 		all.Operations = append(all.Operations, part.Operations...)
 		all.Vocabularies = append(all.Vocabularies, part.Vocabularies...)
+		all.Files = append(all.Files, part.Files...)
 	}
 	return all
 }
