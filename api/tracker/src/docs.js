@@ -93,7 +93,7 @@ export const extend = (o, track) => {
   const copied = (element) => {
     if (element?.closest('pre,figure,[class*=language-],.highlight')) track('code_copy')
   }
-  on('copy', () => copied(getSelection().anchorNode?.parentElement.closest('pre')))
+  on('copy', (e) => copied(e.target.closest?.('pre')))
 
   // The form of Material for MkDocs.
   on('submit', (e) => {
