@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"io"
 	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -107,6 +106,3 @@ func compress(content []byte) frame.Compressed {
 		}),
 	}
 }
-
-// address joins the address of a node, as pages see it, and a path.
-func address(base, path string) string { return strings.TrimRight(base, "/") + path }
