@@ -15,8 +15,9 @@ func TestTrackerDocs(t *testing.T) {
 	// Links open no page here, so that one page sees them all.
 	base := site(t, map[string]string{"/": `<title>Docs</title><script>addEventListener('click', (e) => e.preventDefault())</script>` + d.tag("o.docs", "") + `
 		<header><a id="top" href="http://away.test/top">top</a></header>
+		<nav><a id="bar" href="http://away.test/bar">bar</a></nav>
 		<aside><nav><a id="side" href="http://away.test/side">side</a></nav></aside>
-		<main id="in"><a id="link" href="http://away.test/link?q=1"><b id="bold">link</b></a> <a id="inside" href="/page">inside</a>
+		<main class="has-sidebar" id="in"><div class="md-sidebar__inner"><nav><a id="inner" href="http://away.test/inner">inner</a></nav></div><a id="link" href="http://away.test/link?q=1"><b id="bold">link</b></a> <a id="inside" href="/page">inside</a>
 			<a id="file" href="/sdk.tar.gz?v=2">file</a> <a id="other" href="http://files.test/guide.PDF">guide</a> <a id="mail" href="mailto:a@example.com">mail</a>
 			<svg width="20" height="20"><a href="http://away.test/svg"><rect id="svg" width="20" height="20"/></a></svg>
 			<div class="language-js"><button id="copy" title="Copy"><i>c</i></button><pre id="code">one(); two()</pre></div>
@@ -27,7 +28,7 @@ func TestTrackerDocs(t *testing.T) {
 		<script>document.forms.feedback.addEventListener('submit', (e) => e.preventDefault())</script>`})
 	b := newReader(t)
 	b.open(base+"/", "#in")
-	for _, id := range []string{"top", "side", "bold", "inside", "file", "other", "mail", "svg", "copy", "copypage", "foot"} {
+	for _, id := range []string{"top", "bar", "side", "inner", "bold", "inside", "file", "other", "mail", "svg", "copy", "copypage", "foot"} {
 		b.run(`document.getElementById('` + id + `').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))`)
 	}
 	b.run(`document.getElementById('link').dispatchEvent(new MouseEvent('auxclick', {bubbles: true, button: 1}));
@@ -46,7 +47,7 @@ func TestTrackerDocs(t *testing.T) {
 		return list
 	}
 	want := [][2]any{
-		{"http://away.test/top", "header"}, {"http://away.test/side", "sidebar"}, {"http://away.test/link?q=1", "content"},
+		{"http://away.test/top", "header"}, {"http://away.test/bar", "header"}, {"http://away.test/side", "sidebar"}, {"http://away.test/inner", "sidebar"}, {"http://away.test/link?q=1", "content"},
 		{"http://away.test/foot", "footer"}, {"http://away.test/link?q=1", "content"},
 	}
 	got := targets(d.await("link_click", len(want)))

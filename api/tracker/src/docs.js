@@ -79,8 +79,8 @@ export const extend = (o, track) => {
         track(file ? 'file_download' : 'link_click', {
           link: {
             target: { kind: 'url', url: a.href },
-            position: near('aside,[class*=idebar]') ? 'sidebar' : near('footer') ? 'footer'
-              : near('header,nav') ? 'header' : 'content',
+            position: near('aside,nav[class*=idebar],[class*=idebar_],.sphinxsidebar') ? 'sidebar'
+              : near('footer') ? 'footer' : near('header,nav') ? 'header' : 'content',
           },
         })
       }
