@@ -69,6 +69,7 @@ test-rest: engines clienttest build kafka ## long forms, alert rules, faults, po
 	$(MAKE) chaos-short
 	$(MAKE) powercut-short
 	.ci/apache-kafka
+	$(MAKE) test-sites
 	$(MAKE) fuzz
 
 .PHONY: test-race
@@ -90,6 +91,25 @@ kafka: $(KAFKA) ## fetch Apache Kafka's broker by Maven, for make test-all
 $(KAFKA): deploy/kafka/pom.xml
 	mvn -q -B -f deploy/kafka/pom.xml package
 	@touch $@
+
+VITEPRESS := api/browsertest/sites/vitepress/node_modules/.package-lock.json
+MKDOCS    := api/browsertest/sites/mkdocs/venv/bin/mkdocs
+.PHONY: sites
+sites: $(VITEPRESS) $(MKDOCS) ## install the generators of the tracker's example sites, pinned
+
+$(VITEPRESS): api/browsertest/sites/vitepress/package.json api/browsertest/sites/vitepress/package-lock.json
+	npm ci --prefix api/browsertest/sites/vitepress --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Debian has the module venv in the package python3-venv.
+$(MKDOCS): api/browsertest/sites/mkdocs/requirements.txt
+	python3 -m venv api/browsertest/sites/mkdocs/venv
+	api/browsertest/sites/mkdocs/venv/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: test-sites
+test-sites: sites ## build the tracker's example sites and read them in Chromium
+	go test ./api/browsertest -run 'TestVitePress|TestMaterial' -count 1 -timeout 20m
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target FUZZTIME (5000x) times

@@ -19,6 +19,7 @@ require (
 	github.com/ebitengine/purego v0.11.3 // calls the library of the embedded ClickHouse
 	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // tests: the login of go-smtp
 	github.com/emersion/go-smtp v0.25.1 // tests: a mail server that is not ours
+	github.com/evanw/esbuild v0.28.2 // cmd/gen bundles the tracker
 	github.com/fasthttp/router v1.5.4 // finds the operation of a path, among all of them
 	github.com/getkin/kin-openapi v0.152.0 // tests: judges OpenAPI documents, ours and customers'
 	github.com/go-faster/city v1.0.1 // ClickHouse's checksum of blocks

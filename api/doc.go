@@ -15,6 +15,7 @@
 //	content     collections and spaces: pages, change requests, comments, search, exports, Git
 //	apps        integrations, OpenAPI specifications, conversations
 //	insights    events, queries, erasure
+//	tracker     the script that pages load, and the snippets that load it
 //	remote      clients of other hosts: Git, mail, webhooks, translators, pages on the web
 //	jobs        what runs in the background: one file per kind of job
 //	apitest     the served table for tests, with an example call of every operation

@@ -19,6 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/api/orgs"
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/api/sites"
+	"github.com/octavo-docs/octavo/api/tracker"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
@@ -28,7 +29,10 @@ import (
 // table is the contract: a line per domain, each with its own rows.
 func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
-		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, reachable(d.Outbound), mergerules.Vocabulary}},
+		frame.Table{
+			Vocabularies: []rules.Vocabulary{sharedVocabulary, reachable(d.Outbound), mergerules.Vocabulary},
+			Files:        tracker.Files(),
+		},
 		orgs.Table(d.Store, v, d.Resolver, d.SSO),
 		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
 		content.Table(d.Store, v, d.Outbound),

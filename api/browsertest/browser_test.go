@@ -27,13 +27,20 @@ type tab struct {
 	complaints []string
 }
 
-// newTab starts a separate browser, so that tests share no cookies. flags has names and values of further flags.
-func newTab(t *testing.T, flags ...string) *tab {
+// chromium returns the browser's program. Without it, the test is skipped.
+func chromium(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("Chromium is not installed: nobody has seen these pages in a browser (apt-get install chromium)")
 	}
+	return program
+}
+
+// newTab starts a separate browser, so that tests share no cookies. flags has names and values of further flags.
+func newTab(t *testing.T, flags ...string) *tab {
+	t.Helper()
+	program := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
 		chromedp.NoSandbox,        // as root it needs this; it only opens our pages
 		chromedp.IgnoreCertErrors, // certificates of the tests' servers

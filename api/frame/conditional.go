@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+
+	"github.com/valyala/fasthttp"
 )
 
 var headerETag = []byte("Etag")
@@ -16,11 +18,18 @@ func conditional(c *call, body []byte) (unchanged bool) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	c.http.Response.Header.SetCanonical(headerETag, []byte(tag))
-	for _, list := range c.http.Request.Header.PeekAll("If-None-Match") {
+	if unchanged = tagMatches(c.http, tag); unchanged {
+		c.http.SetStatusCode(http.StatusNotModified)
+	}
+	return unchanged
+}
+
+// tagMatches reports whether the client has the answer with this ETag already.
+func tagMatches(ctx *fasthttp.RequestCtx, tag string) bool {
+	for _, list := range ctx.Request.Header.PeekAll("If-None-Match") {
 		for known := range strings.SplitSeq(string(list), ",") {
 			known = strings.TrimSpace(known)
 			if known == "*" || strings.TrimPrefix(known, "W/") == tag {
-				c.http.SetStatusCode(http.StatusNotModified)
 				return true
 			}
 		}

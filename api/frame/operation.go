@@ -89,6 +89,8 @@ var MediaAny = []string{"*/*"}
 type Table struct {
 	Operations   []Operation
 	Vocabularies []rules.Vocabulary
+	// Files are served at the root.
+	Files []Static
 }
 
 // Vocabulary joins all of the table's vocabularies.
@@ -102,6 +104,7 @@ func Join(parts ...Table) Table {
 	for _, part := range parts {
 		all.Operations = append(all.Operations, part.Operations...)
 		all.Vocabularies = append(all.Vocabularies, part.Vocabularies...)
+		all.Files = append(all.Files, part.Files...)
 	}
 	return all
 }

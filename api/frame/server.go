@@ -22,6 +22,7 @@ type Server struct {
 	frame  *frame
 	checks []Check
 	docs   *docs
+	files  []Static
 	http   *fasthttp.Server
 	// connections are the listener's open connections.
 	connections *connections
@@ -44,7 +45,7 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	s := &Server{cfg: cfg, frame: f, checks: d.Checks, served: make(chan error, 1)}
+	s := &Server{cfg: cfg, frame: f, checks: d.Checks, files: table.Files, served: make(chan error, 1)}
 	if s.docs, err = newDocs(describe, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
@@ -100,6 +101,9 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 		for _, path := range []string{"/docs", "/docs/{asset}"} {
 			s.page(r, path, s.counted(s.docs.browse))
 		}
+	}
+	for _, file := range s.files {
+		s.page(r, file.Path, s.counted(static(file)))
 	}
 	s.page(r, "/healthz", healthz)
 	s.page(r, "/readyz", s.readyz)

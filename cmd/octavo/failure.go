@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/octavo-docs/octavo/api/tracker"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -25,6 +26,7 @@ var hints = []struct {
 	{store.ErrNotMigrated, "octavo migrate and octavo serve bring the database to this version."},
 	{syscall.ECONNREFUSED, "No server listens at this address: start it, or set the address (OCTAVO_URL, " +
 		"OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS, OCTAVO_CLICKHOUSE_URL)."},
+	{tracker.ErrUnknownForm, "--for takes " + strings.Join(tracker.Names(), ", ") + "; html fits every page."},
 	{os.ErrPermission, "Run the command as the user of the node."},
 }
 

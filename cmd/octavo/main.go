@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/octavo-docs/octavo/api/tracker"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -24,7 +26,7 @@ type commands struct {
 	Seed       SeedCmd       `cmd:"" help:"Write a believable example site's events through the public API."`
 	Token      TokenCmd      `cmd:"" help:"Create, list and revoke tokens."`
 	Org        OrgCmd        `cmd:"" help:"Manage organizations as the operator."`
-	Site       SiteCmd       `cmd:"" help:"The operator's part in the hostnames of sites."`
+	Site       SiteCmd       `cmd:"" help:"Connect a site to Octavo, and the operator's part in its hostnames."`
 	Content    ContentCmd    `cmd:"" help:"Maintain content as the operator."`
 	Jobs       JobsCmd       `cmd:"" help:"List background jobs and retry failed ones."`
 	Audit      AuditCmd      `cmd:"" help:"List what changed in the installation."`
@@ -43,7 +45,7 @@ func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)
 	return []kong.Option{
 		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
-		kong.Vars{"baseline": strconv.Itoa(schema.Baseline)},
+		kong.Vars{"baseline": strconv.Itoa(schema.Baseline), "snippets": strings.Join(tracker.Names(), ", ")},
 		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
 	}
 }

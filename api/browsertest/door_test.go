@@ -1,0 +1,251 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"github.com/octavo-docs/octavo/api/tracker"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// trackerKey is the publishable key of pages in these tests.
+const trackerKey = "opk_test"
+
+// event is an event as the tracker sends it.
+type event map[string]any
+
+func (e event) text(member string) string { text, _ := e[member].(string); return text }
+
+// attempt is a request that sent a batch.
+type attempt struct {
+	id, body  string
+	late, age int
+	events    []event
+}
+
+// door is a door for browsers that keeps what arrives, and the server of the tracker's files.
+type door struct {
+	t *testing.T
+	// base is the address in pages, whose host is another one.
+	base string
+
+	mu       sync.Mutex
+	attempts []attempt
+	// answer answers the n-th attempt, counted from 1; nil means 204.
+	answer func(w http.ResponseWriter, n int)
+	// asked has the requests that are not simple ones, such as preflights.
+	asked []string
+}
+
+func newDoor(t *testing.T) *door {
+	t.Helper()
+	d := &door{t: t}
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
+	d.base = strings.Replace(server.URL, "127.0.0.1", "octavo.test", 1)
+	return d
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
+	for _, file := range tracker.Files() {
+		if r.URL.Path == file.Path {
+			w.Header().Set("Content-Type", file.Media)
+			_, _ = w.Write(file.Plain)
+			return
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if r.Method != http.MethodPost || r.URL.Path != "/e/"+trackerKey || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain") {
+		d.asked = append(d.asked, fmt.Sprintf("%s %s %s", r.Method, r.URL, r.Header.Get("Content-Type")))
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	got := attempt{body: string(body)}
+	if err == nil {
+		var sent struct {
+			ID     string
+			Events []event
+		}
+		if err = json.Unmarshal(body, &sent); err == nil {
+			got.id, got.events = sent.ID, sent.Events
+			got.late, err = strconv.Atoi(r.URL.Query().Get("late"))
+		}
+	}
+	if err != nil {
+		d.t.Errorf("a batch is damaged: %v %s", err, body)
+	}
+	d.attempts = append(d.attempts, got)
+	if d.answer != nil {
+		d.answer(w, len(d.attempts))
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// answers sets the answers of further attempts.
+func (d *door) answers(with func(w http.ResponseWriter, n int)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answer, d.attempts = with, nil
+}
+
+// tries returns the attempts so far.
+func (d *door) tries() []attempt {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]attempt(nil), d.attempts...)
+}
+
+// events returns the events that count: a batch counts once. It fails the test if the attempts of a batch differ.
+func (d *door) events() []event {
+	d.t.Helper()
+	bodies := map[string]string{}
+	var list []event
+	for _, a := range d.tries() {
+		if known, ok := bodies[a.id]; ok {
+			if known != a.body {
+				d.t.Errorf("the batch %s has two bodies", a.id)
+			}
+			continue
+		}
+		bodies[a.id] = a.body
+		list = append(list, a.events...)
+	}
+	return list
+}
+
+// of returns the events of a type.
+func (d *door) of(kind string) []event {
+	d.t.Helper()
+	var list []event
+	for _, e := range d.events() {
+		if e.text("type") == kind {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// await waits until as many events of a type have arrived, and fails if there are more.
+func (d *door) await(kind string, count int) []event {
+	d.t.Helper()
+	eventually.Succeeds(d.t, fmt.Sprintf("%d events %s", count, kind), func() error {
+		if got := d.of(kind); len(got) < count {
+			return fmt.Errorf("there are %d in %v", len(got), d.events())
+		}
+		return nil
+	})
+	got := d.of(kind)
+	if len(got) != count {
+		d.t.Errorf("%d events %s, want %d: %v", len(got), kind, count, got)
+	}
+	return got
+}
+
+// simple checks that the browser asked for nothing in advance.
+func (d *door) simple() {
+	d.t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.asked) > 0 {
+		d.t.Errorf("other requests arrived: %v", d.asked)
+	}
+}
+
+// tag returns the element that loads a bundle. attributes follow its own, of which data-local lets a driven browser
+// send events.
+func (d *door) tag(bundle, attributes string) string {
+	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`, d.base, bundle, trackerKey, attributes)
+}
+
+// site is a documentation site: its pages by path. Paths of other hosts are found too.
+func site(t *testing.T, pages map[string]string) (base string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, "<!doctype html>"+page)
+	}))
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "127.0.0.1", "docs.test", 1)
+}
+
+// newReader starts a browser that finds all hosts under .test on this machine.
+func newReader(t *testing.T) *tab { return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1") }
+
+// another opens a further tab of the same browser.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(cancel)
+	other := &tab{t: b.t, ctx: ctx}
+	other.do(chromedp.Navigate("about:blank"))
+	return other
+}
+
+// close closes the tab as a reader does: the page's last events run.
+func (b *tab) close() {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: t.TargetID})
+		return err
+	}))
+}
+
+// offline cuts or restores the network of the tab's page.
+func (b *tab) offline(is bool) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		rules := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{
+			{Offline: is, DownloadThroughput: -1, UploadThroughput: -1}}}
+		if _, err := chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, rules); err != nil {
+			return err
+		}
+		_, err := chromedp.Call(ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+			Offline: is, DownloadThroughput: -1, UploadThroughput: -1})
+		return err
+	}))
+}
+
+// run evaluates a statement in the page.
+func (b *tab) run(script string) {
+	b.t.Helper()
+	ask(b, chromedp.Evaluate[bool]("(() => {"+script+"})(), true"))
+}
+
+// awaitTries waits until as many requests have arrived.
+func (d *door) awaitTries(count int) {
+	d.t.Helper()
+	eventually.Succeeds(d.t, fmt.Sprintf("%d attempts", count), func() error {
+		if got := d.tries(); len(got) < count {
+			return fmt.Errorf("there are %d", len(got))
+		}
+		return nil
+	})
+}
+
+// awaitSent waits until the page has the outcome of as many requests that sent batches.
+func (b *tab) awaitSent(count int) {
+	b.t.Helper()
+	ask(b, chromedp.Poll[bool](fmt.Sprintf(
+		`performance.getEntriesByType('resource').filter((r) => r.name.includes('/e/')).length >= %d`, count)))
+}

@@ -1,0 +1,24 @@
+// Package tracker has the script that pages of a site load, and the snippets that load it. The script sends events to
+// the door for browsers (POST /e/{key}). The package knows no request and no database.
+//
+//	src        the source: core.js, docs.js (the extension for documentation), and an entry for each bundle
+//	dist       the bundles that a node serves, written by cmd/gen
+//	npm        the package @octavo/tracker, of the same source; index.js is written by cmd/gen
+//	files.go   the files that a node serves, and their hashes
+//	snippet.go what a site's pages or configuration need, by framework
+//
+// # Files
+//
+// /o.js has the core, and /o.docs.js the core with the extension: a page loads one of them. Browsers keep them for an
+// hour. /o.<hash>.js and /o.docs.<hash>.js have the same bytes, never change, and can be loaded with `integrity`.
+// A release adds its bundles to dist under such a name, so that pages of older snippets go on.
+//
+// # Promises of the script
+//
+// The script stores nothing on the reader's device and reads nothing there. Events wait in the page's memory for a
+// second, and leave at once when the page is hidden. So a reload or a closed tab loses only batches that could not be
+// sent at that moment: keeping them would need storage. All attempts of a batch have the same bytes and the same id, so
+// it counts once.
+//
+// TestSizes bounds the bundles: 800 bytes for the core, compressed by brotli, and 900 more for the extension.
+package tracker
