@@ -26,7 +26,7 @@ type AgentsCmd struct {
 // agentsFile has the addresses that were fetched.
 func agentsFile(s *Settings) string { return filepath.Join(s.DataDir, "agents", "ranges.txt") }
 
-// publishedAddresses reads the addresses that were fetched. Without any it returns those that the program has.
+// publishedAddresses reads the addresses that were fetched. Without such a file it returns the embedded addresses.
 func publishedAddresses(s *Settings) (*agentlist.Ranges, error) {
 	text, err := os.ReadFile(agentsFile(s))
 	if errors.Is(err, os.ErrNotExist) {
@@ -74,7 +74,8 @@ type AgentsUpdateCmd struct {
 
 // agentLimits bound the fetch of a list.
 var agentLimits = outbound.Limits{
-	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: time.Minute, Redirects: 3, WireBytes: 4 << 20, Bytes: 4 << 20,
+	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: time.Minute, Redirects: 3,
+	WireBytes: 4 << 20, Bytes: 4 << 20,
 }
 
 // Run fetches the lists.
@@ -127,7 +128,10 @@ func (c *AgentsUpdateCmd) run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-func fetchAddresses(ctx context.Context, client *http.Client, r *agentlist.Ranges, name, url string) (*agentlist.Ranges, error) {
+// fetchAddresses returns the addresses with one set replaced by the list at a URL.
+func fetchAddresses(
+	ctx context.Context, client *http.Client, r *agentlist.Ranges, name, url string,
+) (*agentlist.Ranges, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,8 @@ func TestAgentsUpdate(t *testing.T) {
 	}
 	var listed []agentlist.Published
 	var text bytes.Buffer
-	if err := (&AgentsListCmd{Settings: settings, listFlags: listFlags{JSON: true}}).print(&text); err != nil || json.Unmarshal(text.Bytes(), &listed) != nil {
+	list := AgentsListCmd{Settings: settings, listFlags: listFlags{JSON: true}}
+	if err := list.print(&text); err != nil || json.Unmarshal(text.Bytes(), &listed) != nil {
 		t.Fatalf("%v: %s", err, &text)
 	}
 	embedded := agentlist.EmbeddedRanges().Sets()
@@ -99,11 +100,12 @@ func TestAgentsUpdateIsGuarded(t *testing.T) {
 	t.Parallel()
 	settings := Settings{DataDir: filepath.Join(t.TempDir(), "none")}
 	var out bytes.Buffer
-	if err := (&AgentsUpdateCmd{Settings: settings, From: agentLists(t)}).run(t.Context(), &out); err == nil || strings.Contains(out.String(), "fetched") {
+	c := AgentsUpdateCmd{Settings: settings, From: agentLists(t)}
+	if err := c.run(t.Context(), &out); err == nil || strings.Contains(out.String(), "fetched") {
 		t.Errorf("%v\n%s", err, &out)
 	}
-	if err := (&AgentsUpdateCmd{Settings: settings, From: map[string]string{"nobody": "https://example.com/"}}).run(t.Context(), &out); err == nil ||
-		!strings.Contains(err.Error(), `no set "nobody"`) {
+	c.From = map[string]string{"nobody": "https://example.com/"}
+	if err := c.run(t.Context(), &out); err == nil || !strings.Contains(err.Error(), `no set "nobody"`) {
 		t.Error(err)
 	}
 	if err := (&AgentsListCmd{Settings: settings}).print(&out); err != nil {
@@ -119,7 +121,8 @@ func TestAgentsFollower(t *testing.T) {
 	t.Parallel()
 	settings := &Settings{DataDir: t.TempDir()}
 	var used []*agentlist.Ranges
-	f := agentsFollower{settings: settings, use: func(r *agentlist.Ranges) { used = append(used, r) }, log: slog.New(slog.DiscardHandler)}
+	use := func(r *agentlist.Ranges) { used = append(used, r) }
+	f := agentsFollower{settings: settings, use: use, log: slog.New(slog.DiscardHandler)}
 	changed := time.Now().Add(-time.Hour)
 	write := func(text string) {
 		t.Helper()
@@ -137,7 +140,8 @@ func TestAgentsFollower(t *testing.T) {
 	if len(used) != 0 {
 		t.Fatal("addresses without a file")
 	}
-	fresh, err := agentlist.EmbeddedRanges().With("bingbot", []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}, time.Now())
+	networks := []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+	fresh, err := agentlist.EmbeddedRanges().With("bingbot", networks, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
