@@ -77,10 +77,10 @@
 //     the same moment, the entry page is the first by space and page, the exit page the last.
 //     Metrics of sessions are null without sessions. Null is less than any number in
 //     order, and meets no condition except notIn.
-//   - Octavo's own: events of the types page_leave, code_copy and file_download begin no session. They change no bounce,
-//     no entry or exit page and no number of sessions or of pages per session. The duration of a session runs to the
-//     last event of any type, because page_leave is the best measure of the last page. visitorsCount and peopleCount
-//     count visitors of any event.
+//   - Octavo's own: events of the types page_leave, code_copy and file_download begin no session. They change no
+//     bounce, no entry or exit page and no number of sessions or of pages per session. The duration of a session runs
+//     to the last event of any type, because page_leave is the best measure of the last page. visitorsCount and
+//     peopleCount count visitors of any event.
 //   - Octavo's own: a number that an event lacks (searchResults, engagedSeconds, scrollDepth) is null. Null
 //     in a filter matches it, and no comparison does. Means leave it out.
 //   - Members that are null count as absent. Unknown members are a 400. The

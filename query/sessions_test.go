@@ -286,8 +286,8 @@ func equalColumns(t *testing.T, got []byte, want string) bool {
 	return values(got) == values([]byte(want))
 }
 
-// TestQuietEvents checks that page_leave, code_copy and file_download events change no number of sessions and no page of
-// them. Such events are inside sessions, before and after them, at other ends of the range, and alone.
+// TestQuietEvents checks that page_leave, code_copy and file_download events change no number of sessions and no page
+// of a session. Such events are inside sessions, before and after them, at other ends of the range, and alone.
 func TestQuietEvents(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -349,7 +349,8 @@ func TestQuietEvents(t *testing.T) {
 	// Where only such events are asked for, there are no sessions.
 	body, _, err = raw.Aggregate(t.Context(), Caller{}, "with", []byte(
 		`{"range":"last7Days","where":[{"column":"eventType","values":["page_leave"]}],"select":[`+metrics+`,{"column":"sessionDuration"}]}`), testNow)
-	if want := `{"columns":[{"values":[0]},{"values":[null]},{"values":[null]},{"values":[null]}]}`; err != nil || !equalColumns(t, body, want) {
+	const none = `{"columns":[{"values":[0]},{"values":[null]},{"values":[null]},{"values":[null]}]}`
+	if err != nil || !equalColumns(t, body, none) {
 		t.Errorf("of page_leave events only: %s, %v", body, err)
 	}
 }

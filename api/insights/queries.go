@@ -20,15 +20,22 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 		"visitorAuthClaims": jsonschema.Dict{"type": "object"},
 	}
 	integer := func(least, most int, doc string) jsonschema.Dict {
-		return jsonschema.Nullable(jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": least, "maximum": most}, doc))
+		number := jsonschema.Dict{"type": "integer", "minimum": least, "maximum": most}
+		return jsonschema.Nullable(jsonschema.Documented(number, doc))
 	}
-	location["status"] = integer(insights.MinHTTPStatus, insights.MaxHTTPStatus, "The status of the answer to the request for the page.")
+	location["status"] = integer(insights.MinHTTPStatus, insights.MaxHTTPStatus,
+		"The status of the answer to the request for the page.")
 	event := jsonschema.Object(jsonschema.Dict{
-		"resultsCount": integer(0, insights.MaxResults, "How many results a search found, in search_type_query and search_open_result."),
-		"seconds":      integer(0, insights.MaxEngagedSeconds, "How long the page was in use, in page_leave, which requires it."),
-		"depth":        integer(0, insights.MaxScrollDepth, "How deep the page was read, in percent of its height, in page_leave."),
-		"type":         jsonschema.Enum(insights.EventTypes.Words()), "timestamp": jsonschema.Dict{"type": "string", "format": "date-time"},
-		"session": jsonschema.Object(session, "visitorId", "sessionId"), "location": jsonschema.Object(location, "url"),
+		"resultsCount": integer(0, insights.MaxResults,
+			"How many results a search found, in search_type_query and search_open_result."),
+		"seconds": integer(0, insights.MaxEngagedSeconds,
+			"How long the page was in use, in page_leave, which requires it."),
+		"depth": integer(0, insights.MaxScrollDepth,
+			"How deep the page was read, in percent of its height, in page_leave."),
+		"type":      jsonschema.Enum(insights.EventTypes.Words()),
+		"timestamp": jsonschema.Dict{"type": "string", "format": "date-time"},
+		"session":   jsonschema.Object(session, "visitorId", "sessionId"),
+		"location":  jsonschema.Object(location, "url"),
 	}, "type", "session", "location")
 	return jsonschema.Object(jsonschema.Dict{"events": jsonschema.Array(event)}, "events")
 }

@@ -29,6 +29,7 @@ type commands struct {
 	Site       SiteCmd       `cmd:"" help:"Connect a site to Octavo, and the operator's part in its hostnames."`
 	Content    ContentCmd    `cmd:"" help:"Maintain content as the operator."`
 	Jobs       JobsCmd       `cmd:"" help:"List background jobs and retry failed ones."`
+	Agents     AgentsCmd     `cmd:"" help:"List and renew the addresses by which agents, such as crawlers, are verified."`
 	Audit      AuditCmd      `cmd:"" help:"List what changed in the installation."`
 	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`

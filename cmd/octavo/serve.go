@@ -248,6 +248,7 @@ func (n *node) startServer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		n.followAgents(events)
 		if n.queries, err = n.openEvents("queries", n.settings.QueryConcurrency); err != nil {
 			return err
 		}

@@ -240,11 +240,13 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 		}
 		return got
 	}
-	classes := ask(`"groupBy":[{"column":"agentClass"}],"select":[{"column":"agentClass"},{"column":"eventsCount"},{"column":"visitorsCount"}]}`)
+	classes := ask(`"groupBy":[{"column":"agentClass"}],` +
+		`"select":[{"column":"agentClass"},{"column":"eventsCount"},{"column":"visitorsCount"}]}`)
 	events, visitors := map[string]int{}, map[string]int{}
 	for row, class := range classes["agentClass"] {
 		word, _ := class.(string)
-		events[word], visitors[word] = int(classes["eventsCount"][row].(float64)), int(classes["visitorsCount"][row].(float64))
+		events[word] = int(classes["eventsCount"][row].(float64))
+		visitors[word] = int(classes["visitorsCount"][row].(float64))
 	}
 	if !maps.Equal(events, want.Classes) || !maps.Equal(visitors, want.Visitors) {
 		i.t.Errorf("by class %v events of %v visitors, want %v of %v", events, visitors, want.Classes, want.Visitors)

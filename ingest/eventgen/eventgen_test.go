@@ -118,7 +118,8 @@ func TestEventsFollowTheContract(t *testing.T) {
 		if s.VisitorID == "" || s.SessionID == "" || s.UserAgent == "" || !s.IP.IsValid() || s.IP.IsPrivate() {
 			t.Fatalf("bad session %+v", s)
 		}
-		if l.Title == "" || (l.Status != nil) != (l.DisplayContext == "server") || l.Status != nil && !in(l.Status, 200, 404) {
+		known := l.DisplayContext == "server"
+		if l.Title == "" || (l.Status != nil) != known || known && !in(l.Status, 200, 404) {
 			t.Fatalf("bad title or status %+v", l)
 		}
 		if u, err := url.Parse(l.URL); err != nil || u.Host != "docs.example.com" {
@@ -134,7 +135,8 @@ func TestEventsFollowTheContract(t *testing.T) {
 		case "ask_question":
 			ok = e.Query != ""
 		case "page_leave":
-			ok = in(e.Seconds, 0, insights.MaxEngagedSeconds) && (e.Depth == nil || in(e.Depth, 0, insights.MaxScrollDepth))
+			ok = in(e.Seconds, 0, insights.MaxEngagedSeconds) &&
+				(e.Depth == nil || in(e.Depth, 0, insights.MaxScrollDepth))
 		case "file_download":
 			ref, _, err := insights.ParseContentRef(e.Link.Target)
 			ok = err == nil && insights.LinkKinds.Word(ref.Kind) == "url"
@@ -227,7 +229,8 @@ func TestTotals(t *testing.T) {
 			t.Errorf("no visitor of the class %s", class)
 		}
 	}
-	if got.NoResult == 0 || got.NoResult > got.Searches/4 || got.NotFound == 0 || got.Depth.Number >= got.Engaged.Number {
+	if got.NoResult == 0 || got.NoResult > got.Searches/4 || got.NotFound == 0 ||
+		got.Depth.Number >= got.Engaged.Number {
 		t.Errorf("%+v", got)
 	}
 }

@@ -68,7 +68,7 @@ func appendQuery(_ *Generator, dst []byte, s *step) []byte {
 	return append(dst, searches[s.pick%uint32(len(searches))][s.stage]...)
 }
 
-// results is how many results a search finds. One search in eight finds nothing when it has been typed in full.
+// results returns the number of results of a search. An eighth of the searches that are typed in full finds nothing.
 func (s *step) results() int {
 	if s.stage == queryStages-1 && s.pick>>20%8 == 0 {
 		return 0
@@ -83,7 +83,7 @@ func appendSearch(g *Generator, dst []byte, s *step) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendLeave has the time since the page was opened. One browser in ten does not know the depth.
+// appendLeave has the time since the page was opened. A tenth of the browsers does not know the depth.
 func appendLeave(g *Generator, dst []byte, s *step) []byte {
 	seconds, depth := int(s.after)/1000, int(s.pick%101)
 	if s.pick>>8%10 == 0 {

@@ -6,7 +6,7 @@ type Totals struct {
 	Classes  map[string]int // events by class of agent
 	Visitors map[string]int // different visitors by class of agent
 
-	// Searches are the reports of a query, NoResult those that found nothing. A query is reported while it is typed.
+	// Searches are the reports of a query, which is reported while it is typed. NoResult are reports without a result.
 	Searches, NoResult int
 	Engaged, Depth     Mean // of page_leave events: seconds, and percent where they are known
 	NotFound           int  // events with the status 404
@@ -18,7 +18,9 @@ type Totals struct {
 type Mean struct{ Sum, Number int }
 
 func newTotals() Totals {
-	return Totals{Types: map[string]int{}, Classes: map[string]int{}, Visitors: map[string]int{}, seen: map[uint64]bool{}}
+	return Totals{
+		Types: map[string]int{}, Classes: map[string]int{}, Visitors: map[string]int{}, seen: map[uint64]bool{},
+	}
 }
 
 // visitor counts a visitor, whose traits are its own.

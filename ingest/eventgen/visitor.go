@@ -7,7 +7,9 @@ import "strconv"
 
 // appendSession appends the session member of a visitor's events. Draws that
 // belong to the visitor come from traits, those of the session from visit.
-func (g *Generator) appendSession(dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool) []byte {
+func (g *Generator) appendSession(
+	dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool,
+) []byte {
 	dst = append(dst, `"session":{"visitorId":"`...)
 	dst = appendID(dst, mix(traits), 20)
 	dst = append(dst, `","sessionId":"`...)

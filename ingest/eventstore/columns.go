@@ -74,6 +74,8 @@ func overwrite(theirs, own column.Interface) bool {
 		return assign(theirs, own)
 	case *column.UInt16:
 		return assign(theirs, own)
+	case *column.Int32:
+		return assign(theirs, own)
 	case *column.UInt64:
 		return assign(theirs, own)
 	case *column.Float32:

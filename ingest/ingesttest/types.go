@@ -23,13 +23,18 @@ var Minimal = map[string]struct {
 	"ad_click":              {`"ad":{"domain":"ads.example","zoneId":"z","placement":"aside"}`, Row{"ad_domain": "ads.example", "ad_zone": "z", "ad_placement": insights.Code(1)}},
 	"ad_display":            {`"ad":{"domain":"ads.example","zoneId":"z","placement":"aside"}`, Row{"ad_domain": "ads.example", "ad_zone": "z", "ad_placement": insights.Code(1)}},
 	"trademark_click":       {`"placement":"embed"`, Row{"trademark_placement": insights.Code(5)}},
-	"page_markdown_request": {`"markdownSource":"page-action"`, Row{"markdown_source": insights.Code(1), "content_form": insights.Code(2)}},
+	"page_markdown_request": {`"markdownSource":"page-action"`, formed(2, "markdown_source", 1)},
 	"agent_feedback":        {"", nil},
-	"llms_request":          {`"llmsVariant":"full"`, Row{"llms_variant": insights.Code(2), "content_form": insights.Code(3)}},
+	"llms_request":          {`"llmsVariant":"full"`, formed(3, "llms_variant", 2)},
 	"mcp_request":           {"", Row{"content_form": insights.Code(4)}},
 	"rss_request":           {"", Row{"content_form": insights.Code(5)}},
 	"page_leave":            {`"seconds":40,"depth":75`, Row{"engaged_seconds": int32(40), "scroll_depth": int32(75)}},
 	"code_copy":             {"", nil},
 	"file_download": {`"link":{"target":{"kind":"url","url":"https://d.example/sdk.zip"},"position":"content"}`,
 		Row{"link_target": `{"kind":"url","url":"https://d.example/sdk.zip"}`, "link_kind": insights.Code(1), "link_domain": "d.example", "link_position": insights.Code(5)}},
+}
+
+// formed has a content form and a column of another enumeration.
+func formed(form insights.Code, column string, value insights.Code) Row {
+	return Row{"content_form": form, column: value}
 }

@@ -20,6 +20,8 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 		bodies[kind] = []byte(ingesttest.Events(ingesttest.Event(kind, c.Extra), ingesttest.Event(kind, c.Extra)))
 	}
 	bodies["claims"] = []byte(ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a":{"b":[1, 2],"c":"\n"},"d":true}}`)))
+	bodies["agent"] = []byte(ingesttest.Events(ingesttest.Event("page_view",
+		`"session":{"visitorId":"v","sessionId":"s","ip":"2001:db8::1","userAgent":"Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"}`)))
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
 			accept := func() {

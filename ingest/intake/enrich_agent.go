@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent has the facts that a user agent reveals. Without a user agent there is no class: nobody said what the program is.
+// agent has the facts that a user agent reveals. Without a user agent there is no class, because nobody said what the
+// program is.
 type agent struct {
 	device, browser, os, bot insights.Code
 	program                  agentlist.Agent

@@ -34,14 +34,16 @@ func (a *agent) classify(text string) {
 	}
 }
 
-// isProgram reports whether the agent is of no browser. All browsers begin with Mozilla/, except old ones of Opera. Only
-// browsers of the last century name themselves compatible.
+// isProgram reports whether the agent is of no browser. All browsers begin with Mozilla/, except old ones of Opera.
+// Only browsers of the last century name themselves compatible.
 func isProgram(text string) bool {
 	if !strings.HasPrefix(text, "Mozilla/") {
 		return !strings.HasPrefix(text, "Opera/")
 	}
-	return strings.Contains(text, "compatible;") && !strings.Contains(text, "MSIE ") && !strings.Contains(text, "Konqueror/")
+	return strings.Contains(text, "compatible;") && !hasAny(text, compatibleBrowsers)
 }
+
+var compatibleBrowsers = []string{"MSIE ", "Konqueror/"}
 
 // verify says how an agent's name agrees with the addresses that its operator publishes. It is 0 for people, and for
 // events without a user agent. own says that ip is the visitor's: the address of a sender may be a server that reports

@@ -76,7 +76,8 @@ func TestVerification(t *testing.T) {
 	}
 	const (
 		gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
-		chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+		chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+			"Chrome/142.0.0.0 Safari/537.36"
 		cursor = "Cursor/1.7.28 (darwin arm64)"
 		claude = "claude-code/2.0.14 (external, cli)"
 	)
@@ -109,7 +110,8 @@ func TestVerification(t *testing.T) {
 			in.UseRanges(fresh)
 			client := testClient
 			client.IP, client.AnyPast = netip.MustParseAddr(c.sender), true
-			body := ingesttest.Events(fmt.Sprintf(`{"type":"page_view","timestamp":%q,"session":{"visitorId":"v","sessionId":"s","userAgent":%q,"ip":%q},`+
+			body := ingesttest.Events(fmt.Sprintf(`{"type":"page_view","timestamp":%q,`+
+				`"session":{"visitorId":"v","sessionId":"s","userAgent":%q,"ip":%q},`+
 				`"location":{"url":"https://d.example/p"}}`, c.at, c.agent, c.sent))
 			if err := in.Accept(t.Context(), testSite, []byte(body), client); err != nil {
 				t.Fatal(err)
@@ -146,7 +148,8 @@ func TestContentForms(t *testing.T) {
 		{"link_click", "site", "https://d.example/a", "html"},
 	} {
 		t.Run(c.kind+" "+c.url, func(t *testing.T) {
-			e := insights.Event{Type: code(insights.EventTypes, c.kind), DisplayContext: code(insights.DisplayContexts, c.context), URL: c.url}
+			e := insights.Event{URL: c.url}
+			e.Type, e.DisplayContext = code(insights.EventTypes, c.kind), code(insights.DisplayContexts, c.context)
 			if got := insights.ContentForms.Word(formOf(&e)); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

@@ -33,7 +33,10 @@ func (a *agent) correct(text string) {
 }
 
 var (
-	televisions   = []string{"SMART-TV", "SmartTV", "Smart TV", "BRAVIA", "; AFT", "GoogleTV", "Google TV", "Android TV", "AppleTV", "HbbTV", "Web0S", "CrKey"}
+	televisions = []string{
+		"SMART-TV", "SmartTV", "Smart TV", "BRAVIA", "; AFT", "GoogleTV", "Google TV", "Android TV", "AppleTV", "HbbTV",
+		"Web0S", "CrKey",
+	}
 	appleBrowsers = []string{"CriOS/", "FxiOS/", "EdgiOS/", "OPiOS/", "OPT/"}
 	bsds          = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly"}
 )

@@ -52,7 +52,9 @@ type payloadPart struct {
 }
 
 var (
-	partQuery   = payloadPart{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
+	partQuery = payloadPart{member: memberQuery, read: func(d *decoder) *insights.Refusal {
+		return d.str(&d.event.Query, "query", maxText)
+	}}
 	partResults = payloadPart{member: memberResults, optional: true, read: func(d *decoder) *insights.Refusal {
 		return d.measured(&d.event.Results, "resultsCount", 0, insights.MaxResults)
 	}}
@@ -61,8 +63,8 @@ var (
 	partAd        = payloadPart{member: memberAd, read: (*decoder).ad}
 )
 
-// payloads are the members of each event type, by type code: facts §3.4 and §10, and those of additional types. A type
-// without a row has none. A downloaded file is a link, as a clicked one is.
+// payloads are the members of each event type, by type code: facts §3.4 and §10, and Octavo's own types. A type
+// without a row has none. A downloaded file is a link, as in link_click.
 var payloads = byType(map[string][]payloadPart{
 	"search_type_query":          {partQuery, partResults},
 	"search_open_result":         {partQuery, partResults, {member: memberResult, read: (*decoder).result}},

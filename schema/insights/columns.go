@@ -150,8 +150,8 @@ var columns = []Column{
 	sessionMetric("bounceRate", "Share of bounces: sessions with exactly one page view among sessions with at least one, from 0 to 1; null if there are none.",
 		bounceRate, sessionViews),
 	sessionMetric("sessionDuration",
-		"Mean time from a session's first event to its last, in seconds; null if there are no sessions. The last event may "+
-			"be a page_leave, the best measure of the last page.",
+		"Mean time from a session's first event to its last, in seconds; null if there are no sessions. "+
+			"The last event may be a page_leave, the best measure of the last page.",
 		sessionDuration, sessionMillis),
 	sessionMetric("pagesPerSession", "Mean number of page views of the sessions that have at least one; null if there are none.",
 		pagesPerSession, sessionViews),
@@ -214,30 +214,59 @@ var columns = []Column{
 		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
 	},
 
-	measuredDimension("searchResults", measuredField(53, "search_results", func(e *Event) Measured { return e.Results }), 0, MaxResults,
-		"How many results a search found; null if the sender did not say. The filter 0 selects searches without a result."),
-	measuredDimension("engagedSeconds", measuredField(54, "engaged_seconds", func(e *Event) Measured { return e.EngagedSeconds }), 0, MaxEngagedSeconds,
-		"How many seconds the page was visible and in use, in page_leave events; null if not measured."),
-	measuredDimension("scrollDepth", measuredField(55, "scroll_depth", func(e *Event) Measured { return e.ScrollDepth }), 0, MaxScrollDepth,
-		"How deep the page was read, in percent of its height, in page_leave events; null if not measured."),
+	measuredDimension(
+		"searchResults", measuredField(53, "search_results", func(e *Event) Measured { return e.Results }),
+		0, MaxResults,
+		"How many results a search found; null if the sender did not say. "+
+			"The filter 0 selects searches without a result.",
+	),
+	measuredDimension(
+		"engagedSeconds", measuredField(54, "engaged_seconds", func(e *Event) Measured { return e.EngagedSeconds }),
+		0, MaxEngagedSeconds,
+		"How many seconds the page was visible and in use, in page_leave events; null if not measured.",
+	),
+	measuredDimension(
+		"scrollDepth", measuredField(55, "scroll_depth", func(e *Event) Measured { return e.ScrollDepth }),
+		0, MaxScrollDepth,
+		"How deep the page was read, in percent of its height, in page_leave events; null if not measured.",
+	),
 	measuredMeans[0], measuredMeans[1],
-	stringDimension("pageTitle", AsNull, repeatedField(56, "page_title", func(e *Event) string { return e.Title }), Content,
-		"The page's title as the browser showed it; null if it was not sent."),
-	enumDimension("agentClass", AsNull, AgentClasses, enumField(57, "agent_class", AgentClasses, func(e *Event) Code { return e.AgentClass }), Coarse,
-		"What the visitor is, by user agent: a person; a search engine's crawler; a crawler that collects training data; a fetcher that "+
-			"an assistant's user asked for (user-asked); a program that writes code (coding); a maker of link previews; a monitor of "+
-			"availability; a tool, such as an HTTP client, a link checker or a feed reader; or an unknown program. Exactly people have the "+
-			"visitorBot \"\". Null for events without a user agent, which have this visitorBot too, and for events from before the column.").ofVisit(),
-	stringDimension("agentOperator", AsNull, repeatedField(58, "agent_operator", func(e *Event) string { return e.AgentOperator }), Coarse,
-		"Whose program the visitor is, by user agent, such as OpenAI; null for people and unknown operators.").ofVisit(),
-	enumDimension("agentVerified", AsNull, AgentVerifications, enumField(59, "agent_verified", AgentVerifications, func(e *Event) Code { return e.AgentVerified }), Coarse,
-		"How the program's name agrees with the addresses that its operator publishes: verified if the visitor's address is among them; impostor "+
-			"if session.ip is none of them, and the event is less than 60 days from the date of the list; otherwise claimed. Null for people and for "+
-			"events without a user agent.").ofVisit(),
-	enumDimension("contentForm", AsNull, ContentForms, enumField(60, "content_form", ContentForms, func(e *Event) Code { return e.ContentForm }), Content,
-		"The form in which the content was asked for, by the event's type and address; api is an API's specification. Null for events from before the column."),
-	measuredDimension("httpStatus", measuredField(61, "http_status", func(e *Event) Measured { return e.HTTPStatus }), MinHTTPStatus, MaxHTTPStatus,
-		"The status of the answer to the request for the page; null if it was not sent."),
+	stringDimension(
+		"pageTitle", AsNull, repeatedField(56, "page_title", func(e *Event) string { return e.Title }), Content,
+		"The page's title as the browser showed it; null if it was not sent.",
+	),
+	enumDimension(
+		"agentClass", AsNull, AgentClasses,
+		enumField(57, "agent_class", AgentClasses, func(e *Event) Code { return e.AgentClass }), Coarse,
+		"What the visitor is, by user agent: a person; a search engine's crawler; a crawler that collects training "+
+			"data; a fetcher that an assistant's user asked for (user-asked); a program that writes code (coding); "+
+			"a maker of link previews; a monitor of availability; a tool, such as an HTTP client, a link checker or "+
+			"a feed reader; or an unknown program. Exactly people have the visitorBot \"\". Null for events without "+
+			"a user agent, which have this visitorBot too, and for events from before the column.",
+	).ofVisit(),
+	stringDimension(
+		"agentOperator", AsNull, repeatedField(58, "agent_operator", func(e *Event) string { return e.AgentOperator }),
+		Coarse,
+		"Whose program the visitor is, by user agent, such as OpenAI; null for people and unknown operators.",
+	).ofVisit(),
+	enumDimension(
+		"agentVerified", AsNull, AgentVerifications,
+		enumField(59, "agent_verified", AgentVerifications, func(e *Event) Code { return e.AgentVerified }), Coarse,
+		"How the program's name agrees with the addresses that its operator publishes: verified if the visitor's "+
+			"address is among them; impostor if session.ip is none of them, and the event is less than 60 days from "+
+			"the date of the list; otherwise claimed. Null for people and for events without a user agent.",
+	).ofVisit(),
+	enumDimension(
+		"contentForm", AsNull, ContentForms,
+		enumField(60, "content_form", ContentForms, func(e *Event) Code { return e.ContentForm }), Content,
+		"The form in which the content was asked for, by the event's type and address; api is an API's "+
+			"specification. Null for events from before the column.",
+	),
+	measuredDimension(
+		"httpStatus", measuredField(61, "http_status", func(e *Event) Measured { return e.HTTPStatus }),
+		MinHTTPStatus, MaxHTTPStatus,
+		"The status of the answer to the request for the page; null if it was not sent.",
+	),
 
 	{
 		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: comparison, Privacy: Content, Visit: []string{"time"},

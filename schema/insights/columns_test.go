@@ -227,7 +227,8 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage " +
+	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage " +
+		"exitPage " +
 		"searchResults engagedSeconds scrollDepth engagedTime meanScrollDepth pageTitle " +
 		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey") {
 		delete(left, extension)

@@ -48,7 +48,7 @@ func (e *Enum) codeOf(word string) Code {
 	return code
 }
 
-// The enumerations of facts §3.6 and §10, with additional event types at the end, and those of additional columns.
+// The enumerations of facts §3.6 and §10, with Octavo's own event types at the end, and of Octavo's own columns.
 var (
 	EventTypes = newEnum("event type",
 		"page_view", "search_open", "search_type_query", "search_open_result",

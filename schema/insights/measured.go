@@ -38,7 +38,8 @@ func measuredDimension(name string, f Field, least, most int64, doc string) Colu
 func measuredMean(name, doc, eventType, column string) Column {
 	typ := EventTypes.codeOf(eventType)
 	is := func() sqltree.Expr {
-		return sqltree.AllOf(sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ))), isMeasured(column))
+		ofType := sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ)))
+		return sqltree.AllOf(ofType, isMeasured(column))
 	}
 	condition := fmt.Sprintf("and(equals(toInt8(type), %d), greaterOrEquals(%s, 0))", typ, column)
 	number := &Counter{Name: column + "_number", typ: typ, is: is, state: "countIf(" + condition + ")"}
@@ -55,7 +56,8 @@ func measuredMean(name, doc, eventType, column string) Column {
 // measuredMeans are the metrics of means, whose counters the projection of visits has.
 var measuredMeans = []Column{
 	measuredMean("engagedTime",
-		"Mean number of engaged seconds of page_leave events: the time in which the page was visible and in use; null if there are none.",
+		"Mean number of engaged seconds of page_leave events: the time in which the page was visible and in use; "+
+			"null if there are none.",
 		"page_leave", "engaged_seconds"),
 	measuredMean("meanScrollDepth",
 		"Mean depth of page_leave events, in percent of the page's height; null if none has a depth.",
@@ -105,7 +107,8 @@ func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Coun
 	// not negative sort as the numbers do, and cursors hold them without loss.
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
-			return sqltree.Call("reinterpretAsInt64", sqltree.Call("ifNotFinite", value, sqltree.Call("toFloat64", sqltree.Int(-1))))
+			none := sqltree.Call("toFloat64", sqltree.Int(-1))
+			return sqltree.Call("reinterpretAsInt64", sqltree.Call("ifNotFinite", value, none))
 		},
 		New: func() any { return new(int64) },
 	}

@@ -27,7 +27,7 @@ var otherWords = []struct {
 	{[]string{"scroll", "scrolldepth", "maxscroll"}, "scrollDepth", ""},
 	{[]string{"avgscrolldepth", "averagescrolldepth"}, "meanScrollDepth", ""},
 	{[]string{"results", "resultscount", "resultcount", "zeroresults", "noresults"}, "searchResults", ""},
-	{[]string{"bot", "isbot", "crawler", "robot", "bots", "agent", "aiagent", "agenttype", "trafficcategory"}, "agentClass", ""},
+	{[]string{"bot", "isbot", "crawler", "robot", "bots", "agent", "aiagent", "agenttype"}, "agentClass", ""},
 	{[]string{"botname", "useragent"}, "visitorBot", ""},
 	{[]string{"operator", "botoperator", "aioperator"}, "agentOperator", ""},
 	{[]string{"status", "statuscode", "responsecode", "responsestatus"}, "httpStatus", ""},

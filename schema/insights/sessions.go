@@ -10,7 +10,7 @@ import (
 // of the session's events, whatever the query's conditions select: also about events
 // within SessionReach of its range.
 
-// Sessions are made of all events but those of quietTypes. Such events accompany what a visitor does and begin no
+// Sessions are made of all events except events of quietTypes. Such events accompany what a visitor does and begin no
 // session: they change no bounce, no entry or exit page, and no number of sessions. Only the duration of a session
 // runs to the last of its events, whatever its type is, because page_leave is the best measure of the last page.
 
@@ -110,21 +110,25 @@ func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*Session
 func ofSession() sqltree.Expr { return SessionEvents.has(Env{Visits: true}) }
 
 func bounceRate() sqltree.Expr {
-	bounces := sqltree.Call("countIf", sqltree.AllOf(sqltree.Bin(sqltree.Eq, sqltree.Col(sessionViews.Name), sqltree.Int(1)), ofSession()))
-	return sqltree.Call("divide", bounces, viewingSessions())
+	return sqltree.Call("divide", sessionsWhere(sqltree.Eq, 1), viewingSessions())
 }
 
 func pagesPerSession() sqltree.Expr {
 	return sqltree.Call("divide", sqltree.Call("sumIf", sqltree.Col(sessionViews.Name), ofSession()), viewingSessions())
 }
 
-func viewingSessions() sqltree.Expr {
-	return sqltree.Call("countIf", sqltree.AllOf(sqltree.Bin(sqltree.Gt, sqltree.Col(sessionViews.Name), sqltree.Int(0)), ofSession()))
+func viewingSessions() sqltree.Expr { return sessionsWhere(sqltree.Gt, 0) }
+
+// sessionsWhere is the number of sessions whose number of page views compares with n.
+func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
+	views := sqltree.Bin(op, sqltree.Col(sessionViews.Name), sqltree.Int(n))
+	return sqltree.Call("countIf", sqltree.AllOf(views, ofSession()))
 }
 
 func sessionDuration() sqltree.Expr {
 	millis := sqltree.Call("sumIf", sqltree.Col(sessionMillis.Name), ofSession())
-	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sqltree.Call("countIf", ofSession()), sqltree.Int(1000)))
+	sessions := sqltree.Call("countIf", ofSession())
+	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sessions, sqltree.Int(1000)))
 }
 
 // sessionPage is a dimension of a page of the session.

@@ -50,10 +50,14 @@ var (
 )
 
 // SessionEvents counts the events that sessions are made of.
-var SessionEvents = &Counter{Name: "number_of_session_events", without: quietTypes, is: func() sqltree.Expr { return noneOf(quietTypes) }}
+var SessionEvents = &Counter{Name: "number_of_session_events", without: quietTypes, is: func() sqltree.Expr {
+	return noneOf(quietTypes)
+}}
 
 // quietTypes are the types of events that begin no session.
-var quietTypes = []Code{EventTypes.codeOf("page_leave"), EventTypes.codeOf("code_copy"), EventTypes.codeOf("file_download")}
+var quietTypes = []Code{
+	EventTypes.codeOf("page_leave"), EventTypes.codeOf("code_copy"), EventTypes.codeOf("file_download"),
+}
 
 // noneOf is "the event has none of the types".
 func noneOf(types []Code) sqltree.Expr {
@@ -96,7 +100,8 @@ func (c *Counter) otherEvents(types []Code) sqltree.Expr {
 		others, _ := Events.OfVisit(c.without)
 		number = sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, all, others))
 	} else {
-		number, _ = Events.OfVisit(slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(c.without, typ) }))
+		left := slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(c.without, typ) })
+		number, _ = Events.OfVisit(left)
 	}
 	if c != People {
 		return number
@@ -243,7 +248,8 @@ func newProjected() projection {
 
 // reads reports whether the projection reads a stored column.
 func (p projection) reads(column string) bool {
-	return slices.Contains(p.columns, column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating", "engaged_seconds", "scroll_depth"}, column)
+	counted := []string{ColumnTime, "type", "feedback_rating", "ask_rating", "engaged_seconds", "scroll_depth"}
+	return slices.Contains(p.columns, column) || slices.Contains(counted, column)
 }
 
 func (p projection) definition() string { return "PROJECTION " + p.name + " (" + p.query + ")" }

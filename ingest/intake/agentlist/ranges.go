@@ -49,8 +49,8 @@ func setOf(name string) (Set, bool) {
 	return Set(at + 1), at >= 0
 }
 
-// ParseRanges reads sets in the form of ranges.txt, in any order. Sets that the text lacks are those that the program
-// has. Its error names the line.
+// ParseRanges reads sets in the form of ranges.txt, in any order. For a set that the text lacks, it returns the
+// embedded set. Its error names the line.
 func ParseRanges(text string) (*Ranges, error) {
 	read, err := parseRanges(text)
 	if err != nil {
@@ -142,7 +142,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 		return prefix, fmt.Errorf("has %s, which is not the start of a network", text)
 	case prefix.Bits() < least:
 		return prefix, fmt.Errorf("has %s, which is larger than any operator's network", text)
-	case addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsMulticast() || addr.IsUnspecified():
+	case addr.IsPrivate() || !addr.IsGlobalUnicast():
 		return prefix, fmt.Errorf("has %s, which is not of the public internet", text)
 	}
 	return prefix, nil
@@ -150,7 +150,9 @@ func parsePrefix(text string) (netip.Prefix, error) {
 
 // spansOf joins networks that overlap.
 func spansOf(prefixes []netip.Prefix) (spans []span) {
-	sorted := slices.SortedFunc(slices.Values(prefixes), func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
+	sorted := slices.SortedFunc(slices.Values(prefixes), func(a, b netip.Prefix) int {
+		return a.Addr().Compare(b.Addr())
+	})
 	for _, p := range sorted {
 		s := span{p.Addr(), lastOf(p)}
 		if n := len(spans); n > 0 && s.first.Compare(spans[n-1].last) <= 0 {
