@@ -113,7 +113,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	c, _ := insights.ByName(r.Column)
 	switch extraName(c) {
 	case "interval":
-		r.Interval = rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")
+		r.Interval = rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")
 	case "precision":
 		if p := rapid.IntRange(-1, 15).Draw(t, "precision"); p >= 0 {
 			r.Precision = &p
@@ -155,7 +155,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
 		from := daysBefore(rapid.IntRange(1, 20).Draw(t, "compare from"))(testNow)
 		r.Compare = &naiveRange{from, from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
-		interval := rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "compared")
+		interval := rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "compared")
 		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
 			refs, at := r.Select, i
 			if at >= len(refs) {
@@ -170,7 +170,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		r.Fill = true
 		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
-			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "filled")})
+			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "filled")})
 			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)

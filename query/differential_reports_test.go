@@ -24,7 +24,7 @@ func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zo
 		{time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), testNow},
 		{daysBefore(21)(testNow), testNow}, {daysBefore(21)(testNow), testNow}, {daysBefore(15)(testNow), testNow},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
-		drawCut(t, events),
+		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
 	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {
 		where = append(where, drawCondition(t, events, n, 2, false))
@@ -91,7 +91,7 @@ func TestDifferentialReports(t *testing.T) {
 			request, of, member = f, Funnel, "steps"
 			funnels++
 		} else {
-			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")}
 			if rapid.Bool().Draw(t, "first") {
 				step := drawStep(t, data["site1"], n)
 				r.First = &step

@@ -111,6 +111,16 @@ func naiveRefusal(r naiveRequest) string {
 			}
 		}
 	}
+	for _, side := range []struct {
+		name string
+		list []naiveRef
+	}{{"groupBy", r.GroupBy}, {"select", r.Select}} {
+		for i, ref := range side.list {
+			if ref.Interval == "minute" && !naiveWithinDay(r) {
+				return fmt.Sprintf("%s[%d].interval needs a range of at most 24 hours", side.name, i)
+			}
+		}
+	}
 	if refusal := naiveFilterRefusal("where", r.Where); refusal != "" || !r.Fill && r.Compare == nil {
 		return refusal
 	}
@@ -130,8 +140,27 @@ func naiveRefusal(r naiveRequest) string {
 		return "compare takes at most one"
 	case r.Compare != nil && years && (intervals["hour"] || intervals["day"]):
 		return "compare needs more than"
+	case r.Compare != nil && intervals["minute"] && r.Compare.To.Sub(r.Compare.From) > 9_999*time.Minute:
+		return "compare needs more than"
 	}
 	return ""
+}
+
+// naiveWithinDay reports whether the range ends before a clock in the zone shows the same again on the next day, or
+// within 24 hours.
+func naiveWithinDay(r naiveRequest) bool {
+	from := r.Range.From.In(naiveZone(r.Zone))
+	if r.Range.To.Sub(from) <= 24*time.Hour {
+		return true
+	}
+	next := civilOf(from)
+	if next.day++; next.day > civilMonth(next.year, next.month) {
+		next.day, next.month = 1, next.month+1
+	}
+	if next.month > 12 {
+		next.month, next.year = 1, next.year+1
+	}
+	return !r.Range.To.After(modelMove(from, next))
 }
 
 func naiveFilterRefusal(path string, list []naiveFilter) string {
@@ -296,7 +325,7 @@ func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []na
 		}
 		terms = append(terms, term{key, r.Order.Direction == "desc"})
 	} else {
-		for _, interval := range []string{"month", "week", "day", "hour", ""} {
+		for _, interval := range []string{"month", "week", "day", "hour", "minute", ""} {
 			if k := (naiveKey{"datetime", interval}); slices.Contains(dimensions, k) {
 				terms = append(terms, term{key: k})
 			}

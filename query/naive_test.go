@@ -96,11 +96,15 @@ func naiveBucket(t time.Time, interval string) time.Time {
 	switch interval {
 	case "":
 		return t
-	case "hour":
+	case "minute", "hour":
 		_, offset := t.Zone()
+		shown := "2006-01-02 15"
+		if interval == "minute" {
+			shown += ":04"
+		}
 		same = func(u time.Time) bool {
 			_, other := u.Zone()
-			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
+			return u.Format(shown) == t.Format(shown) && other == offset
 		}
 	case "week":
 		monday := func(t time.Time) civil { return civilOf(t).daysBefore(naiveWeekday(t) - 1) }

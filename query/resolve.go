@@ -53,6 +53,12 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
 	p.groups = withDimensions(p.groups, p.output)
+	for _, n := range slices.Concat(groups, selects) {
+		if !n.args.Interval.Cuts(from, to, zone) {
+			return p, schema.Invalid(n.place.member(n.column.Extra.Name),
+				"needs a range of at most 24 hours, or a day: choose a longer interval or a shorter range")
+		}
+	}
 	if p.where, p.having, err = resolveConditions(r.filters); err != nil {
 		return p, err
 	}

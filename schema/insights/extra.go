@@ -116,8 +116,28 @@ type Interval struct {
 	start, next func(t time.Time) time.Time
 }
 
+// minute is the only interval that is shorter than a quarter of an hour. So a range must be short to be cut to it.
+var minute = &Interval{
+	"minute", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMinute", t) },
+	func(t time.Time) time.Time { return t.Truncate(time.Minute) },
+	func(t time.Time) time.Time { return t.Add(time.Minute) },
+}
+
+// Quarters reports whether each bucket has whole quarters of an hour, as rows of visits have. Exact time, which is nil,
+// has none.
+func (i *Interval) Quarters() bool { return i != nil && i != minute }
+
+// Cuts reports whether a range may be cut to the interval: to minutes, at most a day of the location's calendar.
+func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
+	if i != minute || to.Sub(from) <= 24*time.Hour {
+		return true
+	}
+	return !to.After(OnDay(from.In(location), func(d Day) Day { return d.AddDays(1) }))
+}
+
 // intervals are the intervals that a request may name, from the shortest.
 var intervals = []*Interval{
+	minute,
 	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
 		func(t time.Time) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
 	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
