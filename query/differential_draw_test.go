@@ -124,7 +124,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	return r
 }
 
-func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
+func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
 	// Time and metrics are drawn more often than their share.
@@ -146,15 +146,23 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
 		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
-	r.Range = naiveRange{bounds[0], bounds[1]}
-	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
+	r.Range = naiveRange{From: bounds[0], To: bounds[1]}
+	r.Zone, r.Week = rapid.SampledFrom(zones).Draw(t, "zone"), drawWeek(t)
+	if rapid.IntRange(0, 4).Draw(t, "worded") == 0 {
+		r.Range = drawWords(t, events, now.In(naiveZone(r.Zone)), naiveWeek(r.Week))
+	}
 	r.Limit = rapid.SampledFrom([]int{0, 1, 2, 7, 1000}).Draw(t, "limit")
 	if rapid.IntRange(0, 3).Draw(t, "pages") == 0 {
 		r.Cursor = new(string)
 	}
+	r.Count = rapid.IntRange(0, 3).Draw(t, "count") == 0
+	if r.Others = rapid.IntRange(0, 3).Draw(t, "others") == 0; r.Others && rapid.IntRange(0, 7).Draw(t, "alone") > 0 {
+		r.Cursor, r.Limit = nil, rapid.SampledFrom([]int{1, 2, 7}).Draw(t, "first")
+		r.Where = onMetrics(r.Where, false)
+	}
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
 		from := daysBefore(rapid.IntRange(1, 20).Draw(t, "compare from"))(testNow)
-		r.Compare = &naiveRange{from, from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
+		r.Compare = &naiveRange{From: from, To: from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
 		interval := rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "compared")
 		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
 			refs, at := r.Select, i
@@ -166,7 +174,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 			}
 		}
 	}
-	if rapid.IntRange(0, 7).Draw(t, "fill") == 0 {
+	if rapid.IntRange(0, 7).Draw(t, "fill") == 0 && (!r.Others || rapid.IntRange(0, 7).Draw(t, "both") == 0) {
 		r.Fill = true
 		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
@@ -202,6 +210,29 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		}
 		r.Order = &naiveOrder{rapid.SampledFrom(candidates).Draw(t, "by"), rapid.SampledFrom([]string{"asc", "desc"}).Draw(t, "direction")}
 	}
+	return r
+}
+
+func drawWeek(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "", "", "monday", "sunday", "saturday", "wednesday"}).Draw(t, "week start")
+}
+
+// drawWords draws a range of dates in the zone of now, or a preset.
+func drawWords(t *rapid.T, events []insights.Event, now time.Time, week int) naiveRange {
+	if preset := rapid.SampledFrom(append(Presets(), "")).Draw(t, "preset"); preset != "" {
+		if rest := now.Nanosecond() % 1_000_000; rest > 0 {
+			now = now.Add(time.Duration(1_000_000 - rest))
+		}
+		return naiveRange{From: modelPreset(preset, now, week), To: now, words: preset}
+	}
+	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "day")].TimeMillis).In(now.Location())
+	first := civilOf(at)
+	last := first
+	for range rapid.IntRange(0, 9).Draw(t, "days") {
+		last = last.next()
+	}
+	r := naiveRange{From: first.search(at.Location(), 0, 0, 0), To: last.next().search(at.Location(), 0, 0, 0)}
+	r.words = map[string]string{"from": first.String(), "to": last.String()}
 	return r
 }
 

@@ -29,7 +29,7 @@ func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zo
 	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {
 		where = append(where, drawCondition(t, events, n, 2, false))
 	}
-	return naiveRange{bounds[0], bounds[1]}, rapid.SampledFrom(zones).Draw(t, "zone"), where
+	return naiveRange{From: bounds[0], To: bounds[1]}, rapid.SampledFrom(zones).Draw(t, "zone"), where
 }
 
 // drawStep draws conditions that many events meet, in most cases.
@@ -92,6 +92,7 @@ func TestDifferentialReports(t *testing.T) {
 			funnels++
 		} else {
 			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			r.Week = drawWeek(t)
 			if rapid.Bool().Draw(t, "first") {
 				step := drawStep(t, data["site1"], n)
 				r.First = &step

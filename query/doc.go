@@ -7,7 +7,7 @@
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Resolve: resolve.go resolves the names of aggregates, and events.go the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
-//     request, with members in cursor.go, fill.go and compare.go. passes.go makes the decisions.
+//     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
 //     or states (states.go). segments_sql.go does so for segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
@@ -44,13 +44,16 @@
 //     Groups break ties, ascending, null first, words alphabetically. order
 //     without direction ascends.
 //   - order may name any metric, selected or not, and grouped dimensions.
-//   - from <= t < to. Presets end now. Their months and years are calendar ones,
-//     cut to the month's last day. A range may be longer than the storable years
+//   - from <= t < to. Octavo's own: with two dates, to is the last day of the range, in
+//     the zone. Presets end now. Their months and years are calendar ones,
+//     cut to the month's last day. Octavo's own: today, thisWeek and thisMonth begin
+//     with the first moment of the day, week or month. A range may be longer than the storable years
 //     (1970 to 2105).
 //   - where entries are joined by AND. Filters on metrics select groups. in []
 //     matches nothing, notIn [] everything. notIn also selects events without a
 //     value. in and comparisons never match an absent value if the contract has
 //     no word for it (insights.Excluded).
+//   - Octavo's own: weekStart is the day with which weeks begin; Monday if absent.
 //   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
 //     count their days. Offsets come only from Go's zone data. An hour that a clock
 //     shows twice is two hours.
@@ -63,8 +66,17 @@
 //     counts are 0 and its other metrics null.
 //     compare allows one group of time, with an interval and at most 10,000 buckets.
 //     previousPeriod of whole days has the same number of days. For a preset it is the
-//     preceding preset. For any other range it has the same length. A day begins at its
+//     preceding preset. For today, thisWeek and thisMonth it is the same part of the
+//     day, week or month before, until the clock shows the same. previousYearWeekday is
+//     52 weeks before. For any other range it has the same length. A day begins at its
 //     first moment, which some zones show as 1:00.
+//   - Octavo's own: others adds a member others if there are rows beyond limit: their
+//     single row, whose groups are null. Its metrics are of all their events together,
+//     so a visitor of two of these groups counts once. An event with several claims
+//     counts once for each of them here too. It cannot stand beside conditions on
+//     metrics, fill or cursor, and compare has no others.
+//   - Octavo's own: count adds rowsTotal, the number of rows without limit. With cursor,
+//     only the first page has it.
 //   - Octavo's own: with cursor, "" at first, the answer's next.cursor continues, as
 //     long as there are rows. Presets then end at the time of the first page's request.
 //     accuracy exact refuses estimates.

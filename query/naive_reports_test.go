@@ -29,6 +29,7 @@ type (
 		First    *naiveStep    `json:"first,omitempty"`
 		Return   *naiveStep    `json:"return,omitempty"`
 		Periods  *int          `json:"periods,omitempty"`
+		Week     string        `json:"weekStart,omitempty"`
 	}
 	naiveStep struct {
 		Where []naiveFilter `json:"where,omitempty"`
@@ -110,6 +111,7 @@ func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []
 		return nil, false
 	}
 	n = n.in(events, r.Zone, r.Range)
+	n.week = naiveWeek(r.Week)
 	interval := cmp.Or(r.Interval, "day")
 	starts := n.bucketsOf(naiveRequest{Range: r.Range}, interval)
 	if len(starts) > 400 {
