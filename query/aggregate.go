@@ -61,6 +61,11 @@ func (p plan) keyOf(r request) string {
 	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
+func (p plan) owning(hosts []string) report {
+	p.env.Hosts = hosts
+	return p
+}
+
 // weigh sets the query's cost: the rows of both ranges, fewer if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scopes := []plan{p}, []scope{p.scope}

@@ -41,8 +41,10 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				"https://a.example:8443",
 				"https://a.example#/b",
 			),
-			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
-			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
+			Referrer: pick("", "https://r.example/"),
+			ReferrerDomain: pick("", "r.example", "a.example", "own.example", "google.co.uk", "mail.google.com", "news.google.de", "Bing.com",
+				"notbing.com", "google.evil.example", "t.co", "x.t.co", "gemini.google.com"),
+			UTMSource: pick("", "", "", "s", "S", "LinkedIn", "linkedin", "google.com", "newsletter"), UTMMedium: pick("", "", "m", "M", "cpc", "Email", "paid-social", "organic", "social"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
 			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Revision: pick("", "r1"), Country: pick("", "DE", "FR", "US"),
 			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
@@ -304,6 +306,10 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
 		values := naiveColumns[f.Column].read(n, e, extra)
+		if slices.Contains([]string{"page", "entryPage", "exitPage"}, f.Column) && rapid.IntRange(0, 3).Draw(t, "no page") == 0 {
+			f.Values = append(f.Values, map[string]any{"page": nil})
+			continue
+		}
 		if f.Claim == "roles" && rapid.Bool().Draw(t, "member") {
 			values = text(rapid.SampledFrom([]string{"a", "b", "1", "true", "2"}).Draw(t, "role"))
 		}

@@ -66,11 +66,11 @@ func TestDifferential(t *testing.T) {
 			data[site] = append(data[site], some.events...) // in the order in which they were sent
 		}
 	}
-	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
+	oneThread := func(c *Config) { c.MaxThreads, c.Hosts = 1, ownHosts } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64} // visits are read whenever possible
 	states := keepingMonths(conn)
-	states.config.MaxThreads = 1
+	states.config.MaxThreads, states.config.Hosts = 1, ownHosts
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -179,6 +179,8 @@ func TestDifferential(t *testing.T) {
 		t.Errorf("a source was never read: %v", read)
 	}
 }
+
+func ownHosts(context.Context, string) []string { return naiveOwn }
 
 // arrival has the events that arrive in a month, as a part of the table.
 type arrival struct {

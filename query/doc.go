@@ -15,6 +15,7 @@
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
+//   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
 // The folders below it:
 //
@@ -92,6 +93,8 @@
 //   - Members that are null count as absent. Unknown members are a 400. The
 //     error names the first mistake in the body.
 //   - A rating counts once: page_post_feedback counts, and the comment that repeats it does not.
+//   - Octavo's own: the value {"page": null} without a space, of page, entryPage and
+//     exitPage, is met where there is no page, in a space or outside any.
 //   - A claim is compared as text, an array also by its members.
 //
 // # Funnels and retentions
@@ -130,6 +133,16 @@
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
 // change them. Building them takes at most half of the query's time.
+//
+// # Batches
+//
+// A batch has up to 24 named queries with one now. Each has its own status, with the answer or the error that it has
+// alone. Equal queries run once, and cached answers are used. The batch takes one turn, for the rows of all its
+// queries together. All its statements share the time of one query. Two light queries run concurrently, other queries
+// one by one, because a turn has the memory of one query.
+//
+// A live answer is such a batch, about the last 30 minutes. All callers of a site share it for two seconds, even if
+// other answers are not shared.
 //
 // The package imports schema, schema/fair, schema/insights and schema/sqltree of this module, and its own caches. It
 // never imports store, ingest, api or cmd.

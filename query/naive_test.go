@@ -248,6 +248,8 @@ var naiveColumns = map[string]naiveColumn{
 	"utmCampaign":    textColumn(false, "", func(e *insights.Event) string { return e.UTMCampaign }),
 	"utmTerm":        textColumn(false, "", func(e *insights.Event) string { return e.UTMTerm }),
 	"utmContent":     textColumn(false, "", func(e *insights.Event) string { return e.UTMContent }),
+	"channel":        {read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return text(naiveChannel(e)) }},
+	"sourceName":     textColumn(false, "", naiveSourceName),
 	"visitorClaimProperty": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
 		var list []naiveValue
 		for _, c := range e.Claims {

@@ -22,7 +22,9 @@ var (
 func compressible(size int) bool { return size >= leastCompressed && size <= mostCompressed }
 
 // accepted reports whether the client accepts gzip. A client that weighs its codings gets the answer as it is.
-func accepted(ctx *fasthttp.RequestCtx) bool { return ctx.Request.Header.HasAcceptEncodingBytes(acceptGzip) }
+func accepted(ctx *fasthttp.RequestCtx) bool {
+	return ctx.Request.Header.HasAcceptEncodingBytes(acceptGzip)
+}
 
 // compress compresses a JSON answer for a client that accepts gzip, at the level that costs the least. The tag of a
 // compressed answer is weak, because its bytes are not the tag's. Shared answers are sent as they are, because their

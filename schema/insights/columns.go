@@ -9,7 +9,7 @@ import (
 //
 // To add a column, add a row and, if the event has a new member, that member in
 // event.go. Field ids never change and are never reused: take the next free one.
-var columns = []Column{
+var columns = append([]Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval, Visit: []string{"time"},
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
@@ -218,7 +218,7 @@ var columns = []Column{
 			return sqltree.Call("toInt64", sqltree.Call("toHour", env.Zone.localTime()))
 		},
 	},
-}
+}, channelColumns()...)
 
 // balanceOf ranks a metric of several counts by the difference of two of them.
 func (c Column) balanceOf(plus, minus int64) Column {
