@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -40,7 +39,13 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return e.result(compared), nil
+	var others []byte
+	if p.others && e.more {
+		if others, err = q.readOthers(ctx, p, e); err != nil {
+			return nil, err
+		}
+	}
+	return e.result(compared, others), nil
 }
 
 // keyOf returns the cache key of a request's plan: the plan's description, but with times as the request gives them.
@@ -56,6 +61,11 @@ func (p plan) keyOf(r request) string {
 	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
+func (p plan) owning(hosts []string) report {
+	p.env.Hosts = hosts
+	return p
+}
+
 // weigh sets the query's cost: the rows of both ranges, fewer if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scopes := []plan{p}, []scope{p.scope}
@@ -63,8 +73,12 @@ func (p plan) weigh(q *query) {
 		other := p.compare.of(p)
 		plans, scopes = append(plans, other), append(scopes, other.scope)
 	}
-	refs, estimate := slices.Concat(p.groups, p.measures()), p.estimate()
-	q.weigh(refs, estimate, scopes...)
+	refs, estimate := p.refs(), p.estimate()
+	if p.others { // its statement reads no states
+		q.weigh(refs, estimate, append(scopes, p.scope)...)
+	} else {
+		q.weigh(refs, estimate, scopes...)
+	}
 	for _, p := range plans {
 		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
 			q.cost = max(0, q.cost+q.service.costOfStates(p, best, rows)-cost(rows))

@@ -18,24 +18,23 @@ func compiler[R report](
 	return func(site string, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
 }
 
-// report is a compiled request.
-type report interface {
-	String() string
-	identity() string // scope.key
-	// weigh sets the query's cost.
-	weigh(q *query)
-	// answer runs the report's statements.
-	answer(ctx context.Context, q *query) ([]byte, error)
-}
-
 // Answer answers the request in body for one of the [Reports] on a site. It returns JSON and the answer's headers.
 // Every error is a *schema.Error.
 func (s *Service) Answer(
 	ctx context.Context, who Caller, of Report, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
 	q := s.query(of, who, site)
-	r, err := compilers[of](site, body, now)
+	r, err := s.compile(ctx, of, site, body, now)
 	return q.reported(ctx, r, err)
+}
+
+// compile turns a request into a report about the site with its own hosts.
+func (s *Service) compile(ctx context.Context, of Report, site string, body []byte, now time.Time) (report, error) {
+	r, err := compilers[of](site, body, now)
+	if err == nil && s.config.Hosts != nil {
+		r = r.owning(s.config.Hosts(ctx, site))
+	}
+	return r, err
 }
 
 // reported answers a query with a report. err is the error of its request, if it has one.

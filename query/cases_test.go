@@ -241,6 +241,10 @@ func rowsText(t testing.TB, body []byte) string {
 		Next struct {
 			Cursor string `json:"cursor"`
 		} `json:"next"`
+		Others *struct {
+			Columns answerColumns `json:"columns"`
+		} `json:"others"`
+		RowsTotal *int `json:"rowsTotal"`
 	}
 	if err := json.Unmarshal(body, &result, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatalf("%v: %s", err, body)
@@ -259,6 +263,13 @@ func rowsText(t testing.TB, body []byte) string {
 	if r := result.Compare.Range; r != nil {
 		lines = append(lines, "compared with "+r["from"]+" to "+r["to"])
 		add(result.Compare.Columns)
+	}
+	if result.Others != nil {
+		lines = append(lines, "others")
+		add(result.Others.Columns)
+	}
+	if result.RowsTotal != nil {
+		lines = append(lines, fmt.Sprint("rows in total: ", *result.RowsTotal))
 	}
 	if result.Next.Cursor != "" {
 		lines = append(lines, "next")

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -21,7 +20,7 @@ func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 		return err
 	}
 	begin, all := time.Now(), p.scope
-	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())
+	best := q.service.sources.choose(ctx, all, p.refs(), p.estimate())
 	cached, err := q.readStates(ctx, p, best, run)
 	if err == nil && !cached {
 		runOver := func(sc scope) error {

@@ -11,13 +11,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison, error) {
+func newComparison(p plan, from, to time.Time) (*comparison, error) {
 	times, ok := timeGroups(p.groups)
 	if !ok {
 		return nil, schema.Invalid("compare", "takes at most one group of time, with an interval")
 	}
-	sc := newScope(p.site, from, to, zone)
-	c := &comparison{from: sc.from, to: sc.to, zone: sc.env.Zone}
+	c := &comparison{from: storable(from), to: storable(to)}
+	c.zone = p.env.Zone.Within(c.from, c.to)
+	sc := c.of(p).scope
 	for _, g := range times {
 		var err1, err2 error
 		c.first, err1 = bucketsOf("compare", p.scope, g)
@@ -32,7 +33,7 @@ func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison
 // of returns the plan for the other range.
 func (c *comparison) of(p plan) plan {
 	p.from, p.to, p.env.Zone = c.from, c.to, c.zone
-	p.having, p.order, p.fill, p.after, p.paged = nil, nil, nil, nil, false
+	p.having, p.order, p.fill, p.after, p.paged, p.others, p.total = nil, nil, nil, nil, false, false, false
 	p.counted = false // its rows are ordered like the first range's rows
 	return p
 }

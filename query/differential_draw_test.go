@@ -48,8 +48,10 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				"https://a.example:8443",
 				"https://a.example#/b",
 			),
-			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
-			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
+			Referrer: pick("", "https://r.example/"),
+			ReferrerDomain: pick("", "r.example", "a.example", "own.example", "google.co.uk", "mail.google.com", "news.google.de", "Bing.com",
+				"notbing.com", "google.evil.example", "t.co", "x.t.co", "gemini.google.com"),
+			UTMSource: pick("", "", "", "s", "S", "LinkedIn", "linkedin", "google.com", "newsletter"), UTMMedium: pick("", "", "m", "M", "cpc", "Email", "paid-social", "organic", "social"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
 			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Revision: pick("", "r1"), Country: pick("", "DE", "FR", "US"),
 			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
@@ -126,7 +128,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	c, _ := insights.ByName(r.Column)
 	switch extraName(c) {
 	case "interval":
-		r.Interval = rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")
+		r.Interval = rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")
 	case "precision":
 		if p := rapid.IntRange(-1, 15).Draw(t, "precision"); p >= 0 {
 			r.Precision = &p
@@ -137,7 +139,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	return r
 }
 
-func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
+func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
 	// Time and metrics are drawn more often than their share.
@@ -159,16 +161,24 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
 		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
-	r.Range = naiveRange{bounds[0], bounds[1]}
-	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
+	r.Range = naiveRange{From: bounds[0], To: bounds[1]}
+	r.Zone, r.Week = rapid.SampledFrom(zones).Draw(t, "zone"), drawWeek(t)
+	if rapid.IntRange(0, 4).Draw(t, "worded") == 0 {
+		r.Range = drawWords(t, events, now.In(naiveZone(r.Zone)), naiveWeek(r.Week))
+	}
 	r.Limit = rapid.SampledFrom([]int{0, 1, 2, 7, 1000}).Draw(t, "limit")
 	if rapid.IntRange(0, 3).Draw(t, "pages") == 0 {
 		r.Cursor = new(string)
 	}
+	r.Count = rapid.IntRange(0, 3).Draw(t, "count") == 0
+	if r.Others = rapid.IntRange(0, 3).Draw(t, "others") == 0; r.Others && rapid.IntRange(0, 7).Draw(t, "alone") > 0 {
+		r.Cursor, r.Limit = nil, rapid.SampledFrom([]int{1, 2, 7}).Draw(t, "first")
+		r.Where = onMetrics(r.Where, false)
+	}
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
 		from := daysBefore(rapid.IntRange(1, 20).Draw(t, "compare from"))(testNow)
-		r.Compare = &naiveRange{from, from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
-		interval := rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "compared")
+		r.Compare = &naiveRange{From: from, To: from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
+		interval := rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "compared")
 		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
 			refs, at := r.Select, i
 			if at >= len(refs) {
@@ -179,11 +189,11 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 			}
 		}
 	}
-	if rapid.IntRange(0, 7).Draw(t, "fill") == 0 {
+	if rapid.IntRange(0, 7).Draw(t, "fill") == 0 && (!r.Others || rapid.IntRange(0, 7).Draw(t, "both") == 0) {
 		r.Fill = true
 		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
-			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "filled")})
+			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "filled")})
 			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)
@@ -221,6 +231,29 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		}
 		r.Order = &naiveOrder{rapid.SampledFrom(candidates).Draw(t, "by"), rapid.SampledFrom([]string{"asc", "desc"}).Draw(t, "direction")}
 	}
+	return r
+}
+
+func drawWeek(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "", "", "monday", "sunday", "saturday", "wednesday"}).Draw(t, "week start")
+}
+
+// drawWords draws a range of dates in the zone of now, or a preset.
+func drawWords(t *rapid.T, events []insights.Event, now time.Time, week int) naiveRange {
+	if preset := rapid.SampledFrom(append(Presets(), "")).Draw(t, "preset"); preset != "" {
+		if rest := now.Nanosecond() % 1_000_000; rest > 0 {
+			now = now.Add(time.Duration(1_000_000 - rest))
+		}
+		return naiveRange{From: modelPreset(preset, now, week), To: now, words: preset}
+	}
+	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "day")].TimeMillis).In(now.Location())
+	first := civilOf(at)
+	last := first
+	for range rapid.IntRange(0, 9).Draw(t, "days") {
+		last = last.next()
+	}
+	r := naiveRange{From: first.search(at.Location(), 0, 0, 0), To: last.next().search(at.Location(), 0, 0, 0)}
+	r.words = map[string]string{"from": first.String(), "to": last.String()}
 	return r
 }
 
@@ -292,6 +325,10 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
 		values := naiveColumns[f.Column].read(n, e, extra)
+		if slices.Contains([]string{"page", "entryPage", "exitPage"}, f.Column) && rapid.IntRange(0, 3).Draw(t, "no page") == 0 {
+			f.Values = append(f.Values, map[string]any{"page": nil})
+			continue
+		}
 		if f.Claim == "roles" && rapid.Bool().Draw(t, "member") {
 			values = text(rapid.SampledFrom([]string{"a", "b", "1", "true", "2"}).Draw(t, "role"))
 		}

@@ -24,12 +24,12 @@ func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zo
 		{time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), testNow},
 		{daysBefore(21)(testNow), testNow}, {daysBefore(21)(testNow), testNow}, {daysBefore(15)(testNow), testNow},
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
-		drawCut(t, events),
+		drawCut(t, events), drawCut(t, events),
 	}).Draw(t, "range")
 	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {
 		where = append(where, drawCondition(t, events, n, 2, false))
 	}
-	return naiveRange{bounds[0], bounds[1]}, rapid.SampledFrom(zones).Draw(t, "zone"), where
+	return naiveRange{From: bounds[0], To: bounds[1]}, rapid.SampledFrom(zones).Draw(t, "zone"), where
 }
 
 // drawStep draws conditions that many events meet, in most cases.
@@ -60,7 +60,7 @@ func TestDifferentialReports(t *testing.T) {
 		data[site] = randomEvents(rand.New(rand.NewPCG(11, uint64(i))), size)
 		insert(t, conn, site, data[site])
 	}
-	oneThread := func(c *Config) { c.MaxThreads = 1 }
+	oneThread := func(c *Config) { c.MaxThreads, c.Hosts = 1, ownHosts }
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64}
 	funnels, retentions, converted, read := 0, 0, 0, map[string]int{}
@@ -91,7 +91,8 @@ func TestDifferentialReports(t *testing.T) {
 			request, of, member = f, Funnel, "steps"
 			funnels++
 		} else {
-			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			r.Week = drawWeek(t)
 			if rapid.Bool().Draw(t, "first") {
 				step := drawStep(t, data["site1"], n)
 				r.First = &step

@@ -66,21 +66,21 @@ func TestDifferential(t *testing.T) {
 			data[site] = append(data[site], some.events...) // in the order in which they were sent
 		}
 	}
-	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
+	oneThread := func(c *Config) { c.MaxThreads, c.Hosts = 1, ownHosts } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64} // visits are read whenever possible
 	states := keepingMonths(conn)
-	states.config.MaxThreads = 1
+	states.config.MaxThreads, states.config.Hosts = 1, ownHosts
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2"}).Draw(t, "site")
-		request := drawRequest(t, data["site2"], n)
+		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
+		request := drawRequest(t, data["site2"], n, now)
 		body, err := json.Marshal(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
 		service := rapid.SampledFrom([]*Service{raw, visits, visits, states, states}).Draw(t, "service")
 		got, headers, err := service.Aggregate(context.Background(), Caller{}, site, body, now)
 		if want := naiveRefusal(request); want != "" {
@@ -97,12 +97,16 @@ func TestDifferential(t *testing.T) {
 		if headers[headerResult] != "exact" && service != states {
 			t.Fatalf("%s: %v", body, headers)
 		}
-		all, compared := n.answer(data[site], request)
+		all, compared, others := n.answer(data[site], request)
 		for page := 0; ; page++ {
 			var result struct {
 				Columns []struct{ Values json.RawMessage }
 				Next    *struct{ Cursor string }
-				Compare struct {
+				Others  *struct {
+					Columns []struct{ Values json.RawMessage }
+				}
+				RowsTotal *int
+				Compare   struct {
 					Columns []struct{ Values json.RawMessage }
 				}
 			}
@@ -111,6 +115,21 @@ func TestDifferential(t *testing.T) {
 			}
 			if len(all) != len(result.Columns) {
 				t.Fatalf("%s: %d columns, want %d", body, len(result.Columns), len(all))
+			}
+			if counts := request.Count && page == 0; counts != (result.RowsTotal != nil) ||
+				counts && *result.RowsTotal != len(all[0]) {
+				t.Fatalf("%s on %s: %d rows, want %d; all: %s", body, site, result.RowsTotal, len(all[0]), got)
+			}
+			if (result.Others != nil) != (others != nil) {
+				t.Fatalf("%s on %s: want others %v; all: %s", body, site, others, got)
+			}
+			for i := range others {
+				if values := decodeAny(result.Others.Columns[i].Values); !same(others[i], values) {
+					t.Fatalf("%s on %s: others in column %d: got %v, want %v\nall: %s", body, site, i, values, others[i], got)
+				}
+			}
+			if others != nil {
+				read["others of "+headers[headerSource]]++
 			}
 			limit := cmp.Or(request.Limit, 1000)
 			more := len(all[0]) > (page+1)*limit
@@ -160,6 +179,8 @@ func TestDifferential(t *testing.T) {
 		t.Errorf("a source was never read: %v", read)
 	}
 }
+
+func ownHosts(context.Context, string) []string { return naiveOwn }
 
 // arrival has the events that arrive in a month, as a part of the table.
 type arrival struct {

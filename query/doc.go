@@ -7,7 +7,7 @@
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Resolve: resolve.go resolves the names of aggregates, and events.go the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
-//     request, with members in cursor.go, fill.go and compare.go. passes.go makes the decisions.
+//     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
 //     or states (states.go). segments_sql.go does so for segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
@@ -15,6 +15,7 @@
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
+//   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
 // The folders below it:
 //
@@ -44,13 +45,16 @@
 //     Groups break ties, ascending, null first, words alphabetically. order
 //     without direction ascends.
 //   - order may name any metric, selected or not, and grouped dimensions.
-//   - from <= t < to. Presets end now. Their months and years are calendar ones,
-//     cut to the month's last day. A range may be longer than the storable years
+//   - from <= t < to. Octavo's own: with two dates, to is the last day of the range, in
+//     the zone. Presets end now. Their months and years are calendar ones,
+//     cut to the month's last day. Octavo's own: today, thisWeek and thisMonth begin
+//     with the first moment of the day, week or month. A range may be longer than the storable years
 //     (1970 to 2105).
 //   - where entries are joined by AND. Filters on metrics select groups. in []
 //     matches nothing, notIn [] everything. notIn also selects events without a
 //     value. in and comparisons never match an absent value if the contract has
 //     no word for it (insights.Excluded).
+//   - Octavo's own: weekStart is the day with which weeks begin; Monday if absent.
 //   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
 //     count their days. Offsets come only from Go's zone data. An hour that a clock
 //     shows twice is two hours.
@@ -63,8 +67,17 @@
 //     counts are 0 and its other metrics null.
 //     compare allows one group of time, with an interval and at most 10,000 buckets.
 //     previousPeriod of whole days has the same number of days. For a preset it is the
-//     preceding preset. For any other range it has the same length. A day begins at its
+//     preceding preset. For today, thisWeek and thisMonth it is the same part of the
+//     day, week or month before, until the clock shows the same. previousYearWeekday is
+//     52 weeks before. For any other range it has the same length. A day begins at its
 //     first moment, which some zones show as 1:00.
+//   - Octavo's own: others adds a member others if there are rows beyond limit: their
+//     single row, whose groups are null. Its metrics are of all their events together,
+//     so a visitor of two of these groups counts once. An event with several claims
+//     counts once for each of them here too. It cannot stand beside conditions on
+//     metrics, fill or cursor, and compare has no others.
+//   - Octavo's own: count adds rowsTotal, the number of rows without limit. With cursor,
+//     only the first page has it.
 //   - Octavo's own: with cursor, "" at first, the answer's next.cursor continues, as
 //     long as there are rows. Presets then end at the time of the first page's request.
 //     accuracy exact refuses estimates.
@@ -86,6 +99,8 @@
 //   - Members that are null count as absent. Unknown members are a 400. The
 //     error names the first mistake in the body.
 //   - A rating counts once: page_post_feedback counts, and the comment that repeats it does not.
+//   - Octavo's own: the value {"page": null} without a space, of page, entryPage and
+//     exitPage, is met where there is no page, in a space or outside any.
 //   - A claim is compared as text, an array also by its members.
 //
 // # Funnels and retentions
@@ -124,6 +139,16 @@
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
 // change them. Building them takes at most half of the query's time.
+//
+// # Batches
+//
+// A batch has up to 24 named queries with one now. Each has its own status, with the answer or the error that it has
+// alone. Equal queries run once, and cached answers are used. The batch takes one turn, for the rows of all its
+// queries together. All its statements share the time of one query. Two light queries run concurrently, other queries
+// one by one, because a turn has the memory of one query.
+//
+// A live answer is such a batch, about the last 30 minutes. All callers of a site share it for two seconds, even if
+// other answers are not shared.
 //
 // The package imports schema, schema/fair, schema/insights and schema/sqltree of this module, and its own caches. It
 // never imports store, ingest, api or cmd.

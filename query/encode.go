@@ -2,6 +2,7 @@ package query
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -16,7 +17,8 @@ type encoder struct {
 	approximate bool
 	more        bool      // there are rows after the limit
 	cursor      string    // continues after the last row
-	kept        []keptRow // only for plans with compare
+	kept        []keptRow // only for plans with compare or others
+	total       uint64    // rows without the limit
 }
 
 // keptRow is a row to compare with its counterpart in another range.
@@ -41,6 +43,9 @@ func (e *encoder) row() {
 		return
 	}
 	e.rows++
+	if e.total = uint64(e.rows); e.statement.total != nil {
+		e.total = *e.statement.total
+	}
 	targets := e.statement.targets
 	if e.plan.paged && e.rows == e.plan.limit {
 		keys := make([]any, len(e.statement.keys))
@@ -49,7 +54,8 @@ func (e *encoder) row() {
 		}
 		e.cursor = e.plan.cursor(keys)
 	}
-	if e.plan.compare != nil {
+	keeps := e.plan.compare != nil || e.plan.others
+	if keeps {
 		row := keptRow{groups: make([]any, len(e.plan.groups)), values: make([][]byte, len(e.values))}
 		for i := range e.plan.groups { // a statement reads groups first
 			row.groups[i] = groupValue(targets[i])
@@ -71,7 +77,7 @@ func (e *encoder) row() {
 		} else {
 			e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], targets[read])
 		}
-		if e.plan.compare != nil {
+		if keeps {
 			e.kept[e.rows-1].values[i] = slices.Clone(e.values[i][begin:])
 		}
 	}
@@ -93,9 +99,10 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range, if the plan has one.
-func (e *encoder) result(compared []byte) []byte {
-	size := 16 + len(compared)
+// result returns the answer's JSON. compared has the columns of the other range, if the plan has one, and others the
+// columns of the rows beyond the limit, if there are any.
+func (e *encoder) result(compared, others []byte) []byte {
+	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {
 		size += len(v) + 64
 	}
@@ -109,6 +116,12 @@ func (e *encoder) result(compared []byte) []byte {
 			b = insights.AppendTime(b, c.zone.Moment(nil, t))
 		}
 		b = append(append(append(b, `},`...), compared...), '}')
+	}
+	if others != nil {
+		b = append(append(append(b, `,"others":{`...), others...), '}')
+	}
+	if e.plan.total && e.plan.after == nil {
+		b = strconv.AppendUint(append(b, `,"rowsTotal":`...), e.total, 10)
 	}
 	if e.more && e.plan.paged {
 		b = append(b, `,"next":{"cursor":"`+e.cursor+`"}`...)

@@ -4,11 +4,11 @@ import "time"
 
 // scope resolves the scope of a report that only filters events.
 func (q *scopeRequest) scope(site string, now time.Time) (s scope, err error) {
-	zone, from, to, err := q.when(ceil(now))
+	in, err := q.when(ceil(now))
 	if err != nil {
 		return s, err
 	}
-	s = newScope(site, from, to, zone)
+	s = in.scope(site)
 	s.where, err = resolveEvents(q.filters)
 	return s, err
 }

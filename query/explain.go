@@ -29,7 +29,7 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	q := s.query(of, Caller{Fresh: true}, site)
 	var x Explanation
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
-	r, err := compilers[of](site, body, now)
+	r, err := s.compile(ctx, of, site, body, now)
 	if err != nil {
 		return x, q.invalid(err)
 	}
@@ -37,6 +37,29 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	x.Answer, x.Headers, err = q.reported(ctx, r, nil)
 	x.Took = time.Since(q.start)
 	return x, err
+}
+
+// NamedExplanation explains a query of a batch. Err is the query's own error.
+type NamedExplanation struct {
+	Name string
+	Explanation
+	Err error
+}
+
+// ExplainBatch answers the queries of a batch one by one and explains how. Its error is about the batch itself.
+func (s *Service) ExplainBatch(ctx context.Context, site string, body []byte, now time.Time) ([]NamedExplanation, error) {
+	list, err := readBatch(body)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]NamedExplanation, len(list))
+	for i, n := range list {
+		all[i] = NamedExplanation{Name: n.name, Err: n.err}
+		if n.err == nil {
+			all[i].Explanation, all[i].Err = s.Explain(ctx, n.of, site, n.body, now)
+		}
+	}
+	return all, nil
 }
 
 // Print writes the explanation for people. It returns the errors of w.

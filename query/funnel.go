@@ -224,6 +224,11 @@ func appendShare(b []byte, part, whole uint64) []byte {
 	return strconv.AppendFloat(b, float64(part)/float64(whole), 'f', -1, 64)
 }
 
+func (f funnel) owning(hosts []string) report {
+	f.env.Hosts = hosts
+	return f
+}
+
 func (f funnel) weigh(q *query) {
 	q.weigh(append(reads(f.steps...), ref{column: insights.Datetime}), insights.CountExact, f.scope)
 }

@@ -61,6 +61,9 @@ var (
 		"tag":           true,
 		"/":             true,
 		"://":           true,
+		"direct":        true,
+		"internal":      true,
+		"referral":      true,
 	}
 	quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
 	plain  = regexp.MustCompile(`^[A-Za-z0-9_(),.{}: \n=<>!+*-]*$`)

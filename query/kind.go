@@ -13,6 +13,14 @@ const (
 // Reports lists the reports that have a request.
 func Reports() []Report { return []Report{Aggregate, Funnel, Retention} }
 
+// ReportWords returns the words of the reports that have a request.
+func ReportWords() (words []string) {
+	for _, of := range Reports() {
+		words = append(words, string(of))
+	}
+	return words
+}
+
 // kindSegments is the report that has no request: see [Service.VisitorSegments].
 const kindSegments Report = "segments"
 

@@ -15,6 +15,7 @@ type statement struct {
 	reads   []ref // the column of each value in a row, except keys that no column has
 	output  []int // the result's columns as indexes of reads
 	keys    []int // the order's terms as indexes of targets; used only with pages
+	total   *uint64
 }
 
 // lower turns a plan into SQL. It reads every group and measure once under an alias, even if only a filter or the
@@ -64,6 +65,11 @@ func lower(p plan) statement {
 		having = append(having, following(p.order, p.after, ranks))
 	}
 	tree.OrderBy, tree.Limit = order, p.limit+1
+	if p.total && p.after == nil && len(p.groups) > 0 {
+		s.total = new(uint64)
+		tree.Columns = append(tree.Columns, sqltree.Aliased{Expr: sqltree.OverAll(sqltree.Call("count")), As: "total"})
+		s.targets = append(s.targets, s.total)
+	}
 	switch {
 	case len(having) == 0:
 	case p.fill != nil:
@@ -82,7 +88,7 @@ func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *s
 		return p.readStates(columns, groups)
 	}
 	if !p.perSession() {
-		tree := p.read(columns)
+		tree := p.read(columns, p.outside()...)
 		tree.GroupBy = keys
 		return tree
 	}
@@ -107,7 +113,7 @@ func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *s
 			add(part.Name, part.RowOf())
 		}
 	}
-	outer.Sub = p.read(row)
+	outer.Sub = p.read(row, p.outside()...)
 	outer.Sub.GroupBy = slices.Concat(keys, insights.SessionKey())
 	return outer
 }

@@ -18,7 +18,7 @@ type Metrics struct {
 	runningRows, waitingRows prometheus.Gauge
 	waitSeconds              prometheus.Histogram
 	answers                  map[Report]map[resultcache.Source]prometheus.Counter
-	keptBytes                prometheus.Gauge
+	keptBytes, keptLive      prometheus.Gauge
 	states                   map[stateOutcome]prometheus.Counter
 }
 
@@ -69,6 +69,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		Name: "octavo_query_kept_bytes",
 		Help: "Bytes of answers that are kept for a moment, for equal queries.",
 	})
+	m.keptLive = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_kept_live_bytes",
+		Help: "Bytes of live answers that are kept for a moment, for all callers of a site.",
+	})
 	states := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_states_total",
 		Help: "Aggregate states of long ranges: answers read from them (read), spans of time that they were made of (made), tries in vain because parts were replaced or states were gone (replaced), and tries that failed (failed): the log says why.",
@@ -94,7 +98,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, states)
+	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, m.keptLive, states)
 	return m
 }
 

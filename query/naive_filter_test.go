@@ -88,12 +88,27 @@ func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
 			holds = holds || slices.ContainsFunc(f.Values, func(value any) bool { return test(v.key[0].(string), value.(string)) })
 			continue
 		}
-		holds = holds || naiveHolds(positive, func(value any) int { return compareKeys(v.key, naiveFilterKey(c, value)) })
+		holds = holds || naiveHolds(positive, func(value any) int {
+			if naiveNoPage(value) {
+				return strings.Compare(v.key[1].(string), "")
+			}
+			return compareKeys(v.key, naiveFilterKey(c, value))
+		})
 	}
 	if f.Column == "visitorGeoPoint" {
 		holds = n.matchesPoint(e, f)
 	}
 	return holds != (f.Operator == "notIn")
+}
+
+// naiveNoPage reports whether a filter's value means that there is no page, in whichever space.
+func naiveNoPage(value any) bool {
+	page, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	id, named := page["page"]
+	return named && id == nil && len(page) == 1
 }
 
 // filterValues returns the values that a filter may match. An array in a claim has its text and its members.

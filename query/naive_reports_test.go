@@ -29,6 +29,7 @@ type (
 		First    *naiveStep    `json:"first,omitempty"`
 		Return   *naiveStep    `json:"return,omitempty"`
 		Periods  *int          `json:"periods,omitempty"`
+		Week     string        `json:"weekStart,omitempty"`
 	}
 	naiveStep struct {
 		Where []naiveFilter `json:"where,omitempty"`
@@ -106,10 +107,11 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 
 // retention returns the cohorts. ok is false if there are too many.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
-	if r.Range.To.Sub(r.Range.From) > 100*365*24*time.Hour {
+	if length := r.Range.To.Sub(r.Range.From); length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {
 		return nil, false
 	}
 	n = n.in(events, r.Zone, r.Range)
+	n.week = naiveWeek(r.Week)
 	interval := cmp.Or(r.Interval, "day")
 	starts := n.bucketsOf(naiveRequest{Range: r.Range}, interval)
 	if len(starts) > 400 {

@@ -24,6 +24,9 @@ type (
 		Cursor  *string       `json:"cursor,omitempty"`
 		Fill    bool          `json:"fill,omitempty"`
 		Compare *naiveRange   `json:"compare,omitempty"`
+		Week    string        `json:"weekStart,omitempty"`
+		Others  bool          `json:"others,omitempty"`
+		Count   bool          `json:"count,omitempty"`
 	}
 	naiveRef struct {
 		Column    string `json:"column"`
@@ -44,10 +47,18 @@ type (
 		Direction string   `json:"direction"`
 	}
 	naiveRange struct {
-		From time.Time `json:"from"`
-		To   time.Time `json:"to"`
+		From, To time.Time
+		words    any // how the request says it; nil is by times
 	}
 )
+
+// MarshalJSON writes the range as a request has it.
+func (r naiveRange) MarshalJSON() ([]byte, error) {
+	if r.words != nil {
+		return json.Marshal(r.words)
+	}
+	return json.Marshal(map[string]time.Time{"from": r.From, "to": r.To})
+}
 
 // key is the reference as a comparable value: name and extra.
 type naiveKey struct{ column, extra string }
@@ -111,8 +122,24 @@ func naiveRefusal(r naiveRequest) string {
 			}
 		}
 	}
-	if refusal := naiveFilterRefusal("where", r.Where); refusal != "" || !r.Fill && r.Compare == nil {
+	for _, side := range []struct {
+		name string
+		list []naiveRef
+	}{{"groupBy", r.GroupBy}, {"select", r.Select}} {
+		for i, ref := range side.list {
+			if ref.Interval == "minute" && !naiveWithinDay(r) {
+				return fmt.Sprintf("%s[%d].interval needs a range of at most 24 hours", side.name, i)
+			}
+		}
+	}
+	if refusal := naiveFilterRefusal("where", r.Where); refusal != "" {
 		return refusal
+	}
+	if r.Others && (r.Fill || r.Cursor != nil || len(onMetrics(r.Where, true)) > 0) {
+		return "others cannot stand beside"
+	}
+	if !r.Fill && r.Compare == nil {
+		return ""
 	}
 	intervals := map[string]bool{} // of the groups of time
 	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), outputKeys(r)) {
@@ -130,8 +157,20 @@ func naiveRefusal(r naiveRequest) string {
 		return "compare takes at most one"
 	case r.Compare != nil && years && (intervals["hour"] || intervals["day"]):
 		return "compare needs more than"
+	case r.Compare != nil && intervals["minute"] && r.Compare.To.Sub(r.Compare.From) > 9_999*time.Minute:
+		return "compare needs more than"
 	}
 	return ""
+}
+
+// naiveWithinDay reports whether the range ends before a clock in the zone shows the same again on the next day, or
+// within 24 hours.
+func naiveWithinDay(r naiveRequest) bool {
+	from := r.Range.From.In(naiveZone(r.Zone))
+	if r.Range.To.Sub(from) <= 24*time.Hour {
+		return true
+	}
+	return !r.Range.To.After(modelMove(from, civilOf(from).next()))
 }
 
 func naiveFilterRefusal(path string, list []naiveFilter) string {
@@ -164,8 +203,9 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer returns the columns of the result with the values of all rows, and the columns of the compared range.
-func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared [][]any) {
+// answer returns the columns of the result with the values of all rows, the columns of the compared range, and those of
+// the rows beyond the limit, if there are any.
+func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared, others [][]any) {
 	groups, output := inferredKeys(r.GroupBy, r.Select), outputKeys(r)
 	if len(output) == 0 {
 		output = append(slices.Clone(groups), naiveKey{column: "eventsCount"})
@@ -176,14 +216,31 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compar
 			dimensions = append(dimensions, k)
 		}
 	}
-	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets}
+	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets, week: naiveWeek(r.Week)}
 	rows := n.group(events, r, dimensions)
 	n.sort(rows, r, dimensions, output)
 	columns = naiveColumnsOf(rows, r.Fill, dimensions, output)
 	if r.Compare != nil {
 		compared = naiveColumnsOf(n.counterparts(events, r, dimensions, rows), true, dimensions, output)
 	}
-	return columns, compared
+	if limit := cmp.Or(r.Limit, 1000); r.Others && len(rows) > limit {
+		others = naiveColumnsOf([]*naiveGroup{n.others(events, r, dimensions, rows[:limit])}, false, dimensions, output)
+	}
+	return columns, compared, others
+}
+
+// others returns the single group of all events that are in none of the rows.
+func (n *naive) others(events []insights.Event, r naiveRequest, dimensions []naiveKey, rows []*naiveGroup) *naiveGroup {
+	n.sessions = n.sessionsOf(events, r.Range)
+	all := newNaiveGroup(make([]naiveValue, len(dimensions)))
+	n.combine(events, r, dimensions, func(values []naiveValue, e *insights.Event) {
+		if !slices.ContainsFunc(rows, func(g *naiveGroup) bool {
+			return slices.EqualFunc(g.values, values, func(a, b naiveValue) bool { return compareKeys(a.key, b.key) == 0 })
+		}) {
+			all.add(n, e)
+		}
+	})
+	return all
 }
 
 // naiveColumnsOf returns the values of rows. If absent is set, rows without events have null for measures other than
@@ -207,6 +264,11 @@ func naiveColumnsOf(rows []*naiveGroup, absent bool, dimensions, output []naiveK
 	return result
 }
 
+// naiveWeek returns the number of a weekday: 0 is Monday.
+func naiveWeek(name string) int {
+	return max(0, slices.Index([]string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}, name))
+}
+
 func naiveZone(name string) *time.Location {
 	zone, err := time.LoadLocation(name) // "" is UTC
 	if err != nil {
@@ -226,12 +288,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		}
 		g := groups[id]
 		if g == nil {
-			g = &naiveGroup{
-				values:   slices.Clone(values),
-				visitors: map[uint64]bool{},
-				people:   map[uint64]bool{},
-				whole:    map[naiveVisit]*naiveSession{},
-			}
+			g = newNaiveGroup(slices.Clone(values))
 			groups[id] = g
 			rows = append(rows, g)
 		}
@@ -240,28 +297,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 	if len(dimensions) == 0 {
 		group(nil)
 	}
-	for i := range events {
-		e := &events[i]
-		t := n.time(e)
-		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !naiveAll(onMetrics(r.Where, false), func(f naiveFilter) bool { return n.matches(e, f) }) {
-			continue
-		}
-		var each func(values []naiveValue)
-		each = func(values []naiveValue) {
-			if len(values) == len(dimensions) {
-				group(values).add(n, e)
-				return
-			}
-			k := dimensions[len(values)]
-			c := naiveColumns[k.column]
-			for _, v := range c.read(n, e, k.extra) {
-				if !v.absent || !c.excluded {
-					each(append(values, v))
-				}
-			}
-		}
-		each(nil)
-	}
+	n.combine(events, r, dimensions, func(values []naiveValue, e *insights.Event) { group(values).add(n, e) })
 	if r.Fill {
 		n.fill(r, dimensions, group, slices.Clone(rows))
 	}
@@ -274,6 +310,40 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 			return naiveHolds(f, func(v any) int { return compareFloat(n, v.(float64)) })
 		})
 	})
+}
+
+func newNaiveGroup(values []naiveValue) *naiveGroup {
+	return &naiveGroup{
+		values: values, visitors: map[uint64]bool{}, people: map[uint64]bool{}, whole: map[naiveVisit]*naiveSession{},
+	}
+}
+
+// combine calls add for each selected event and each combination of its values.
+func (n *naive) combine(
+	events []insights.Event, r naiveRequest, dimensions []naiveKey, add func(values []naiveValue, e *insights.Event),
+) {
+	for i := range events {
+		e := &events[i]
+		t := n.time(e)
+		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !naiveAll(onMetrics(r.Where, false), func(f naiveFilter) bool { return n.matches(e, f) }) {
+			continue
+		}
+		var each func(values []naiveValue)
+		each = func(values []naiveValue) {
+			if len(values) == len(dimensions) {
+				add(values, e)
+				return
+			}
+			k := dimensions[len(values)]
+			c := naiveColumns[k.column]
+			for _, v := range c.read(n, e, k.extra) {
+				if !v.absent || !c.excluded {
+					each(append(values, v))
+				}
+			}
+		}
+		each(nil)
+	}
 }
 
 func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []naiveKey) {
@@ -296,7 +366,7 @@ func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []na
 		}
 		terms = append(terms, term{key, r.Order.Direction == "desc"})
 	} else {
-		for _, interval := range []string{"month", "week", "day", "hour", ""} {
+		for _, interval := range []string{"month", "week", "day", "hour", "minute", ""} {
 			if k := (naiveKey{"datetime", interval}); slices.Contains(dimensions, k) {
 				terms = append(terms, term{key: k})
 			}

@@ -39,11 +39,14 @@ type naive struct {
 	buckets map[naiveMoment]time.Time
 	// sessions are the sessions of the range.
 	sessions map[naiveVisit]*naiveSession
+	// week is the day with which weeks begin: 0 is Monday.
+	week int
 }
 
 type naiveMoment struct {
 	at             int64
 	zone, interval string
+	week           int
 }
 
 type naiveCell struct {
@@ -102,10 +105,10 @@ func (n *naive) time(e *insights.Event) time.Time { return time.UnixMilli(e.Time
 
 // bucket returns the value of a time's bucket.
 func (n *naive) bucket(millis int64, interval string) naiveValue {
-	at := naiveMoment{millis, n.zone.String(), interval}
+	at := naiveMoment{millis, n.zone.String(), interval, n.week}
 	t, found := n.buckets[at]
 	if !found {
-		t = naiveBucket(time.UnixMilli(millis).In(n.zone), interval)
+		t = naiveBucket(time.UnixMilli(millis).In(n.zone), interval, n.week)
 		n.buckets[at] = t
 	}
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
@@ -113,20 +116,24 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 
 // naiveBucket returns the first second of the bucket of t. It goes back from t in ever smaller steps, while the clock
 // shows the same day or hour.
-func naiveBucket(t time.Time, interval string) time.Time {
+func naiveBucket(t time.Time, interval string, week int) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
 	switch interval {
 	case "":
 		return t
-	case "hour":
+	case "minute", "hour":
 		_, offset := t.Zone()
+		shown := "2006-01-02 15"
+		if interval == "minute" {
+			shown += ":04"
+		}
 		same = func(u time.Time) bool {
 			_, other := u.Zone()
-			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
+			return u.Format(shown) == t.Format(shown) && other == offset
 		}
 	case "week":
-		monday := func(t time.Time) civil { return civilOf(t).daysBefore(naiveWeekday(t) - 1) }
-		same = func(u time.Time) bool { return monday(u) == monday(t) }
+		first := func(t time.Time) civil { return modelWeek(civilOf(t), week) }
+		same = func(u time.Time) bool { return first(u) == first(t) }
 	case "month":
 		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
 	}
@@ -263,6 +270,8 @@ var naiveColumns = map[string]naiveColumn{
 	"utmCampaign":    textColumn(false, "", func(e *insights.Event) string { return e.UTMCampaign }),
 	"utmTerm":        textColumn(false, "", func(e *insights.Event) string { return e.UTMTerm }),
 	"utmContent":     textColumn(false, "", func(e *insights.Event) string { return e.UTMContent }),
+	"channel":        {read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return text(naiveChannel(e)) }},
+	"sourceName":     textColumn(false, "", naiveSourceName),
 	"visitorClaimProperty": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
 		var list []naiveValue
 		for _, c := range e.Claims {

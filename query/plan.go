@@ -24,6 +24,9 @@ type plan struct {
 	compare *comparison // nil: no comparison
 	among   *groupSet   // the only groups to read; nil for all
 	states  *states     // nil: the statement reads the scope's source
+	rest    *rest       // the events of some groups; nil for all
+	others  bool        // whether the answer has a row of all groups beyond the limit
+	total   bool        // whether the answer has the number of rows without the limit
 
 	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page
@@ -52,6 +55,15 @@ func (p plan) measures() []ref {
 		add(ref{column: insights.EventsCount}) // 0 marks filled rows
 	}
 	return list
+}
+
+// refs returns the columns that the statement reads, except those of conditions.
+func (p plan) refs() []ref {
+	refs := slices.Concat(p.groups, p.measures())
+	if p.rest != nil {
+		refs = append(refs, p.rest.groups...)
+	}
+	return refs
 }
 
 // counts reports whether the plan counts distinct values.
@@ -92,6 +104,12 @@ func (p plan) String() string {
 	if p.compare != nil {
 		line("compare", insights.FormatTime(p.compare.from)+" <= t < "+insights.FormatTime(p.compare.to))
 	}
+	if p.others {
+		line("others", "a row of all groups beyond the limit")
+	}
+	if p.total {
+		line("count", "rows without the limit")
+	}
 	line("limit", strconv.Itoa(p.limit))
 	return b.String()
 }
@@ -117,6 +135,12 @@ type comparison struct {
 // groupSet has combinations of group values, at least one.
 type groupSet struct {
 	rows [][]any
+}
+
+// rest selects the events of all groups except some.
+type rest struct {
+	groups []ref
+	except *groupSet
 }
 
 // sortKey is a sort key as a typed parameter.

@@ -40,6 +40,8 @@ type query struct {
 	who     Caller
 	start   time.Time
 	ends    time.Time // deadline of all its statements
+	until   time.Time // deadline of its batch; zero if it has none
+	entered bool      // whether it has a turn already, with its batch
 	// spills lets groups and joined sessions go to disk if they exceed a quarter of the memory. It is set for reports
 	// whose number of groups the caller cannot limit, and after a join has exceeded all of the memory.
 	spills bool
@@ -86,7 +88,9 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	defer s.metrics.running.Dec()
 	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
 	defer cancel()
-	q.ends = time.Now().Add(s.config.MaxTime)
+	if q.ends = q.until; q.ends.IsZero() {
+		q.ends = time.Now().Add(s.config.MaxTime)
+	}
 	headers := map[string]string{headerResult: "exact"}
 	if s.config.FreshUntil != nil {
 		// FreshUntil is read before the rows, so that the header does not promise more than they have.
@@ -143,3 +147,15 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 
 // answerFunc makes the JSON of an answer.
 type answerFunc func(context.Context) ([]byte, error)
+
+// report is a compiled request.
+type report interface {
+	String() string
+	identity() string // scope.key
+	// weigh sets the query's cost.
+	weigh(q *query)
+	// owning returns the report about a site with these hosts.
+	owning(hosts []string) report
+	// answer runs the report's statements.
+	answer(ctx context.Context, q *query) ([]byte, error)
+}

@@ -14,15 +14,50 @@ import (
 // preset is a range that ends now.
 type preset struct {
 	name string
-	from func(now time.Time) time.Time
+	from func(now time.Time) time.Time // nil: the range begins with a day
+	// first is the day with which the range begins, and before the same day of the range to compare with.
+	first  func(now insights.Day, week insights.WeekStart) insights.Day
+	before func(insights.Day) insights.Day
 }
 
 var presets = []preset{
-	{"lastYear", monthsBefore(12)},
-	{"last3Months", monthsBefore(3)},
-	{"last30Days", daysBefore(30)},
-	{"last7Days", daysBefore(7)},
-	{"last24Hours", func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
+	{name: "lastYear", from: monthsBefore(12)},
+	{name: "last3Months", from: monthsBefore(3)},
+	{name: "last30Days", from: daysBefore(30)},
+	{name: "last7Days", from: daysBefore(7)},
+	{name: "last24Hours", from: func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
+	{
+		name: "today", first: func(now insights.Day, _ insights.WeekStart) insights.Day { return now },
+		before: func(d insights.Day) insights.Day { return d.AddDays(-1) },
+	},
+	{name: "thisWeek", first: insights.Day.Week, before: func(d insights.Day) insights.Day { return d.AddDays(-7) }},
+	{
+		name: "thisMonth", first: func(now insights.Day, _ insights.WeekStart) insights.Day { return now.Month() },
+		before: func(d insights.Day) insights.Day { return d.AddMonths(-1) },
+	},
+}
+
+// begins returns when the range that ends now begins.
+func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
+	if p.from != nil {
+		return p.from(now)
+	}
+	return p.first(insights.DayOf(now), week).Start(now.Location())
+}
+
+// preceding returns the range before the one that ends at to. A range of a day, week or month so far is preceded by
+// the same part of the day, week or month before.
+func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, time.Time) {
+	from := p.begins(to, week)
+	if p.from != nil {
+		return p.begins(from, week), from
+	}
+	first := p.before(p.first(insights.DayOf(to), week)).Start(to.Location())
+	last := insights.OnDay(to, p.before)
+	if last.Before(first) || last.After(from) {
+		last = first // the zone skipped the day
+	}
+	return first, last
 }
 
 func presetOf(name string) *preset {
@@ -60,18 +95,37 @@ func monthsBefore(n int) func(time.Time) time.Time {
 // resolveRange returns from <= t < to in whole milliseconds, the precision of stored events. Both bounds round up. So
 // a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of now's
 // location.
-func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
+func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from, to time.Time, err error) {
 	if r.from != nil {
-		return r.given("range")
+		return r.given("range", now.Location())
 	}
 	if p := presetOf(r.preset); p != nil {
-		return p.from(now), now, nil
+		return p.begins(now, week), now, nil
 	}
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
-// given returns the range of explicit bounds from and to.
-func (r rangeRequest) given(path string) (from, to time.Time, err error) {
+// given returns the range of explicit bounds from and to: times, or dates in the zone. A range of dates ends with the
+// last moment of its last day.
+func (r rangeRequest) given(path string, zone *time.Location) (from, to time.Time, err error) {
+	first, isDate, err := parseDate(at(path, "from"), *r.from)
+	if err != nil {
+		return from, to, err
+	}
+	last, isDate2, err := parseDate(at(path, "to"), *r.to)
+	switch {
+	case err != nil:
+		return from, to, err
+	case isDate != isDate2:
+		return from, to, schema.Invalid(path, "must have two times, or two dates without a time")
+	case isDate && last.Since(first) < 0:
+		return from, to, schema.Invalid(at(path, "to"), "must not be before "+at(path, "from"))
+	case isDate:
+		if from, to = first.Start(zone), last.AddDays(1).Start(zone); !to.After(from) {
+			err = schema.Invalid(path, "has no moment: the time zone skipped the day")
+		}
+		return from, to, err
+	}
 	if from, err = parseMoment(at(path, "from"), *r.from); err != nil {
 		return from, to, err
 	}
@@ -88,11 +142,11 @@ func (r rangeRequest) given(path string) (from, to time.Time, err error) {
 // counts days and years. period is the preset of the range, or nil.
 var comparisons = []struct {
 	name  string
-	other func(from, to time.Time, period *preset) (time.Time, time.Time)
+	other func(from, to time.Time, period *preset, week insights.WeekStart) (time.Time, time.Time)
 }{
-	{"previousPeriod", func(from, to time.Time, period *preset) (time.Time, time.Time) {
+	{"previousPeriod", func(from, to time.Time, period *preset, week insights.WeekStart) (time.Time, time.Time) {
 		if period != nil {
-			return period.from(from), from
+			return period.preceding(to, week)
 		}
 		for days := wholeDays(from, to); days > 0; days++ {
 			// The zone may have skipped the day before, so that the other range would not begin earlier.
@@ -102,14 +156,21 @@ var comparisons = []struct {
 		}
 		return from.Add(-to.Sub(from)), from
 	}},
-	{"previousYear", func(from, to time.Time, _ *preset) (time.Time, time.Time) {
-		yearBefore := monthsBefore(12)
-		first, last := yearBefore(from), yearBefore(to)
-		if !last.After(first) { // February 29 became the 28th
-			last = first.Add(to.Sub(from))
-		}
-		return first, last
+	{"previousYear", func(from, to time.Time, _ *preset, _ insights.WeekStart) (time.Time, time.Time) {
+		return moved(from, to, monthsBefore(12)) // February 29 becomes the 28th
 	}},
+	{"previousYearWeekday", func(from, to time.Time, _ *preset, _ insights.WeekStart) (time.Time, time.Time) {
+		return moved(from, to, daysBefore(52*7))
+	}},
+}
+
+// moved moves a range. If both bounds become the same moment, the range keeps its length.
+func moved(from, to time.Time, back func(time.Time) time.Time) (first, last time.Time) {
+	first, last = back(from), back(to)
+	if !last.After(first) {
+		last = first.Add(to.Sub(from))
+	}
+	return first, last
 }
 
 // Comparisons returns the names of the ranges to compare with.
@@ -129,14 +190,21 @@ func wholeDays(from, to time.Time) int {
 	return insights.DayOf(to).Since(insights.DayOf(from))
 }
 
-// resolveComparison returns the other range of a request whose range is from <= t < to.
-func resolveComparison(c, r rangeRequest, from, to time.Time, zone *time.Location) (time.Time, time.Time, error) {
+// period is the range from <= t < to of a request, with its calendar.
+type period struct {
+	from, to time.Time
+	zone     *time.Location
+	week     insights.WeekStart
+}
+
+// resolveComparison returns the other range of a request.
+func resolveComparison(c, r rangeRequest, in period) (from, to time.Time, err error) {
 	if c.from != nil {
-		return c.given("compare")
+		return c.given("compare", in.zone)
 	}
 	for _, known := range comparisons {
 		if known.name == c.preset {
-			from, to = known.other(from.In(zone), to.In(zone), presetOf(r.preset))
+			from, to = known.other(in.from.In(in.zone), in.to.In(in.zone), presetOf(r.preset), in.week)
 			return from, to, nil
 		}
 	}
@@ -150,6 +218,18 @@ func parseMoment(path, s string) (time.Time, error) {
 		return t, schema.Invalid(path, insights.TimeProblem)
 	}
 	return t.UTC(), nil
+}
+
+// parseDate reads a date without a time. isDate is false for other texts.
+func parseDate(path, s string) (d insights.Day, isDate bool, err error) {
+	if len(s) != len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
+		return d, false, nil
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return d, false, schema.Invalid(path, "is not a date of the calendar")
+	}
+	return insights.DayOf(t), true, nil
 }
 
 // ceil rounds up to the millisecond.

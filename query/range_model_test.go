@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -22,6 +23,18 @@ func (c civil) before(d civil) bool {
 		return c.month < d.month
 	}
 	return c.day < d.day
+}
+
+func (c civil) String() string { return fmt.Sprintf("%04d-%02d-%02d", c.year, c.month, c.day) }
+
+func (c civil) next() civil {
+	if c.day++; c.day > civilMonth(c.year, c.month) {
+		c.day, c.month = 1, c.month+1
+	}
+	if c.month > 12 {
+		c.month, c.year = 1, c.year+1
+	}
+	return c
 }
 
 func civilMonth(year, month int) int {
@@ -78,7 +91,35 @@ func modelMove(t time.Time, to civil) time.Time {
 	return to.search(t.Location(), t.Hour(), t.Minute(), t.Second())
 }
 
-func modelPreset(name string, now time.Time) time.Time {
+// modelWeek returns the first day of a week that begins with a weekday: 0 is Monday.
+func modelWeek(c civil, starts int) civil {
+	for {
+		at := time.Date(c.year, time.Month(c.month), c.day, 12, 0, 0, 0, time.UTC)
+		if (int(at.Weekday())+6)%7 == starts {
+			return c
+		}
+		c = c.daysBefore(1)
+	}
+}
+
+// modelFirst returns the first day of a preset that ends on a day. ok is false for presets of a fixed length.
+func modelFirst(name string, now civil, starts int) (first civil, ok bool) {
+	switch name {
+	case "today":
+		return now, true
+	case "thisWeek":
+		return modelWeek(now, starts), true
+	case "thisMonth":
+		now.day = 1
+		return now, true
+	}
+	return now, false
+}
+
+func modelPreset(name string, now time.Time, starts int) time.Time {
+	if first, ok := modelFirst(name, civilOf(now), starts); ok {
+		return first.search(now.Location(), 0, 0, 0)
+	}
 	switch name {
 	case "lastYear":
 		return modelMove(now, civilOf(now).monthsBefore(12))
@@ -93,16 +134,30 @@ func modelPreset(name string, now time.Time) time.Time {
 }
 
 // modelCompared returns the range to compare a range with.
-func modelCompared(name, preset string, from, to time.Time) (time.Time, time.Time) {
-	if name == "previousYear" {
-		first, last := modelMove(from, civilOf(from).monthsBefore(12)), modelMove(to, civilOf(to).monthsBefore(12))
+func modelCompared(name, preset string, from, to time.Time, starts int) (time.Time, time.Time) {
+	if back := map[string]func(civil) civil{
+		"previousYear":        func(c civil) civil { return c.monthsBefore(12) },
+		"previousYearWeekday": func(c civil) civil { return c.daysBefore(364) },
+	}[name]; back != nil {
+		first, last := modelMove(from, back(civilOf(from))), modelMove(to, back(civilOf(to)))
 		if !first.Before(last) {
 			last = first.Add(to.Sub(from))
 		}
 		return first, last
 	}
+	if day, ok := modelFirst(preset, civilOf(to), starts); ok {
+		back := map[string]func(civil) civil{
+			"today": func(c civil) civil { return c.daysBefore(1) }, "thisWeek": func(c civil) civil { return c.daysBefore(7) },
+			"thisMonth": func(c civil) civil { return c.monthsBefore(1) },
+		}[preset]
+		first, last := back(day).search(to.Location(), 0, 0, 0), modelMove(to, back(civilOf(to)))
+		if last.Before(first) || last.After(from) {
+			last = first
+		}
+		return first, last
+	}
 	if preset != "" {
-		return modelPreset(preset, from), from
+		return modelPreset(preset, from, starts), from
 	}
 	dayStart := func(t time.Time) bool {
 		midnight := t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0
@@ -173,15 +228,16 @@ func TestCalendar(t *testing.T) {
 		if !from.Before(to) {
 			to = from.Add(time.Hour)
 		}
+		starts := rapid.IntRange(0, 6).Draw(t, "week start")
 		for _, preset := range append(Presets(), "") {
 			r, first, last := rangeRequest{preset: preset}, from, to
 			if preset == "" {
 				f, l := from.UTC().Format(time.RFC3339Nano), to.UTC().Format(time.RFC3339Nano)
 				r = rangeRequest{from: &f, to: &l}
 			} else {
-				last, first = from, modelPreset(preset, from)
+				last, first = from, modelPreset(preset, from, starts)
 			}
-			gotFirst, gotLast, err := resolveRange(r, last)
+			gotFirst, gotLast, err := resolveRange(r, last, insights.WeekStart(starts))
 			if err != nil || !gotFirst.Equal(first) || !gotLast.Equal(last) {
 				t.Fatalf(
 					"%s: %q at %v: from %v to %v, %v; want %v",
@@ -195,8 +251,8 @@ func TestCalendar(t *testing.T) {
 				)
 			}
 			for _, compare := range Comparisons() {
-				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone))
-				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, first, last, zone)
+				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone), starts)
+				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, period{first, last, zone, insights.WeekStart(starts)})
 				if err != nil || !gotFirst.Equal(wantFirst) || !gotLast.Equal(wantLast) {
 					t.Fatalf(
 						"%s: %q, %v to %v, %s: %v to %v, %v; want %v to %v",

@@ -28,8 +28,8 @@ func newReader(body []byte) *reader {
 	return &reader{jsontext.NewDecoder(bytes.NewBuffer(body), insights.JSONOptions), body}
 }
 
-// checkJSON refuses a body that is not one JSON value, or nests too deep.
-func checkJSON(body []byte) error {
+// checkJSON refuses a body that is not one JSON value, or nests deeper than depth.
+func checkJSON(body []byte, depth int) error {
 	for r := newReader(body); ; {
 		_, err := r.ReadToken()
 		if err == nil && r.StackDepth() == 0 {
@@ -43,8 +43,8 @@ func checkJSON(body []byte) error {
 		if err != nil {
 			return notJSON(body, err)
 		}
-		if r.StackDepth() > maxDepth {
-			return schema.BadRequest("the body nests deeper than " + strconv.Itoa(maxDepth) + " levels")
+		if r.StackDepth() > depth {
+			return schema.BadRequest("the body nests deeper than " + strconv.Itoa(depth) + " levels")
 		}
 	}
 }

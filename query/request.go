@@ -28,6 +28,8 @@ type request struct {
 	compare         *rangeRequest // nil: no comparison
 	accuracy        string
 	fill            bool
+	others          bool
+	count           bool
 	limit           int
 	cursor          *string // nil: the answer names no next page
 }
@@ -37,18 +39,19 @@ type scopeRequest struct {
 	filters   []conditionRequest
 	timeRange rangeRequest
 	timezone  string
+	weekStart string
 	left      whereBudget // for the request's remaining conditions
 }
 
-var scopeMembers = []string{"where", "range", "timezone"}
+var scopeMembers = []string{"where", "range", "timezone", "weekStart"}
 
 // decode reads a request's body, which must be an object. It reads scopeMembers itself, and calls read for the other
 // members.
 func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader, name string) error) error {
-	if err := checkJSON(body); err != nil {
+	if err := checkJSON(body, maxDepth); err != nil {
 		return err
 	}
-	*q = scopeRequest{timezone: "UTC", left: whereBudget{maxFilters, maxValues}}
+	*q = scopeRequest{timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues}}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {
 		switch name {
@@ -59,6 +62,8 @@ func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader
 			q.timeRange, err = r.timeRange(name, Presets())
 		case "timezone":
 			q.timezone, err = r.text()
+		case "weekStart":
+			q.weekStart, err = r.text()
 		default:
 			err = read(r, name)
 		}
@@ -117,7 +122,7 @@ func (p place) String() string {
 func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
-	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "fill", "compare", "cursor"}
+	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare", "cursor", "others", "count"}
 	orderMembers   = []string{"by", "direction"}
 	groupMembers   = Joints()
 )
@@ -153,6 +158,10 @@ func decode(body []byte) (request, error) {
 			q.accuracy, err = r.text()
 		case "fill":
 			q.fill, err = r.flag()
+		case "others":
+			q.others, err = r.flag()
+		case "count":
+			q.count, err = r.flag()
 		case "cursor":
 			var cursor string
 			cursor, err = r.text()

@@ -19,12 +19,12 @@ import (
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
 func resolve(site string, r request, now time.Time) (plan, error) {
-	p := plan{limit: r.limit, now: now, paged: r.cursor != nil}
-	zone, from, to, err := r.when(now)
+	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
+	in, err := r.when(now)
 	if err != nil {
 		return p, err
 	}
-	p.scope = newScope(site, from, to, zone)
+	p.scope = in.scope(site)
 	if !slices.Contains(accuracies, r.accuracy) {
 		return p, schema.Invalid("accuracy", unknown("auto or exact", r.accuracy, accuracies), accuracies...)
 	}
@@ -53,10 +53,19 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
 	p.groups = withDimensions(p.groups, p.output)
+	for _, n := range slices.Concat(groups, selects) {
+		if !n.args.Interval.Cuts(in.from, in.to, in.zone) {
+			return p, schema.Invalid(n.place.member(n.column.Extra.Name),
+				"needs a range of at most 24 hours, or a day: choose a longer interval or a shorter range")
+		}
+	}
 	if p.where, p.having, err = resolveConditions(r.filters); err != nil {
 		return p, err
 	}
 	if p.order, err = resolveOrder(r.order, p.groups, p.output); err != nil {
+		return p, err
+	}
+	if err := checkOthers(r, p); err != nil {
 		return p, err
 	}
 	if r.fill {
@@ -65,21 +74,35 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		}
 	}
 	if r.compare != nil {
-		if from, to, err = resolveComparison(*r.compare, r.timeRange, from, to, zone); err != nil {
+		from, to, err := resolveComparison(*r.compare, r.timeRange, in)
+		if err != nil {
 			return p, err
 		}
-		p.compare, err = newComparison(p, from, to, zone)
+		p.compare, err = newComparison(p, from, to)
+		return p, err
 	}
-	return p, err
+	return p, nil
 }
 
-// when returns the request's time zone and range.
-func (q *scopeRequest) when(now time.Time) (zone *time.Location, from, to time.Time, err error) {
-	if zone, err = insights.Location(q.timezone); err != nil {
-		return nil, from, to, schema.Invalid("timezone", err.Error())
+// when returns the request's range.
+func (q *scopeRequest) when(now time.Time) (in period, err error) {
+	if in.zone, err = insights.Location(q.timezone); err != nil {
+		return in, schema.Invalid("timezone", err.Error())
 	}
-	from, to, err = resolveRange(q.timeRange, now.In(zone))
-	return zone, from, to, err
+	day := slices.Index(insights.WeekStarts(), q.weekStart)
+	if day < 0 {
+		return in, schema.Invalid("weekStart", unknown("a day of the week", q.weekStart, insights.WeekStarts()), insights.WeekStarts()...)
+	}
+	in.week = insights.WeekStart(day)
+	in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week)
+	return in, err
+}
+
+// scope selects the range's events.
+func (in period) scope(site string) scope {
+	s := newScope(site, in.from, in.to, in.zone)
+	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
+	return s
 }
 
 // namedColumn is a ref with its place and form in the request.

@@ -167,4 +167,9 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 	return append(b, `]}`...), nil
 }
 
+func (p retention) owning(hosts []string) report {
+	p.env.Hosts = hosts
+	return p
+}
+
 func (p retention) weigh(q *query) { q.weigh(p.refs(), insights.CountExact, p.scope) }

@@ -86,6 +86,9 @@ func (s scope) describe() *description {
 	if zone := s.env.Zone.String(); zone != "UTC" {
 		b.line("zone", zone)
 	}
+	if week := s.env.Zone.Week(); week != 0 {
+		b.line("weeks", "from "+week.String())
+	}
 	if s.exact {
 		b.line("accuracy", "exact")
 	}

@@ -20,6 +20,7 @@ type Service struct {
 	sources   *sources
 	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
+	live      *resultcache.Cache[answer]
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -34,7 +35,7 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
 		c, m,
-	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), log: log, grace: Grace}
+	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), log: log, grace: Grace}
 }
 
 // answer is the JSON of an answer, and its headers.
@@ -46,6 +47,20 @@ type answer struct {
 func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: c.Keep, MaxBytes: c.KeepBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
+	})
+}
+
+// Live answers serve other callers for liveAge. liveBytes limits their memory.
+const (
+	liveAge   = 2 * time.Second
+	liveBytes = 4 << 20
+)
+
+// newLiveCache makes the cache of live answers. Unlike other answers they are kept for their time however quick they
+// were, so that many boards cost as much as one.
+func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
+	return resultcache.New(resultcache.Config[answer]{
+		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptLive,
 	})
 }
 

@@ -307,13 +307,18 @@ func TestPresets(t *testing.T) {
 		{"last30Days", "2026-03-15T12:00:00Z", "2026-02-13T12:00:00Z", "2026-03-15T12:00:00Z"},
 		{"last7Days", "2026-03-03T12:00:00.0004Z", "2026-02-24T12:00:00.001Z", "2026-03-03T12:00:00.001Z"},
 		{"last24Hours", "2026-03-01T12:00:00Z", "2026-02-28T12:00:00Z", "2026-03-01T12:00:00Z"},
+		{"today", "2026-03-01T12:00:00Z", "2026-03-01T00:00:00Z", "2026-03-01T12:00:00Z"},
+		{"today", "2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"},
+		{"thisWeek", "2026-03-01T12:00:00Z", "2026-02-23T00:00:00Z", "2026-03-01T12:00:00Z"},
+		{"thisMonth", "2026-02-28T23:59:59.9999Z", "2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"},
+		{"thisMonth", "2026-05-31T12:00:00Z", "2026-05-01T00:00:00Z", "2026-05-31T12:00:00Z"},
 	} {
 		t.Run(c.preset+" at "+c.now, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339Nano, c.now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to, err := resolveRange(rangeRequest{preset: c.preset}, ceil(now))
+			from, to, err := resolveRange(rangeRequest{preset: c.preset}, ceil(now), 0)
 			wantFrom, _ := time.Parse(time.RFC3339Nano, c.from)
 			wantTo, _ := time.Parse(time.RFC3339Nano, c.to)
 			if err != nil || !from.Equal(ceil(wantFrom)) || !to.Equal(ceil(wantTo)) {

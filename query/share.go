@@ -18,9 +18,14 @@ const headerAge = "Age"
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
 	r, err := s.results.Do(ctx, resultcache.Query[answer]{
-		Key: resultcache.NewKey(q.site, string(q.kind)+"\n"+key), Fresh: q.who.Fresh,
-		Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, q.who, q.cost) },
-		Run:   func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
+		Key: q.key(key), Fresh: q.who.Fresh,
+		Enter: func(ctx context.Context) (func(), error) {
+			if q.entered {
+				return func() {}, nil
+			}
+			return s.admission.enter(ctx, q.who, q.cost)
+		},
+		Run: func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
 	})
 	if err != nil {
 		return nil, nil, q.refused(ctx, err, r.Source)
@@ -32,6 +37,11 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
 	s.metrics.answers[q.kind][r.Source].Inc()
 	return r.Value.body, headers, nil
+}
+
+// key returns the query's key in the result cache.
+func (q *query) key(identity string) resultcache.Key {
+	return resultcache.NewKey(q.site, string(q.kind)+"\n"+identity)
 }
 
 // refused returns the error for the caller. The query that ran has counted its failure. Other queries that share the
@@ -48,4 +58,7 @@ func (q *query) refused(ctx context.Context, err error, from resultcache.Source)
 }
 
 // Forget drops the cached answers of a site whose events changed. No later query gets an older answer from this node.
-func (s *Service) Forget(site string) { s.results.Forget(site) }
+func (s *Service) Forget(site string) {
+	s.results.Forget(site)
+	s.live.Forget(site)
+}

@@ -54,7 +54,7 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 
 // add adds the columns that r reads to the rows. ok is false if visits lack them.
 func (v *visits) add(r ref) (ok bool) {
-	if r.isTime() && r.args.Interval == nil || len(r.column.Session) > 0 {
+	if r.isTime() && !r.args.Interval.Quarters() || len(r.column.Session) > 0 {
 		return false
 	}
 	for _, c := range r.column.Counters {

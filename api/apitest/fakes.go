@@ -103,6 +103,22 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}, nil
 }
 
+func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+	if !bytes.Contains(body, []byte("queries")) {
+		return nil, nil, schema.Invalid("queries", "is required")
+	}
+	return []byte(`{"now":"2026-11-28T12:00:00.000Z","queries":{"a":{"status":200,"answer":{"columns":[]}}}}`),
+		map[string]string{"X-Octavo-Site": from.SiteID}, nil
+}
+
+func (*fakeInsights) Live(_ context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
+	answer := `{"object":"insights-live","now":"2026-11-28T12:00:00.000Z","from":"2026-11-28T11:31:00.000Z"`
+	for _, part := range query.LiveParts() {
+		answer += `,"` + part + `":{"columns":[]}`
+	}
+	return []byte(answer + "}"), map[string]string{"X-Octavo-Site": from.SiteID}, nil
+}
+
 func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema.PageRequest) ([]byte, map[string]string, error) {
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }

@@ -125,6 +125,7 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	c.page, c.pixel = rt.op.forBrowsers() && acceptsPage(ctx), rt.op.pixel()
 	err := f.run(rt, c)
 	if err == nil {
+		compress(c)
 		err = f.keep(c, rt)
 	}
 	if c.gone && errors.Is(err, context.Canceled) { // Other answers are sent: the client may have closed its sending half only.

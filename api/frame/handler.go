@@ -171,6 +171,9 @@ func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) erro
 	}
 	if rt.op.Conditional && conditional(c, tagged) {
 		encodedHeaders(c.http, encoded)
+		if encoded.Shared == nil && compressible(len(encoded.Body)) {
+			unsentHeaders(c.http)
+		}
 		return nil
 	}
 	if encoded.Shared != nil {

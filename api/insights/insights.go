@@ -2,6 +2,7 @@ package insights
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ type EventBalances interface {
 // computed. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
+	Batch(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
+	Live(ctx context.Context, from schema.QueryOrigin) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
 
@@ -85,10 +88,27 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			"Count, for each interval of the range, the visitors whose first event was in it, and how many of them were back in it and in each interval after it. "+
 				"An addition to the published contract."),
 		{
+			Method: http.MethodPost, Path: base + "/batch", ID: "querySiteInsights", Tag: "insights",
+			Doc: "Answer up to 24 named queries at once, as a dashboard needs them. All presets end at the answer's now. " +
+				"Each query has its own status, with the answer or the error that it has alone; equal queries run once. " +
+				"The batch takes one turn, waits for the rows of all its queries together, and has the time of one " +
+				"query. Octavo-Fresh-Until is the earliest of all answers. An addition to the published contract.",
+			Scope: queryScope(), Status: http.StatusOK,
+			BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.batch),
+		},
+		{
+			Method: http.MethodGet, Path: base + "/live", ID: "getSiteLiveInsights", Tag: "insights",
+			Doc: fmt.Sprintf("Read what happens now: the visitors of the last %d minutes, the last %d minutes one by one, and "+
+				"their top pages, sources and countries. All callers of a site share an answer for two seconds. "+
+				"Each member is an answer like those of …/events/aggregate. An addition to the published contract.",
+				query.ActiveMinutes, query.LiveMinutes),
+			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.live),
+		},
+		{
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc: "List the segments of a site's visitors in the last 30 days (fewer where they are too many to count: Octavo-Range says): " +
 				"what claims they share. Claims that tell who a visitor is make no segments.",
-			Scope: access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
+			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
@@ -96,6 +116,11 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK, Handler: frame.Handle(h.balance),
 		},
 	}
+}
+
+// queryScope has the rights to query a site's events.
+func queryScope() access.Scope {
+	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead)
 }
 
 // queryRequest is what requests to query events have in common.
@@ -133,7 +158,7 @@ type (
 func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *siteInsights, of query.Report, id, doc string) frame.Operation {
 	return frame.Operation{
 		Method: http.MethodPost, Path: insightsBase + "/events/" + string(of), ID: id, Tag: "insights", Doc: doc,
-		Scope: access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead), Status: http.StatusOK,
+		Scope: queryScope(), Status: http.StatusOK,
 		BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true,
 		Handler: frame.Handle(func(ctx context.Context, c *access.Caller, asked *R) (frame.Encoded, error) {
 			r := reportRequest(*asked)
@@ -141,6 +166,22 @@ func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *s
 			return frame.Encoded{Body: answer, Header: headers}, err
 		}),
 	}
+}
+
+// batchRequest asks for the answers of several queries.
+type batchRequest reportRequest
+
+func (h *siteInsights) batch(ctx context.Context, c *access.Caller, r *batchRequest) (frame.Encoded, error) {
+	answer, headers, err := h.insights.Batch(ctx, queryOrigin(c, r.queryRequest), r.Body)
+	return frame.Encoded{Body: answer, Header: headers}, err
+}
+
+// liveRequest asks for what happens now.
+type liveRequest struct{ queryRequest }
+
+func (h *siteInsights) live(ctx context.Context, c *access.Caller, r *liveRequest) (frame.Encoded, error) {
+	answer, headers, err := h.insights.Live(ctx, queryOrigin(c, r.queryRequest))
+	return frame.Encoded{Body: answer, Header: headers}, err
 }
 
 // segmentsRequest is a schema.PageRequest whose default limit is the length of the list before it had pages.

@@ -53,7 +53,11 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 		"fill": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
 			"Add the buckets of the one group of time in which nothing happened, at most 10,000, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
 		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
-			"Another range. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
+			"Another range: the period before (of a day, week or month so far, the same part of the one before), the same dates a year before, or the same weekdays 52 weeks before. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
+		"others": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
+			"Add the member others if there are rows beyond limit: columns with the one row that they are together. Its groups are null, and its metrics are of all their events, so that a visitor of several of them counts once. Not beside conditions on metrics, fill or cursor."),
+		"count": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
+			"Add rowsTotal, the number of rows without limit. With cursor, only the first page has it."),
 		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()),
 			"With exact, a query that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
@@ -111,11 +115,50 @@ func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
 	}, "start", "visitors", "returned"))}, "cohorts")
 }
 
+// OpenAPIBody describes the queries of a batch.
+func (*batchRequest) OpenAPIBody() jsonschema.Dict {
+	one := jsonschema.Dict{"type": "object", "properties": jsonschema.Dict{
+		"report": jsonschema.Documented(jsonschema.Enum(query.ReportWords()), "Which of …/events/… answers the query: aggregate if absent."),
+	}}
+	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"queries": jsonschema.Dict{
+		"type": "object", "minProperties": 1, "maxProperties": query.MaxBatch,
+		"additionalProperties": jsonschema.Documented(one, "The members of the report's own request, beside report."),
+	}}, "queries"))
+}
+
+// OpenAPIAnswer describes the answers of a batch.
+func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
+	one := jsonschema.Object(jsonschema.Dict{
+		"status": jsonschema.Documented(jsonschema.Dict{"type": "integer"}, "The status of the query alone."),
+		"headers": jsonschema.Documented(jsonschema.Dict{"type": "object", "additionalProperties": jsonschema.Text()},
+			"The headers of the query alone, such as Octavo-Result."),
+		"answer": jsonschema.Documented(jsonschema.Dict{"type": "object"}, "The query's answer, or its error."),
+	}, "status", "answer")
+	return jsonschema.Object(jsonschema.Dict{
+		"now":     jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"}, "When the presets end."),
+		"queries": jsonschema.Dict{"type": "object", "additionalProperties": one},
+	}, "now", "queries")
+}
+
+// OpenAPIAnswer describes the parts of a live answer.
+func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
+	moment := jsonschema.Dict{"type": "string", "format": "date-time"}
+	members := jsonschema.Dict{"object": jsonschema.Enum([]string{"insights-live"}), "now": moment, "from": jsonschema.Documented(moment, "When the first minute begins.")}
+	required := []string{"object", "now", "from"}
+	for _, part := range query.LiveParts() {
+		members[part] = jsonschema.Object(jsonschema.Dict{"columns": jsonschema.Array(jsonschema.Dict{"type": "object"})}, "columns")
+		required = append(required, part)
+	}
+	return jsonschema.Object(members, required...)
+}
+
 // querySchema has the members that all queries about events have.
 func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
 	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
 		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")
+	members["weekStart"] = jsonschema.Documented(jsonschema.Enum(insights.WeekStarts()),
+		"The day with which weeks begin, in intervals and in the preset thisWeek: monday if absent.")
 	return jsonschema.Closed(jsonschema.Object(members, required...))
 }
 
@@ -134,9 +177,14 @@ func conditionSchema() jsonschema.Dict {
 }
 
 func rangeSchema() jsonschema.Dict {
-	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
-		"from": jsonschema.Dict{"type": "string", "format": "date-time"}, "to": jsonschema.Dict{"type": "string", "format": "date-time"},
-	}, "from", "to"))
+	bounds := func(format, doc string) any {
+		bound := jsonschema.Dict{"type": "string", "format": format}
+		return jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"from": bound, "to": bound}, "from", "to")), doc)
+	}
+	return jsonschema.Dict{"oneOf": []any{
+		bounds("date-time", "From a time until before another."),
+		bounds("date", "From the first moment of a day to the last moment of a day, in the time zone."),
+	}}
 }
 
 // columnSchema describes a column in one of the roles. Columns without a parameter share one alternative of the schema.

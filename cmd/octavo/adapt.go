@@ -114,6 +114,14 @@ func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of
 	return a.service.Answer(ctx, queryCaller(from), of, from.SiteID, body, time.Now())
 }
 
+func (a insightsQueries) Batch(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+	return a.service.Batch(ctx, queryCaller(from), from.SiteID, body, time.Now())
+}
+
+func (a insightsQueries) Live(ctx context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
+	return a.service.Live(ctx, queryCaller(from), from.SiteID, time.Now())
+}
+
 func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
 	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }

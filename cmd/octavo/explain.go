@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -25,16 +26,15 @@ type ExplainCmd struct {
 	Site     string       `arg:"" optional:"" help:"The site's id. Default: OCTAVO_SITE."`
 	Request  string       `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate, or of the report; standard input if absent."`
 	Known    string       `name:"site" env:"OCTAVO_SITE" help:"The site's id, if the arguments name none."`
-	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Which of POST …/insights/events/… the request is for: ${enum}."`
+	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Which of POST …/insights/events/… the request is for, or batch for POST …/insights/batch: ${enum}."`
 }
+
+// explainBatch is the report word of a batch.
+const explainBatch query.Report = "batch"
 
 // reportWords are the values of --report.
 func reportWords() kong.Vars {
-	var words []string
-	for _, of := range query.Reports() {
-		words = append(words, string(of))
-	}
-	return kong.Vars{"reports": strings.Join(words, ",")}
+	return kong.Vars{"reports": strings.Join(append(query.ReportWords(), string(explainBatch)), ",")}
 }
 
 // arguments returns the site and the request's file, "" for standard input. A single argument that names a file is the
@@ -73,13 +73,35 @@ func (c *ExplainCmd) Run() error {
 		if _, err := st.Sites.ByID(ctx, site); err != nil {
 			return fmt.Errorf("site %s: %w", site, err)
 		}
-		service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
+		queries := c.queryConfig()
+		queries.Hosts = newSiteHosts(st, c.publicURL(), slog.Default()).of
+		service := query.New(queries, conn, query.NewMetrics(prometheus.NewRegistry()))
+		if c.Report == explainBatch {
+			return printBatch(service.ExplainBatch(ctx, site, body, time.Now()))
+		}
 		x, err := service.Explain(ctx, c.Report, site, body, time.Now())
 		if x.Plan == "" {
 			return err
 		}
 		return firstError(err, x.Print(os.Stdout))
 	})
+}
+
+// printBatch prints the explanations of a batch's queries, and the errors of queries.
+func printBatch(list []query.NamedExplanation, err error) error {
+	for i, x := range list {
+		if i > 0 {
+			fmt.Println()
+		}
+		fmt.Printf("QUERY %q\n\n", x.Name)
+		if x.Plan != "" {
+			err = firstError(err, x.Print(os.Stdout))
+		}
+		if x.Err != nil {
+			fmt.Printf("ERROR: %v\n", x.Err)
+		}
+	}
+	return err
 }
 
 // readInput reads a file, or standard input for "".

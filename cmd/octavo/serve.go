@@ -28,8 +28,8 @@ import (
 // Connections of one node to the insights store. Each use has a pool of its
 // own, so that none waits for another: slow queries delay neither the sink nor
 // /readyz, and the sink, which runs one statement at a time, delays no query.
-// Queries have as many connections as may run at once
-// (OCTAVO_QUERY_CONCURRENCY).
+// Queries have as many connections as statements may run at once
+// (see query.Connections).
 const (
 	sinkConnections = 2 // one may still be ending a statement that was given up
 	nodeConnections = 2 // migrations and /readyz
@@ -249,11 +249,12 @@ func (n *node) startServer(ctx context.Context) error {
 			return err
 		}
 		n.followAgents(events)
-		if n.queries, err = n.openEvents("queries", n.settings.QueryConcurrency); err != nil {
+		if n.queries, err = n.openEvents("queries", query.Connections(n.settings.QueryConcurrency)); err != nil {
 			return err
 		}
 		queries := n.settings.queryConfig()
 		queries.Log = n.log
+		queries.Hosts = newSiteHosts(n.store, n.settings.publicURL(), n.log).of
 		fresh := sink.NewFreshness(n.eventLog, n.settings.sinkGroup(), n.log)
 		fresh.Start(ctx)
 		n.onStop("freshness", fresh.Stop)

@@ -25,6 +25,8 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 type Config[V any] struct {
 	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
+	// MinAge is how long a result stays cached that was quick to compute.
+	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
 	MaxBytes int
 	Size     func(V) int
@@ -101,6 +103,14 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	}
 }
 
+// Has reports whether there is a cached result that is young enough.
+func (c *Cache[V]) Has(k Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.cached.get(k, c.Now())
+	return ok
+}
+
 // enter waits for the caller's turn. leave is nil if another caller's turn came first.
 func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
 	if r.turn.Err() != nil {
@@ -142,7 +152,7 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 		return Result[V]{Source: Run}, err
 	}
 	took := c.Now().Sub(r.asked)
-	r.entry = &entry[V]{value: value, asked: r.asked, until: r.asked.Add(min(c.MaxAge, ageFactor*took))}
+	r.entry = &entry[V]{value: value, asked: r.asked, until: r.asked.Add(min(c.MaxAge, max(c.MinAge, ageFactor*took)))}
 	return Result[V]{Value: value, Source: Run}, nil
 }
 

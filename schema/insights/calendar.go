@@ -26,8 +26,21 @@ func (d Day) AddMonths(n int) Day {
 // Month is the first day of the month.
 func (d Day) Month() Day { return d.AddDays(1 - d.midnight.Day()) }
 
-// Week is the Monday of the week.
-func (d Day) Week() Day { return d.AddDays(-((int(d.midnight.Weekday()) + 6) % 7)) }
+// Week is the first day of the week.
+func (d Day) Week(starts WeekStart) Day {
+	return d.AddDays(-((int(d.midnight.Weekday()) + 6 - int(starts)) % 7))
+}
+
+// WeekStart is the day with which weeks begin: the number of days after Monday.
+type WeekStart int
+
+// WeekStarts returns the words of the days with which weeks may begin, by their numbers.
+func WeekStarts() []string {
+	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+}
+
+// String is the day's word.
+func (w WeekStart) String() string { return WeekStarts()[w] }
 
 // Since is the number of days from another day to this one.
 func (d Day) Since(other Day) int {

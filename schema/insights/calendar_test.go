@@ -67,8 +67,13 @@ func TestDayArithmetic(t *testing.T) {
 		{"over the year", day("2026-01-31").AddMonths(-2), day("2025-11-30")},
 		{"forward", day("2026-12-31").AddMonths(2), day("2027-02-28")},
 		{"days over a leap day", day("2024-03-01").AddDays(-1), day("2024-02-29")},
-		{"a Monday's week", day("2026-03-02").Week(), day("2026-03-02")},
-		{"a Sunday's week", day("2026-03-08").Week(), day("2026-03-02")},
+		{"a Monday's week", day("2026-03-02").Week(0), day("2026-03-02")},
+		{"a Sunday's week", day("2026-03-08").Week(0), day("2026-03-02")},
+		{"a Sunday's week from Sunday", day("2026-03-08").Week(6), day("2026-03-08")},
+		{"a Saturday's week from Sunday", day("2026-03-07").Week(6), day("2026-03-01")},
+		{"a Monday's week from Sunday", day("2026-03-02").Week(6), day("2026-03-01")},
+		{"a Friday's week from Saturday", day("2026-03-06").Week(5), day("2026-02-28")},
+		{"a Monday's week from Tuesday", day("2026-03-02").Week(1), day("2026-02-24")},
 		{"a month", day("2026-03-08").Month(), day("2026-03-01")},
 	} {
 		if c.got != c.want {
@@ -91,7 +96,7 @@ func TestBucketsAreInOrder(t *testing.T) {
 	from := time.Date(2006, 10, 29, 2, 30, 30, 0, time.UTC)
 	to := from.Add(50 * time.Hour)
 	for _, interval := range intervals {
-		list, ok := NewZone(location, from, to).Buckets(interval, from, to, 1000)
+		list, ok := NewZone(location, from, to).Buckets(interval, from, to, 10_000)
 		if !ok || len(list) == 0 {
 			t.Fatalf("%s: %v", interval.Word, list)
 		}

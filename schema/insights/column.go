@@ -134,6 +134,8 @@ type Env struct {
 	Counting Counting
 	// Visits says that rows have Counters' numbers: those of visits or sessions.
 	Visits bool
+	// Hosts are the site's own hosts.
+	Hosts []string
 	// States says that rows have what [Column.States] are aggregated to.
 	States bool
 }

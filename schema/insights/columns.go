@@ -9,11 +9,11 @@ import (
 //
 // To add a column, add a row and, if the event has a new member, that member in
 // event.go. Field ids never change and are never reused: take the next free one.
-var columns = []Column{
+var columns = append([]Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval, Visit: []string{"time"},
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
-		Doc:    "When the event happened; cut to the hour, day, week (from Monday) or month in the request's time zone if an interval is given.",
+		Doc:    "When the event happened; cut to the minute (in ranges of at most 24 hours), hour, day, week (from Monday) or month in the request's time zone if an interval is given.",
 		Expr:   bucket,
 	},
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
@@ -282,7 +282,7 @@ var columns = []Column{
 			return sqltree.Call("toInt64", sqltree.Call("toHour", env.Zone.localTime()))
 		},
 	},
-}
+}, channelColumns()...)
 
 // The largest numbers that an event may have, and the range of HTTP's statuses.
 const (

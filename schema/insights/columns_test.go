@@ -230,7 +230,7 @@ func TestPublishedColumns(t *testing.T) {
 	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage " +
 		"exitPage " +
 		"searchResults engagedSeconds scrollDepth engagedTime meanScrollDepth pageTitle " +
-		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey") {
+		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey channel sourceName") {
 		delete(left, extension)
 	}
 	if len(left) > 0 {
@@ -304,7 +304,9 @@ func TestValues(t *testing.T) {
 		{"page", `{"page":"p","space":"s"}`, sqltree.Tuple{"s", "p"}},
 		{"page", `{"page":null,"space":"s"}`, sqltree.Tuple{"s", ""}},
 		{"page", `null`, sqltree.Tuple{"", ""}},
-		{"page", `{"page":"p"}`, "!must be an object {page: string or null, space: string} or null"},
+		{"page", `{"page":"p"}`, "!must be an object {page: string or null, space: string}, {page: null} or null"},
+		{"page", `{}`, "!must be an object {page: string or null, space: string}, {page: null} or null"},
+		{"page", `{"page":7}`, "!must be an object {page: string or null, space: string}, {page: null} or null"},
 		{"page", `{"page":"p","Space":"s"}`, `!has no member "Space"`},
 		{"visitorGeoPoint", `{"latitude":1,"longitude":2,"h3":"8928308280fffff"}`, "8928308280fffff"},
 		{"visitorGeoPoint", `{"latitude":1,"longitude":2}`, "!must be an object {latitude: number, longitude: number, h3: string} or null, with h3 as a result gave it"},

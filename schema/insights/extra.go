@@ -112,24 +112,53 @@ type Interval struct {
 	local bool
 	// cut reads when the bucket of a time begins, and start is the same in Go; next is
 	// when the bucket after one that begins then does. All are in UTC.
-	cut         func(t sqltree.Expr) sqltree.Expr
-	start, next func(t time.Time) time.Time
+	cut   func(t sqltree.Expr, week WeekStart) sqltree.Expr
+	start func(t time.Time, week WeekStart) time.Time
+	next  func(t time.Time) time.Time
+}
+
+// minute is the only interval that is shorter than a quarter of an hour. So a range must be short to be cut to it.
+var minute = &Interval{
+	"minute", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfMinute", t) },
+	func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Minute) },
+	func(t time.Time) time.Time { return t.Add(time.Minute) },
+}
+
+// Quarters reports whether each bucket has whole quarters of an hour, as rows of visits have. Exact time, which is nil,
+// has none.
+func (i *Interval) Quarters() bool { return i != nil && i != minute }
+
+// Cuts reports whether a range may be cut to the interval: to minutes, at most a day of the location's calendar.
+func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
+	if i != minute || to.Sub(from) <= 24*time.Hour {
+		return true
+	}
+	return !to.After(OnDay(from.In(location), func(d Day) Day { return d.AddDays(1) }))
 }
 
 // intervals are the intervals that a request may name, from the shortest.
 var intervals = []*Interval{
-	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
-		func(t time.Time) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
-	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
-		func(t time.Time) time.Time { return DayOf(t).UTC() },
+	minute,
+	{"hour", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
+		func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
+	{"day", true, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
+		func(t time.Time, _ WeekStart) time.Time { return DayOf(t).UTC() },
 		func(t time.Time) time.Time { return DayOf(t).AddDays(1).UTC() }},
-	// From Monday.
-	{"week", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) },
-		func(t time.Time) time.Time { return DayOf(t).Week().UTC() },
+	{"week", true, startOfWeek,
+		func(t time.Time, week WeekStart) time.Time { return DayOf(t).Week(week).UTC() },
 		func(t time.Time) time.Time { return DayOf(t).AddDays(7).UTC() }},
-	{"month", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) },
-		func(t time.Time) time.Time { return DayOf(t).Month().UTC() },
+	{"month", true, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) },
+		func(t time.Time, _ WeekStart) time.Time { return DayOf(t).Month().UTC() },
 		func(t time.Time) time.Time { return DayOf(t).AddMonths(1).UTC() }},
+}
+
+// startOfWeek reads the first day of a week. The engine's weeks begin on Monday.
+func startOfWeek(t sqltree.Expr, week WeekStart) sqltree.Expr {
+	if week == 0 {
+		return sqltree.Call("toStartOfWeek", t, sqltree.Int(1))
+	}
+	after := sqltree.Int(int64(week))
+	return sqltree.Call("addDays", sqltree.Call("toStartOfWeek", sqltree.Call("subtractDays", t, after), sqltree.Int(1)), after)
 }
 
 // Rank orders intervals by length. Exact time, which is nil, is 0.

@@ -83,6 +83,11 @@ func oneOf(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Exp
 	if c.Match != nil {
 		return c.Match(a, values)
 	}
+	if v, ok := c.Value.(interface {
+		oneOf(value sqltree.Expr, values []any) sqltree.Expr
+	}); ok {
+		return v.oneOf(value, values)
+	}
 	return sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(c.Value.Type()), values))
 }
 

@@ -17,7 +17,12 @@ import (
 // pageValue is {page, space}, or null for an event outside any space.
 type pageValue struct{}
 
-const pageShape = `object {page: string or null, space: string} or null`
+const pageShape = `object {page: string or null, space: string}, {page: null} or null`
+
+// noPage is the value of a filter that no page meets: neither a page of a space, nor one outside any space.
+type noPage struct{}
+
+func (noPage) String() string { return "no page" }
 
 func (pageValue) Shape() string      { return pageShape }
 func (pageValue) Type() sqltree.Type { return sqltree.T("Tuple(String,String)") }
@@ -27,17 +32,35 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	if isNull(raw) {
 		return sqltree.Tuple{"", ""}, nil
 	}
-	var v struct { // null reads as ""
-		Page  string `json:"page"`
-		Space string `json:"space"`
+	var v struct {
+		Page  jsontext.Value `json:"page"`
+		Space *string        `json:"space"`
 	}
-	if err := parseObject(raw, &v, "page", "space"); err != nil || v.Space == "" {
+	err := parseObject(raw, &v, "page", "space")
+	if err == nil && v.Space == nil && isNull(v.Page) {
+		return noPage{}, nil
+	}
+	page := ""
+	if err == nil && len(v.Page) > 0 && !isNull(v.Page) {
+		page, err = parseString(v.Page)
+	}
+	if err != nil || v.Space == nil || *v.Space == "" {
 		return nil, memberOr(err, "must be an "+pageShape)
 	}
-	if len(v.Page) > maxText || len(v.Space) > maxText {
+	if len(page) > maxText || len(*v.Space) > maxText {
 		return nil, errors.New("must not have ids of over " + strconv.Itoa(maxText) + " bytes")
 	}
-	return sqltree.Tuple{v.Space, v.Page}, nil
+	return sqltree.Tuple{*v.Space, page}, nil
+}
+
+// oneOf is the condition that value is one of the values. noPage is met wherever there is no page.
+func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
+	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
+	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
+	if len(pages) == len(values) {
+		return in
+	}
+	return sqltree.AnyOf(sqltree.Bin(sqltree.Eq, sqltree.Call("tupleElement", value, sqltree.Int(2)), sqltree.Str("")), in)
 }
 
 func (pageValue) Append(dst []byte, scanned any) []byte {

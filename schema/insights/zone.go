@@ -13,13 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Zone is a time zone within a range of time. Go's zone data alone says what the
+// Zone is a time zone within a range of time, and the day with which its weeks begin. Go's zone data alone says what the
 // local time is: statements carry offsets, so that the engine's own data, which may
 // be of another year, has no say.
 type Zone struct {
 	location *time.Location // nil is UTC
 	spans    []span         // by time, without gaps; of UTC none
 	events   []span         // those of spans in which the range has events
+	week     WeekStart
 }
 
 // span is a time in which the offset from UTC stays the same.
@@ -131,7 +132,16 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 }
 
 // Within is the zone from one time to another.
-func (z Zone) Within(from, to time.Time) Zone { return NewZone(z.location, from, to) }
+func (z Zone) Within(from, to time.Time) Zone { return NewZone(z.location, from, to).WeeksFrom(z.week) }
+
+// WeeksFrom is the zone with weeks that begin with a day.
+func (z Zone) WeeksFrom(day WeekStart) Zone {
+	z.week = day
+	return z
+}
+
+// Week is the day with which weeks begin.
+func (z Zone) Week() WeekStart { return z.week }
 
 // localTime reads what a clock in the zone shows when an event happens.
 func (z Zone) localTime() sqltree.Expr {
@@ -173,7 +183,7 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 		return TimeExpr()
 	}
 	z := env.Zone
-	start := sqltree.Call("toDateTime64", a.Interval.cut(z.localTime()), sqltree.Int(3), sqltree.Str("UTC"))
+	start := sqltree.Call("toDateTime64", a.Interval.cut(z.localTime(), z.week), sqltree.Int(3), sqltree.Str("UTC"))
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
@@ -199,7 +209,7 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 		// The bucket's first moment in this span, if it has any: a clock that is set
 		// forward at midnight begins the day later.
 		t := later(read.Add(-s.offset), s.from)
-		if t.Before(s.to) && interval.start(s.local(t)).Equal(read) {
+		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)
 		}
 	}
@@ -219,7 +229,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 		if !first.Before(last) {
 			continue
 		}
-		for start := interval.start(first); start.Before(last); start = interval.next(start) {
+		for start := interval.start(first, z.week); start.Before(last); start = interval.next(start) {
 			read := start
 			if !interval.local && len(z.spans) > 0 {
 				read = later(start.Add(-s.offset), s.from.UTC())

@@ -74,6 +74,11 @@ func Call(name constant, args ...Expr) Expr { return call{name: name, args: args
 // its arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
+type over struct{ e Expr }
+
+// OverAll is an aggregate of all rows that a statement has before its limit.
+func OverAll(aggregate Expr) Expr { return over{aggregate} }
+
 type lambda struct {
 	names []string
 	body  Expr
@@ -151,6 +156,7 @@ func (identifier) prec() int { return precAtom }
 func (number) prec() int     { return precAtom }
 func (literal) prec() int    { return precAtom }
 func (call) prec() int       { return precAtom }
+func (over) prec() int       { return precAtom }
 func (b binary) prec() int   { return b.op.prec }
 func (not) prec() int        { return precNot }
 func (param) prec() int      { return precAtom }

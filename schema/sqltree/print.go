@@ -47,6 +47,11 @@ func (c call) print(p *printer) {
 	p.write(")")
 }
 
+func (o over) print(p *printer) {
+	o.e.print(p)
+	p.write(" OVER ()")
+}
+
 func (l lambda) print(p *printer) {
 	p.write("(")
 	for i, name := range l.names {

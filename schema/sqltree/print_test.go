@@ -40,6 +40,7 @@ func TestExpressions(t *testing.T) {
 		{Call("f", Lambda([]string{"a", "b"}, Bin(And, a, b)), c), "f((a, b) -> a AND b, c)"},
 		{Call("f", a, Bin(Or, b, c), Call("g")), "f(a, b OR c, g())"},
 		{Parametric("f", []Expr{Int(1), Str("x")}, a, Bin(Or, b, c)), "f(1, 'x')(a, b OR c)"},
+		{OverAll(Call("count")), "count() OVER ()"},
 		{AllOf(), "1"},
 		{AnyOf(), "0"},
 		{AllOf(a, Bin(Or, b, c), a), "a AND (b OR c) AND a"},

@@ -1,0 +1,63 @@
+package frame
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. A larger one would take long.
+const (
+	leastCompressed = 1 << 10
+	mostCompressed  = 8 << 20
+)
+
+var (
+	acceptGzip       = []byte("gzip")
+	varyEncoding     = "Accept-Encoding"
+	headerETagWeakly = []byte("W/")
+)
+
+// compressible reports whether an answer of so many bytes may be sent compressed, to clients that accept gzip.
+func compressible(size int) bool { return size >= leastCompressed && size <= mostCompressed }
+
+// accepted reports whether the client accepts gzip. A client that weighs its codings gets the answer as it is.
+func accepted(ctx *fasthttp.RequestCtx) bool {
+	return ctx.Request.Header.HasAcceptEncodingBytes(acceptGzip)
+}
+
+// compress compresses a JSON answer for a client that accepts gzip, at the level that costs the least. The tag of a
+// compressed answer is weak, because its bytes are not the tag's. Shared answers are sent as they are, because their
+// bytes serve all clients.
+func compress(c *call) {
+	response := &c.http.Response
+	if c.shared != nil || response.IsBodyStream() || len(response.Header.ContentEncoding()) > 0 ||
+		!bytes.Equal(response.Header.ContentType(), contentJSON) || !compressible(len(response.Body())) {
+		return
+	}
+	response.Header.Add("Vary", varyEncoding)
+	if !accepted(c.http) {
+		return
+	}
+	response.SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, response.Body(), fasthttp.CompressBestSpeed))
+	response.Header.SetContentEncodingBytes(acceptGzip)
+	weaken(c.http)
+}
+
+// unsentHeaders gives an answer without its body the headers that the compressed answer has.
+func unsentHeaders(ctx *fasthttp.RequestCtx) {
+	if !bytes.Equal(ctx.Response.Header.ContentType(), contentJSON) {
+		return
+	}
+	ctx.Response.Header.Add("Vary", varyEncoding)
+	if accepted(ctx) {
+		weaken(ctx)
+	}
+}
+
+// weaken makes the answer's tag weak, if it has one.
+func weaken(ctx *fasthttp.RequestCtx) {
+	if tag := ctx.Response.Header.PeekBytes(headerETag); len(tag) > 0 && !bytes.HasPrefix(tag, headerETagWeakly) {
+		ctx.Response.Header.SetCanonical(headerETag, append(bytes.Clone(headerETagWeakly), tag...))
+	}
+}

@@ -1,0 +1,249 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Bounds of a batch.
+const (
+	MaxBatch = 24
+	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,
+	// because a turn has the memory of one query.
+	batchParallel = 2
+	// batchDepth is how much deeper than a query its batch nests.
+	batchDepth = 2
+)
+
+// Connections returns the number of connections that the queries of so many turns need.
+func Connections(turns int) int { return batchParallel * turns }
+
+// named is a query of a batch.
+type named struct {
+	name   string
+	of     Report
+	body   []byte
+	report report // compiled
+	*query
+	equal int // index of an equal query before it; -1 if there is none
+
+	answer  []byte
+	headers map[string]string
+	err     error
+}
+
+// Batch answers named queries about a site. All presets end at now. The queries have one turn and the time of one
+// query. Their answers and errors are the same as alone. An error of Batch itself is about the batch, or about its turn.
+func (s *Service) Batch(
+	ctx context.Context, who Caller, site string, body []byte, now time.Time,
+) ([]byte, map[string]string, error) {
+	list, err := readBatch(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.answerAll(ctx, who, site, list, now); err != nil {
+		return nil, nil, err
+	}
+	answer, headers := batchAnswer(list, now)
+	return answer, headers, nil
+}
+
+// readBatch reads the queries of a batch, in their order. An error of a query stays with the query.
+func readBatch(body []byte) (list []*named, err error) {
+	if err := checkJSON(body, maxDepth+batchDepth); err != nil {
+		return nil, err
+	}
+	r, queries := newReader(body), false
+	err = r.object([]string{"queries"}, func(string) error {
+		if r.PeekKind() != jsontext.KindBeginObject {
+			return r.refuse("must be an object with a member for each query")
+		}
+		queries, list = true, nil
+		_, _ = r.ReadToken()
+		for r.PeekKind() != jsontext.KindEndObject {
+			token, _ := r.ReadToken()
+			q := &named{name: token.String(), equal: -1}
+			q.of, q.body, q.err = readNamed(r.value())
+			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name }) // the last one counts
+			if list = append(list, q); len(list) > MaxBatch {
+				return schema.Invalid("queries", fmt.Sprintf("must have at most %d members", MaxBatch))
+			}
+		}
+		_, _ = r.ReadToken()
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !queries:
+		return nil, schema.Invalid("queries", "is required")
+	case len(list) == 0:
+		return nil, schema.Invalid("queries", "must have at least one member")
+	}
+	return list, nil
+}
+
+// readNamed divides a query of a batch into its report and the report's body.
+func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
+	of = Aggregate
+	if value.Kind() != jsontext.KindBeginObject {
+		return of, value, nil // as alone, it is refused when it is compiled
+	}
+	r := newReader(value)
+	_, _ = r.ReadToken()
+	body = []byte{'{'}
+	for r.PeekKind() != jsontext.KindEndObject {
+		token, _ := r.ReadToken()
+		name := token.String()
+		switch {
+		case name != "report":
+			if len(body) > 1 {
+				body = append(body, ',')
+			}
+			body = append(append(insights.AppendText(body, name), ':'), r.value()...)
+		case r.PeekKind() == jsontext.KindNull:
+			_ = r.SkipValue()
+		default:
+			word, err := r.text()
+			if err != nil {
+				return of, nil, err
+			}
+			if of = Report(word); !slices.Contains(Reports(), of) {
+				return Aggregate, nil, schema.Invalid(name, unknown("a report", word, ReportWords()), ReportWords()...)
+			}
+		}
+	}
+	return of, append(body, '}'), nil
+}
+
+// answerAll answers queries in one turn. Its error means that there was no turn.
+func (s *Service) answerAll(ctx context.Context, who Caller, site string, list []*named, now time.Time) error {
+	var rows cost
+	first := map[string]int{} // by kind and key
+	run := false
+	for i, n := range list {
+		n.query = s.query(n.of, who, site)
+		if n.err == nil {
+			n.report, n.err = s.compile(ctx, n.of, site, n.body, now)
+		}
+		if n.err != nil {
+			n.err = n.invalid(n.err)
+			continue
+		}
+		key := string(n.of) + "\n" + n.report.identity()
+		if before, ok := first[key]; ok {
+			n.equal = before
+			continue
+		}
+		first[key] = i
+		if !who.Fresh && s.results.Has(n.key(n.report.identity())) {
+			continue
+		}
+		n.report.weigh(n.query)
+		run = true
+		if n.known {
+			rows += n.cost
+		} else {
+			rows += cost(n.cost.weight()) // a guess about a short range is no reason to wait
+		}
+	}
+	if run {
+		leave, err := s.admission.enter(ctx, who, rows)
+		if err != nil {
+			return s.query(Aggregate, who, site).failed(ctx, err).public
+		}
+		defer leave()
+	}
+	ends := time.Now().Add(s.config.MaxTime)
+	var wait sync.WaitGroup
+	room := make(chan struct{}, batchParallel)
+	for _, n := range list {
+		if n.err != nil || n.equal >= 0 {
+			continue
+		}
+		places := batchParallel
+		if n.cost <= lightRows {
+			places = 1
+		}
+		for range places {
+			room <- struct{}{}
+		}
+		wait.Go(func() {
+			defer func() {
+				for range places {
+					<-room
+				}
+			}()
+			n.entered, n.start, n.until = true, time.Now(), ends
+			n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
+		})
+	}
+	wait.Wait()
+	for _, n := range list {
+		if n.equal >= 0 {
+			n.answer, n.headers, n.err = list[n.equal].answer, list[n.equal].headers, list[n.equal].err
+		}
+	}
+	return nil
+}
+
+// batchAnswer writes the answers of queries, with the headers about all of them.
+func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
+	b := append([]byte(`{"now":`), `"`+schema.FormatMoment(ceil(now))+`","queries":{`...)
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(insights.AppendText(b, n.name), ':')
+		if n.err != nil {
+			b = appendFailure(b, n.err)
+			continue
+		}
+		own, _ := json.Marshal(n.headers, json.Deterministic(true)) // texts always marshal
+		b = append(append(append(b, `{"status":200,"headers":`...), own...), `,"answer":`...)
+		b = append(append(b, n.answer...), '}')
+	}
+	return append(b, `}}`...), headersOf(list)
+}
+
+// headersOf returns the headers about several answers: the rows that were read, and the earliest time up to which an
+// answer has events.
+func headersOf(list []*named) map[string]string {
+	headers := map[string]string{}
+	var read uint64
+	for _, n := range list {
+		if rows, err := strconv.ParseUint(n.headers[headerRowsRead], 10, 64); err == nil && n.equal < 0 && n.headers[headerAge] == "" {
+			read += rows
+		}
+		if fresh := n.headers[headerFreshUntil]; fresh != "" && (headers[headerFreshUntil] == "" || fresh < headers[headerFreshUntil]) {
+			headers[headerFreshUntil] = fresh
+		}
+	}
+	headers[headerRowsRead] = strconv.FormatUint(read, 10)
+	return headers
+}
+
+// appendFailure writes the error of a query, as it is answered alone.
+func appendFailure(b []byte, err error) []byte {
+	e, ok := errors.AsType[*schema.Error](err)
+	if !ok {
+		e = schema.Internal(err)
+	}
+	body, _ := json.Marshal(e.Body()) // texts always marshal
+	b = strconv.AppendInt(append(b, `{"status":`...), int64(e.Code), 10)
+	if seconds := e.RetryAfterSeconds(); seconds > 0 {
+		b = append(b, `,"headers":{"Retry-After":"`+strconv.Itoa(seconds)+`"}`...)
+	}
+	return append(append(append(b, `,"answer":`...), body...), '}')
+}
