@@ -144,7 +144,9 @@ func TestUpgrade(t *testing.T) {
 				t.Errorf("the second run needs %q", again)
 			}
 			var kept uint64
-			if err := conn.QueryRow(context.Background(), "SELECT count() FROM events WHERE visitor = 7 AND type = '' AND isNaN(latitude) AND claims = map()").Scan(&kept); err != nil || kept != 1 {
+			const old = "SELECT count() FROM events WHERE visitor = 7 AND type = '' AND isNaN(latitude) " +
+				"AND claims = map() AND door = 'api' AND event_key = ''"
+			if err := conn.QueryRow(context.Background(), old).Scan(&kept); err != nil || kept != 1 {
 				t.Errorf("%d rows kept, %v", kept, err)
 			}
 		})
