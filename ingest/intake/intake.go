@@ -106,14 +106,17 @@ func (in *Intake) take(
 		return 0, in.refuseUnread(a, err)
 	}
 	defer in.admission.leave(&a.InFlight, len(body))
+	var salts daySalts
+	if door != nil {
+		var err *insights.Refusal
+		if salts, err = in.saltsAt(ctx, client.Now); err != nil {
+			return 0, in.refuseUnread(a, err)
+		}
+	}
 	d := getDecoder(body)
 	defer putDecoder(d)
 	d.known = known
 	if door != nil {
-		salts, err := in.saltsAt(ctx, client.Now)
-		if err != nil {
-			return 0, in.refuseUnread(a, err)
-		}
 		d.door.begin(site.ID, door, &salts)
 	}
 	if count, err := in.accept(ctx, a, site, body, client, d); err != nil {

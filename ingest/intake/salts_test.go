@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -139,11 +140,18 @@ func TestSaltsWithoutStore(t *testing.T) {
 	store.err = nil
 	salts.pause = 0
 	post(testNow.Add(24*time.Hour), nil)
-	if none := newTestIntake(t, log, nil); ingesttest.ReasonOf(
-		none.AcceptDoor(t.Context(), testSite, browserBatch(browserView), testDoor),
-	) != insights.SaltUnavailable {
-		t.Error("an intake without salts takes a batch")
+}
+
+// TestDoorWithoutSalts: an intake without salts refuses batches, also with its first decoder.
+func TestDoorWithoutSalts(t *testing.T) {
+	runtime.GC() // twice empties the pool of decoders
+	runtime.GC()
+	in := newTestIntake(t, discardLog{}, nil)
+	err := in.AcceptDoor(t.Context(), testSite, browserBatch(browserView), testDoor)
+	if ingesttest.ReasonOf(err) != insights.SaltUnavailable {
+		t.Errorf("the answer is %v", err)
 	}
+	wantIdle(t, in, testSite.ID)
 }
 
 // TestSaltsAreForgotten: a node forgets the salt of the day before yesterday, even without batches.

@@ -144,9 +144,10 @@ func TestUpgrade(t *testing.T) {
 				t.Errorf("the second run needs %q", again)
 			}
 			var kept uint64
-			if err := conn.QueryRow(context.Background(),
-				"SELECT count() FROM events WHERE visitor = 7 AND type = '' AND isNaN(latitude) AND claims = map()"+
-					" AND search_results = -1 AND engaged_seconds = -1 AND agent_class = ''").Scan(&kept); err != nil || kept != 1 {
+			const old = "SELECT count() FROM events WHERE visitor = 7 AND type = '' AND isNaN(latitude) " +
+				"AND claims = map() AND door = 'api' AND event_key = '' " +
+				"AND search_results = -1 AND engaged_seconds = -1 AND agent_class = ''"
+			if err := conn.QueryRow(context.Background(), old).Scan(&kept); err != nil || kept != 1 {
 				t.Errorf("%d rows kept, %v", kept, err)
 			}
 		})
