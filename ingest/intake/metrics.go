@@ -48,7 +48,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"Requests with an Idempotency-Key whose outcome could not be written to Postgres: a repeat looks for its events in the log."),
 	}
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
-	events := counters("octavo_intake_events_refused_total", "Events refused, by reason: those of refused requests, as far as their bodies could be read, and those of unknown types in requests that were accepted without them. Requests without room (overloaded, site_overloaded), and those that a publishable key's rules refuse, are unread.", "reason")
+	events := counters("octavo_intake_events_refused_total",
+		"Events refused, by reason: those of refused requests, as far as their bodies could be read, and those of "+
+			"unknown types in requests that were accepted without them. Requests without room (overloaded, "+
+			"site_overloaded), and those that a publishable key's rules refuse, are unread.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
 	for _, reason := range insights.Reasons {
 		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}
