@@ -14,14 +14,16 @@ func TestFrameAllocatesNothing(t *testing.T) {
 	allocatesAtMost(t, 6, handler, request)
 }
 
-// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. They are the router's,
-// and the texts of headers.
+// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. They are the
+// router's, and the texts of headers.
 func TestDoorAllocatesNoMore(t *testing.T) {
 	handler, request := benchDoor(t)
 	allocatesAtMost(t, 6, handler, request)
 }
 
-func allocatesAtMost(t *testing.T, most float64, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
+func allocatesAtMost(
+	t *testing.T, most float64, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx),
+) {
 	t.Helper()
 	ctx := &fasthttp.RequestCtx{}
 	request(ctx)
