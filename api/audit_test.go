@@ -17,7 +17,6 @@ import (
 // unaudited has the operations other than GET that leave no entry, with the reason.
 var unaudited = map[string]string{
 	"trackEventsInSiteById":              "Events are no change of what somebody edits.",
-	"postBrowserEvents":                  "Events are no change of what somebody edits.",
 	"aggregateSiteEvents":                "It only reads.",
 	"getSiteEventsFunnel":                "It only reads.",
 	"getSiteEventsRetention":             "It only reads.",

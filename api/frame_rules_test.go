@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -37,14 +38,22 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 			return
 		}
 		found++
-		path, _ := h.Example(op, apitest.Ghost())
+		tenant := apitest.Ghost()
+		if op.Scope.Key {
+			tenant = h.Ours // Callers with other keys are limited as those with other tokens.
+		}
+		path, _ := h.Example(op, tenant)
 		client, other := fmt.Sprint("2001:db8::", found), fmt.Sprintf("2001:db8:%d::", found)
 		var last apitest.Answer
 		for range 5 {
 			last = h.Do(op.Method, path, "", nil, "X-Forwarded-For", client)
 		}
-		h.WantError(last, http.StatusTooManyRequests)
-		h.WantError(h.Do(op.Method, path, "", nil, "X-Forwarded-For", client+"1"), http.StatusTooManyRequests)
+		for _, a := range []apitest.Answer{last, h.Do(op.Method, path, "", nil, "X-Forwarded-For", client+"1")} {
+			if op.Handler.Response == reflect.TypeFor[frame.Pixel]() && a.Status == http.StatusTooManyRequests {
+				continue // Its refusals are images.
+			}
+			h.WantError(a, http.StatusTooManyRequests)
+		}
 		if a := h.Do(op.Method, path, "", nil, "X-Forwarded-For", other); a.Status == http.StatusTooManyRequests {
 			t.Errorf("%s: another address has to wait", op.ID)
 		}

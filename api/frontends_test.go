@@ -16,18 +16,19 @@ import (
 // content in jobs.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
-	"deleteChangeRequestTemplate",
-	"deleteCommentInChangeRequest", "deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
-	"deleteLegacyGitInstallation", "eraseSiteVisitor", "exportToGitRepository", "getSiteEventsFunnel", "getSiteEventsRetention",
-	"importGitRepository", "inviteToSpace", "postCommentInChangeRequest", "postCommentInSpace",
-	"postCommentReplyInChangeRequest",
+	"createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
+	"deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
+	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
+	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
+	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
-	"removeTeamFromSpace", "removeUserFromSpace",
-	"requestReviewersForChangeRequest", "resolveChangeRequestConflict", "searchSiteContent", "submitChangeRequestReview",
-	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace", "updateChangeRequest",
-	"updateCommentInChangeRequest", "updateCommentInSpace", "updateCommentReplyInChangeRequest", "updateCommentReplyInSpace",
-	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
-	"updateTeamPermissionInSpace", "updateUserPermissionInSpace",
+	"removeTeamFromSpace", "removeUserFromSpace", "requestReviewersForChangeRequest",
+	"resolveChangeRequestConflict", "rotateSitePublishableKey", "searchSiteContent", "submitChangeRequestReview",
+	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace",
+	"updateChangeRequest", "updateCommentInChangeRequest", "updateCommentInSpace",
+	"updateCommentReplyInChangeRequest", "updateCommentReplyInSpace", "updateIntegrationSiteInstallation",
+	"updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
+	"updateSitePublishableKey", "updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 
 // TestFrontEndsHear calls every operation that writes to a site, a space, a change request or a specification. Front

@@ -257,7 +257,8 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	for path := range allowed { // The text before an ending is a parameter too, so a path with the ending is also without.
+	// A parameter takes any text, so that a path that ends in .gif has the form of the one without as well.
+	for path := range allowed {
 		if form, ending := strings.CutSuffix(path, ".gif"); ending {
 			allowed[path] = append(allowed[path], allowed[form]...)
 		}

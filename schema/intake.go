@@ -35,8 +35,8 @@ type ClientInfo struct {
 // DoorInfo has the facts about a batch of events that a browser posted under a site's publishable key, apart from the
 // batch itself.
 type DoorInfo struct {
-	// IP is the address of the browser, and UserAgent its user agent. Both determine the visitor, and IP the place. Both
-	// are then dropped.
+	// IP is the address of the browser, and UserAgent its user agent. Both determine the visitor, and IP the place.
+	// Both are then dropped.
 	IP        netip.Addr
 	UserAgent string
 	// Place is the browser's place according to a trusted sender.
@@ -127,8 +127,8 @@ type EventBalance struct {
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
-	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's rules
-	// refused them. Received does not include their events.
+	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's
+	// rules refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
 	// Stored and DeadLettered count what the sink of the process did with events of the log.
 	Stored       uint64 `json:"stored"`

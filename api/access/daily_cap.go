@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keyRates bounds the use of publishable keys on this node: their requests, those of a site's keys together, and the
-// events of each key in a day. A key that is evicted starts again.
+// keyRates bounds the use of publishable keys on this node: the requests of a key and of all keys of a site, and the
+// events of a key in a day. A key that is evicted starts again.
 type keyRates struct {
 	key, site rateLimit
 	uses      *lru.Cache[string, *keyUse]
@@ -81,8 +81,8 @@ func (u *keyUse) events(now time.Time) int64 {
 	return int64(today & (1<<eventBits - 1))
 }
 
-// add counts events of the day. A request that began before midnight counts for the new day if another request has begun
-// that.
+// add counts events of the day. A request that began before midnight counts for the new day, if another request has
+// begun that.
 func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()

@@ -59,7 +59,8 @@ func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g.open, errs[4] = newEventSites(openSites, cfg)
 	g.rates, errs[2] = newRateLimits(cfg)
 	g.addresses, errs[3] = newAddressLimits(cfg)
-	g.keys, errs[5] = newTTLCache[string, *PublishableKey](cfg.AuthEntries, cfg.AuthTTL, func(text string) string { return text })
+	g.keys, errs[5] = newTTLCache[string, *PublishableKey](cfg.AuthEntries, cfg.AuthTTL,
+		func(text string) string { return text })
 	g.keyRates, errs[6] = newKeyRates(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("cannot build the guard: %w", err)

@@ -62,7 +62,8 @@ func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error
 	for i := range path["key"] {
 		path["key"][i] = '#'
 	}
-	if err == nil && (c.EventSite.SiteID != k.tenant.Site.ID || c.EventSite.OrganizationID != k.tenant.Organization.ID ||
+	if err == nil && (c.EventSite.SiteID != k.tenant.Site.ID ||
+		c.EventSite.OrganizationID != k.tenant.Organization.ID ||
 		c.Principal.Kind != schema.TokenPublishable || c.Principal.UserID != "" || c.Rights != RightView) {
 		k.Errorf("%+v, %+v, %v", c.EventSite, c.Principal, c.Rights)
 	}
@@ -77,7 +78,8 @@ func TestKeysAreRemembered(t *testing.T) {
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 5}, 1000)
 	now, text := time.Now(), k.text(1)
 	for range 20 { // A key that works does not count against the address.
-		if got, err := k.ask(text, visitor, now); err != nil || got.ID != k.key.ID || got.Generation != 1 || got.Hosts[0] != "docs.example.com" || !got.RespectGPC {
+		if got, err := k.ask(text, visitor, now); err != nil || got.ID != k.key.ID || got.Generation != 1 ||
+			got.Hosts[0] != "docs.example.com" || !got.RespectGPC {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
@@ -101,7 +103,8 @@ func TestKeysAreRemembered(t *testing.T) {
 		t.Errorf("a remembered key, from an address over its limit: %v", err)
 	}
 	// The installation made this text, so it takes a query, which is not made for an address over its limit.
-	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2", now); !schema.IsCode(err, schema.CodeTooManyRequests) {
+	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2",
+		now); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Error(err)
 	}
 }
@@ -134,7 +137,8 @@ func TestDeletedKeysEnd(t *testing.T) {
 	if codes[schema.CodeUnauthorized] != 4 || codes[schema.CodeTooManyRequests] != 6 {
 		t.Errorf("%v", codes)
 	}
-	if _, err := k.ask(text, "198.51.100.4", ended.Add(refusalTTL)); schema.IsCode(err, schema.CodeUnauthorized) || err == nil {
+	if _, err := k.ask(text, "198.51.100.4", ended.Add(refusalTTL)); schema.IsCode(err, schema.CodeUnauthorized) ||
+		err == nil {
 		t.Errorf("the refusal is still cached: %v", err)
 	}
 }
@@ -154,7 +158,8 @@ func TestRotation(t *testing.T) {
 	try := func(generation int, at time.Time, works bool) {
 		t.Helper()
 		got, err := k.ask(k.text(generation), visitor, at)
-		if works && (err != nil || got.Generation != generation) || !works && !schema.IsCode(err, schema.CodeUnauthorized) {
+		if works && (err != nil || got.Generation != generation) || !works && !schema.IsCode(err,
+			schema.CodeUnauthorized) {
 			t.Errorf("generation %d after %v: %+v, %v", generation, at.Sub(start), got, err)
 		}
 	}
@@ -169,7 +174,8 @@ func TestRotation(t *testing.T) {
 	try(1, until.Add(time.Hour), false)
 	try(2, until.Add(time.Hour), true)
 	again := until.Add(2 * time.Hour)
-	if _, err := k.st.Sites.RotatePublishableKey(t.Context(), k.tenant.Site.ID, k.key.ID, again.Add(time.Hour)); err != nil {
+	if _, err := k.st.Sites.RotatePublishableKey(t.Context(), k.tenant.Site.ID, k.key.ID,
+		again.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	try(1, again, false)
@@ -204,7 +210,8 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 	texts := []string{k.text(1)}
 	for range 2 {
-		row, err := k.st.Sites.CreatePublishableKey(t.Context(), k.tenant.Site.ID, sites.NewPublishableKey{Hosts: []string{"a.example"}, DailyCap: 1})
+		row, err := k.st.Sites.CreatePublishableKey(t.Context(), k.tenant.Site.ID,
+			sites.NewPublishableKey{Hosts: []string{"a.example"}, DailyCap: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +222,8 @@ func TestKeysAreLimited(t *testing.T) {
 		n   int
 		why string
 	}{{4, "this key"}, {4, "this key"}, {0, "keys of this site"}} {
-		if n, err := burst(texts[i]); n != want.n || !schema.IsCode(err, schema.CodeTooManyRequests) || !strings.Contains(err.Error(), want.why) {
+		if n, err := burst(texts[i]); n != want.n || !schema.IsCode(err, schema.CodeTooManyRequests) ||
+			!strings.Contains(err.Error(), want.why) {
 			t.Errorf("key %d: %d requests, then %v", i, n, err)
 		}
 	}
@@ -226,7 +234,8 @@ func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)
 	noon := time.Date(2030, 5, 17, 12, 0, 0, 0, time.FixedZone("", 5*3600))
-	if _, err := k.st.Sites.RotatePublishableKey(t.Context(), k.tenant.Site.ID, k.key.ID, noon.Add(72*time.Hour)); err != nil {
+	if _, err := k.st.Sites.RotatePublishableKey(t.Context(), k.tenant.Site.ID, k.key.ID,
+		noon.Add(72*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	post := func(generation, events int, at time.Time) (first bool, err error) {

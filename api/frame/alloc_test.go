@@ -11,6 +11,20 @@ import (
 // TestFrameAllocatesNothing checks that only the router's path values cause allocations.
 func TestFrameAllocatesNothing(t *testing.T) {
 	handler, request := benchFrame(t)
+	allocatesAtMost(t, 6, handler, request)
+}
+
+// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. They are the
+// router's, and the texts of headers.
+func TestDoorAllocatesNoMore(t *testing.T) {
+	handler, request := benchDoor(t)
+	allocatesAtMost(t, 6, handler, request)
+}
+
+func allocatesAtMost(
+	t *testing.T, most float64, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx),
+) {
+	t.Helper()
 	ctx := &fasthttp.RequestCtx{}
 	request(ctx)
 	handler(ctx)
@@ -19,7 +33,10 @@ func TestFrameAllocatesNothing(t *testing.T) {
 		handler(ctx)
 	})
 	// The router copies and boxes each path value: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
-	if routed > 6 {
-		t.Errorf("an event request makes %v allocations, want at most 6", routed)
+	if routed > most {
+		t.Errorf("an event request makes %v allocations, want at most %v", routed, most)
+	}
+	if status := ctx.Response.StatusCode(); status != fasthttp.StatusNoContent {
+		t.Errorf("%d %s", status, ctx.Response.Body())
 	}
 }

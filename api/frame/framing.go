@@ -59,7 +59,8 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 		if verdict == 0 {
 			if length := h.ContentLength(); length != 0 && length != -2 {
 				// Public operations do not read the header: a proxy in front may demand one of its own.
-				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) && !public.have(h) {
+				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) &&
+					!public.have(h) {
 					verdict = verdictUnread
 				}
 			}

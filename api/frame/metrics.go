@@ -78,7 +78,8 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		}),
 		capped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_door_capped_keys_total",
-			Help: "Publishable keys that had more than their daily cap of events (UTC) on this node, once for each key and day. " +
+			Help: "Publishable keys that had more than their daily cap of events (UTC) on this node, once for each " +
+				"key and day. " +
 				"Further requests of the day are refused as `daily_cap`.",
 		}),
 	}

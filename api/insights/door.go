@@ -40,12 +40,15 @@ func doorOperations(h *door) []frame.Operation {
 				"OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT (1,000), and all keys of a site twice that. " +
 				"Beyond these limits and the key's dailyCap the answer is 429. An addition to the published contract.",
 			Scope: access.WithPublishableKey(), Status: http.StatusNoContent,
-			BodyLimit: doorBodyLimit, Accepts: frame.MediaAny, Timeout: frame.Unbounded, CORS: true, Handler: frame.Handle(h.post),
+			BodyLimit: doorBodyLimit, Accepts: frame.MediaAny, Timeout: frame.Unbounded, CORS: true,
+			Handler: frame.Handle(h.post),
 		},
 		{
 			Method: http.MethodGet, Path: "/e/{key}.gif", Root: true, ID: "showBrowserPixel", Tag: "insights",
-			Doc: "Take in the view of a page that shows this image, under a publishable key, and answer with a transparent pixel. " +
-				"The answer is the image for every outcome. Its status is 404 for a key that does not work, 429 beyond " +
+			Doc: "Take in the view of a page that shows this image, under a publishable key, and answer with a " +
+				"transparent pixel. " +
+				"The answer is the image for every outcome. Its status is 404 for a key that does not work, 429 " +
+				"beyond " +
 				"the limits, which are those of postBrowserEvents, and 200 for an event that is refused. " +
 				"An addition to the published contract.",
 			Scope: access.WithPublishableKey(), Status: http.StatusOK,
@@ -172,8 +175,10 @@ func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (fr
 func (*doorRequest) OpenAPIBody() jsonschema.Dict {
 	event := jsonschema.Object(jsonschema.Dict{
 		"type": jsonschema.Enum(insights.EventTypes.Words()),
-		"age": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 0, "maximum": 86_400_000, "default": 0},
-			"How many milliseconds before the first attempt to send the batch the event was. The browser's clock is not used."),
+		"age": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 0, "maximum": 86_400_000,
+			"default": 0},
+			"How many milliseconds before the first attempt to send the batch the event was. The browser's clock is "+
+				"not used."),
 		"url":      jsonschema.Dict{"type": "string", "format": "uri"},
 		"referrer": jsonschema.Text(), "language": jsonschema.Text(), "title": jsonschema.Text(),
 	}, "type", "url")

@@ -34,7 +34,8 @@ func TestCountEventsOfAnyBatch(t *testing.T) {
 		return rapid.OneOf(
 			rapid.Map(text, func(s string) any { return s }), rapid.Just[any](1.5), rapid.Just[any](nil),
 			rapid.Map(rapid.SliceOfN(value, 0, 3), func(s []any) any { return s }),
-			rapid.Map(rapid.MapOfN(rapid.OneOf(text, rapid.Just("events")), value, 0, 3), func(m map[string]any) any { return m }),
+			rapid.Map(rapid.MapOfN(rapid.OneOf(text, rapid.Just("events")), value, 0, 3),
+				func(m map[string]any) any { return m }),
 		)
 	})
 	rapid.Check(t, func(t *rapid.T) {

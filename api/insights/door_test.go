@@ -50,7 +50,8 @@ func readable(t *testing.T, a apitest.Answer) {
 func TestDoorTakesBatches(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
-	for i, contentType := range []string{"text/plain;charset=UTF-8", "", "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";;;"} {
+	for i, contentType := range []string{"text/plain;charset=UTF-8", "", "application/json",
+		"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";;;"} {
 		a := h.Do("POST", door+"?late=1500", "", batch, "Content-Type", contentType, "X-Forwarded-For", "198.51.100.7",
 			"X-Location-Country", "DE", "Origin", "https://docs.example.com", "User-Agent", "Mozilla/5.0 test")
 		if a.Status != http.StatusNoContent || len(a.Body) != 0 {
@@ -58,22 +59,26 @@ func TestDoorTakesBatches(t *testing.T) {
 		}
 		readable(t, a)
 		from := h.Intake.Doors[i]
-		if h.Intake.Bodies[i] != batch || h.Intake.Sites[i].SiteID != h.Ours.Site.ID || h.Intake.Sites[i].OrganizationID != h.Ours.Organization.ID ||
+		if h.Intake.Bodies[i] != batch || h.Intake.Sites[i].SiteID != h.Ours.Site.ID ||
+			h.Intake.Sites[i].OrganizationID != h.Ours.Organization.ID ||
 			from.Key != id || from.Generation != 1 || from.Late != 1500*time.Millisecond || from.Pixel ||
 			from.IP.String() != "198.51.100.7" || from.UserAgent != "Mozilla/5.0 test" || from.Place.Country != "DE" ||
-			time.Since(from.Now) > time.Hour || !slices.Equal(from.Hosts, []string{"docs.example.com", "*.example.org"}) {
+			time.Since(from.Now) > time.Hour || !slices.Equal(from.Hosts, []string{"docs.example.com",
+			"*.example.org"}) {
 			t.Errorf("%q, %+v, %+v", h.Intake.Bodies[i], h.Intake.Sites[i], from)
 		}
 	}
-	// A proxy in front may demand credentials of its own, and a page may have those of a user.
+	// A proxy in front may demand credentials of its own, and a page may have a user's.
 	taken := len(h.Intake.Doors)
-	for _, authorization := range []string{"Basic eDp4", "Bearer " + h.Theirs.Tokens[schema.RoleAdmin], "Bearer oct_nothing", "x"} {
+	for _, authorization := range []string{"Basic eDp4", "Bearer " + h.Theirs.Tokens[schema.RoleAdmin],
+		"Bearer oct_nothing", "x"} {
 		if a := h.Do("POST", door, "", batch, "Authorization", authorization); a.Status != http.StatusNoContent {
 			t.Errorf("%s: %d %s", authorization, a.Status, a.Body)
 		}
 	}
 	for name, encode := range apitest.Encoders {
-		if a := h.Do("POST", door, "", encode(t, []byte(batch)), "Content-Encoding", name, "Content-Type", "text/plain"); a.Status != http.StatusNoContent {
+		if a := h.Do("POST", door, "", encode(t, []byte(batch)), "Content-Encoding", name, "Content-Type",
+			"text/plain"); a.Status != http.StatusNoContent {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
@@ -84,7 +89,8 @@ func TestDoorTakesBatches(t *testing.T) {
 	if last := h.Intake.Doors[len(h.Intake.Doors)-1]; last.UserAgent != "" {
 		t.Errorf("%+v", last)
 	}
-	if want := taken + 5 + len(apitest.Encoders); len(h.Intake.Doors) != want || h.Intake.Bodies[want-2] != batch || len(h.Intake.Unread) > 0 {
+	if want := taken + 5 + len(apitest.Encoders); len(h.Intake.Doors) != want || h.Intake.Bodies[want-2] != batch ||
+		len(h.Intake.Unread) > 0 {
 		t.Errorf("%d batches, want %d; unread %v", len(h.Intake.Doors), want, h.Intake.Unread)
 	}
 }
@@ -157,7 +163,8 @@ func TestDoorRespectsOptOut(t *testing.T) {
 		}
 	}
 	wantPixel(t, h.Do("GET", door+".gif?url=https://docs.example.com/", "", nil, "Sec-GPC", "1"), http.StatusOK)
-	if want := slices.Repeat([]string{"opted_out"}, 3); len(h.Intake.Doors) != 3 || !slices.Equal(h.Intake.Unread, want) {
+	if want := slices.Repeat([]string{"opted_out"}, 3); len(h.Intake.Doors) != 3 || !slices.Equal(h.Intake.Unread,
+		want) {
 		t.Errorf("%d batches, %v", len(h.Intake.Doors), h.Intake.Unread)
 	}
 	h.Want(http.StatusOK, "PATCH", keysPath(h)+"/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"respectGPC":false}`)
@@ -179,7 +186,8 @@ func TestDoorRefusals(t *testing.T) {
 		readable(t, a)
 		h.WantError(a, status)
 	}
-	for _, text := range []string{"x", "opk_", other, door[3:] + "0", door[3 : len(door)-1], door[3:] + ".gif", "%00", "oct_" + door[7:], h.Ours.SiteKey} {
+	for _, text := range []string{"x", "opk_", other, door[3:] + "0", door[3 : len(door)-1], door[3:] + ".gif", "%00",
+		"oct_" + door[7:], h.Ours.SiteKey} {
 		want(http.StatusUnauthorized, "/e/"+text, batch)
 	}
 	want(http.StatusBadRequest, door, "")
@@ -209,11 +217,13 @@ func TestDoorRefusals(t *testing.T) {
 	}
 	h.Intake.Run = nil
 
-	h.Exec("update publishable_keys set generation = 2, previous_ends_at = now() - interval '1 second' where id = $1", id)
+	h.Exec("update publishable_keys set generation = 2, previous_ends_at = now() - interval '1 second' where id = $1",
+		id)
 	want(http.StatusUnauthorized, door, batch)
 	h.Want(http.StatusNoContent, "DELETE", keysPath(h)+"/"+id, h.Ours.Tokens[schema.RoleAdmin], nil)
 	want(http.StatusUnauthorized, door, batch)
-	if a := h.Do("POST", "/e/"+foreign, "", batch); a.Status != http.StatusNoContent || h.Intake.Sites[len(h.Intake.Sites)-1].SiteID != h.Theirs.Site.ID {
+	if a := h.Do("POST", "/e/"+foreign, "", batch); a.Status != http.StatusNoContent ||
+		h.Intake.Sites[len(h.Intake.Sites)-1].SiteID != h.Theirs.Site.ID {
 		t.Errorf("%d %s, %+v", a.Status, a.Body, h.Intake.Sites)
 	}
 }
@@ -226,7 +236,8 @@ func TestDoorAnswersPreflights(t *testing.T) {
 		a := h.Do("OPTIONS", path, "", nil, "Origin", "https://docs.example.com", "Access-Control-Request-Method", "POST",
 			"Access-Control-Request-Headers", "content-type")
 		readable(t, a)
-		if a.Status != http.StatusNoContent || !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), "POST") ||
+		if a.Status != http.StatusNoContent || !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"),
+			"POST") ||
 			!strings.Contains(a.Header.Get("Access-Control-Allow-Headers"), "Content-Type") {
 			t.Errorf("%s: %d %v", path, a.Status, a.Header)
 		}
@@ -269,7 +280,8 @@ func TestPixel(t *testing.T) {
 		},
 		"?title=x": {"", view{"page_view", "", "", "x"}},
 	} {
-		wantPixel(t, h.Do("GET", door+".gif"+query, "", nil, "Referer", c.referer, "User-Agent", "Mozilla/5.0 test"), http.StatusOK)
+		wantPixel(t, h.Do("GET", door+".gif"+query, "", nil, "Referer", c.referer, "User-Agent", "Mozilla/5.0 test"),
+			http.StatusOK)
 		from, body := h.Intake.Doors[len(h.Intake.Doors)-1], h.Intake.Bodies[len(h.Intake.Bodies)-1]
 		var sent struct {
 			ID     string
@@ -278,7 +290,8 @@ func TestPixel(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &sent); err != nil || len(sent.Events) != 1 || sent.Events[0] != c.want {
 			t.Errorf("%s: %s, %v", query, body, err)
 		}
-		if !from.Pixel || from.Key != id || from.UserAgent != "Mozilla/5.0 test" || from.Late != 0 || len(sent.ID) < 20 || ids[sent.ID] || !schema.ValidID(sent.ID) {
+		if !from.Pixel || from.Key != id || from.UserAgent != "Mozilla/5.0 test" || from.Late != 0 ||
+			len(sent.ID) < 20 || ids[sent.ID] || !schema.ValidID(sent.ID) {
 			t.Errorf("%s: %+v, id %q", query, from, sent.ID)
 		}
 		ids[sent.ID] = true
@@ -288,7 +301,8 @@ func TestPixel(t *testing.T) {
 	if len(h.Intake.Doors) != taken || !slices.Equal(h.Intake.Unread, []string{"host_not_allowed"}) {
 		t.Errorf("%d views, %v", len(h.Intake.Doors), h.Intake.Unread)
 	}
-	for code, status := range map[schema.Code]int{400: 200, 403: 200, 409: 200, 422: 200, 429: 429, 503: 503, 500: 500} {
+	for code, status := range map[schema.Code]int{400: 200, 403: 200, 409: 200, 422: 200, 429: 429, 503: 503,
+		500: 500} {
 		h.Intake.Run = func([]byte) error { return &schema.Error{Code: code, Message: "no"} }
 		wantPixel(t, h.Do("GET", door+".gif", "", nil), status)
 	}
@@ -334,12 +348,14 @@ func TestDoorDailyCap(t *testing.T) {
 		a := post(of(1), http.StatusTooManyRequests)
 		wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 		midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-		if away := time.Until(midnight) - time.Duration(wait)*time.Second; err != nil || away < -time.Minute || away > time.Minute {
+		if away := time.Until(midnight) - time.Duration(wait)*time.Second; err != nil || away < -time.Minute ||
+			away > time.Minute {
 			t.Errorf("Retry-After %d, %v from midnight: %v", wait, away, err)
 		}
 	}
 	wantPixel(t, h.Do("GET", door+".gif", "", nil), http.StatusTooManyRequests)
-	if want := slices.Repeat([]string{"daily_cap"}, 3); len(h.Intake.Doors) != taken || !slices.Equal(h.Intake.Unread, want) {
+	if want := slices.Repeat([]string{"daily_cap"}, 3); len(h.Intake.Doors) != taken || !slices.Equal(h.Intake.Unread,
+		want) {
 		t.Errorf("%d more batches, unread %v", len(h.Intake.Doors)-taken, h.Intake.Unread)
 	}
 	// The cap belongs to the key and not to one of its texts.
@@ -369,7 +385,8 @@ func TestDoorIsLimited(t *testing.T) {
 		h, _, door := opened(t, func(c *frame.Config, _ *api.Deps) { c.PublicRateLimit = 1 })
 		for i := range 2 {
 			n, a := until(h, door, "X-Forwarded-For", fmt.Sprint("198.51.100.", i+1))
-			if e := h.WantError(a, http.StatusTooManyRequests); n < 2 || a.Header.Get("Retry-After") == "" || !strings.Contains(e.Message, "address") {
+			if e := h.WantError(a, http.StatusTooManyRequests); n < 2 || a.Header.Get("Retry-After") == "" ||
+				!strings.Contains(e.Message, "address") {
 				t.Errorf("%d, %+v", n, e)
 			}
 		}
@@ -386,12 +403,14 @@ func TestDoorIsLimited(t *testing.T) {
 		for _, text := range []string{door, "/e/" + other} {
 			n, a := until(h, text)
 			if e := h.WantError(a, http.StatusTooManyRequests); n < 2 || a.Header.Get("X-RateLimit-Limit") != "2" ||
-				a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("Retry-After") == "" || !strings.Contains(e.Message, "key") {
+				a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("Retry-After") == "" ||
+				!strings.Contains(e.Message, "key") {
 				t.Errorf("%d, %+v, %v", n, e, a.Header)
 			}
 		}
 		n, a := until(h, "/e/"+third)
-		if e := h.WantError(a, http.StatusTooManyRequests); n > 3 || !strings.Contains(e.Message, "keys of this site") && !strings.Contains(e.Message, "this key") {
+		if e := h.WantError(a, http.StatusTooManyRequests); n > 3 || !strings.Contains(e.Message,
+			"keys of this site") && !strings.Contains(e.Message, "this key") {
 			t.Errorf("%d, %+v", n, e)
 		}
 		_, theirs := h.PublishableKey(h.Theirs, "docs.example.com")

@@ -41,28 +41,37 @@ func keyOperations(h *publishableKeys) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: many, ID: "createSitePublishableKey", Tag: "insights", Strict: true,
-			Doc: "Make a publishable key. Its text may be seen by everybody: it posts events of this site from the listed hosts, and does nothing else. " +
-				"A host is a name, or *.example.com for every host below example.com. A node refuses events beyond dailyCap until midnight (UTC).",
-			Scope: admin, Status: http.StatusCreated, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+			Doc: "Make a publishable key. Its text may be seen by everybody: it posts events of this site from the " +
+				"listed hosts, and does nothing else. " +
+				"A host is a name, or *.example.com for every host below example.com. A node refuses events beyond " +
+				"dailyCap until midnight (UTC).",
+			Scope: admin, Status: http.StatusCreated, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON,
+			Handler: frame.Handle(h.create),
 		},
 		{
 			Method: http.MethodGet, Path: one, ID: "getSitePublishableKey", Tag: "insights",
-			Doc: "Read a publishable key with its text.", Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Doc: "Read a publishable key with its text.", Scope: admin, Status: http.StatusOK,
+			Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateSitePublishableKey", Tag: "insights", Strict: true,
 			Doc:   "Change a publishable key. Its text stays the same.",
-			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON,
+			Handler: frame.Handle(h.update),
 		},
 		{
-			Method: http.MethodPost, Path: one + "/rotate", ID: "rotateSitePublishableKey", Tag: "insights", Strict: true,
-			Doc: "Give a publishable key another text. The text before it works for overlap seconds more: 7 days if absent, at most 30. " +
+			Method: http.MethodPost, Path: one + "/rotate", ID: "rotateSitePublishableKey", Tag: "insights",
+			Strict: true,
+			Doc: "Give a publishable key another text. The text before it works for overlap seconds more: 7 days if " +
+				"absent, at most 30. " +
 				"Texts that are older end at once. The events' column eventKey tells the generations apart.",
-			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.rotate),
+			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON,
+			Handler: frame.Handle(h.rotate),
 		},
 		{
 			Method: http.MethodDelete, Path: one, ID: "deleteSitePublishableKey", Tag: "insights",
-			Doc:   "Delete a publishable key: its texts post nothing any more, within the seconds for which nodes remember tokens.",
+			Doc: "Delete a publishable key: its texts post nothing any more, within the seconds for which nodes " +
+				"remember tokens.",
 			Scope: admin, Status: http.StatusNoContent, Handler: frame.Handle(h.delete),
 		},
 	}
@@ -93,7 +102,8 @@ type createKeyRequest struct {
 	} `body:"json"`
 }
 
-func (h *publishableKeys) create(ctx context.Context, c *access.Caller, r *createKeyRequest) (schema.PublishableKey, error) {
+func (h *publishableKeys) create(ctx context.Context, c *access.Caller, r *createKeyRequest) (schema.PublishableKey,
+	error) {
 	row, err := h.store.Sites.CreatePublishableKey(ctx, c.EventSite.SiteID, sites.NewPublishableKey{
 		Name: *r.Body.Name, Hosts: canonicalHosts(r.Body.Hosts),
 		DailyCap: int64(schema.Or(r.Body.DailyCap, defaultDailyCap)), RespectGPC: schema.Or(r.Body.RespectGPC, true),
@@ -132,8 +142,10 @@ type updateKeyRequest struct {
 	} `body:"json"`
 }
 
-func (h *publishableKeys) update(ctx context.Context, c *access.Caller, r *updateKeyRequest) (schema.PublishableKey, error) {
-	change := sites.PublishableKeyChange{Name: r.Body.Name, Hosts: canonicalHosts(r.Body.Hosts), RespectGPC: r.Body.RespectGPC}
+func (h *publishableKeys) update(ctx context.Context, c *access.Caller, r *updateKeyRequest) (schema.PublishableKey,
+	error) {
+	change := sites.PublishableKeyChange{Name: r.Body.Name, Hosts: canonicalHosts(r.Body.Hosts),
+		RespectGPC: r.Body.RespectGPC}
 	if r.Body.DailyCap != nil {
 		most := int64(*r.Body.DailyCap)
 		change.DailyCap = &most
@@ -149,7 +161,8 @@ type rotateKeyRequest struct {
 	} `body:"json,optional"`
 }
 
-func (h *publishableKeys) rotate(ctx context.Context, c *access.Caller, r *rotateKeyRequest) (schema.PublishableKey, error) {
+func (h *publishableKeys) rotate(ctx context.Context, c *access.Caller, r *rotateKeyRequest) (schema.PublishableKey,
+	error) {
 	until := c.Now.Add(time.Duration(schema.Or(r.Body.Overlap, defaultOverlap)) * time.Second)
 	row, err := h.store.Sites.RotatePublishableKey(ctx, c.EventSite.SiteID, r.ID, until)
 	return h.answer(ctx, c, row, err)
@@ -175,7 +188,8 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 	key := schema.PublishableKey{
 		Object: "publishable-key", ID: row.ID, Name: row.Name, Hosts: row.Hosts,
 		Key:      schema.PublishableKeyText(secret, row.ID, int(row.Generation)),
-		DailyCap: int(row.DailyCap), RespectGPC: row.RespectGpc, Generation: int(row.Generation), CreatedAt: row.CreatedAt.UTC(),
+		DailyCap: int(row.DailyCap), RespectGPC: row.RespectGpc, Generation: int(row.Generation),
+		CreatedAt: row.CreatedAt.UTC(),
 		URLs: schema.LocationURLs{
 			Location: h.urls.API("orgs", c.EventSite.OrganizationID, "sites", row.SiteID, "insights", "keys", row.ID),
 		},
@@ -190,7 +204,8 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 var vocabulary = rules.Vocabulary{Patterns: map[string]rules.Pattern{
 	"keyHost": {
 		Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
-		Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a domain, " +
+		Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +
+			"domain, " +
 			"without a scheme, a port or a path; names of other scripts begin with xn--",
 		Regexp: fmt.Sprintf(`^(?:\*\.%[1]s\.)?%[1]s(?:\.%[1]s)*$`, `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`),
 	},

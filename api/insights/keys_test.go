@@ -26,7 +26,8 @@ func TestPublishableKeyLife(t *testing.T) {
 	}
 	made := key("POST", base, `{"name":"Pages","hosts":["Docs.Example.com","docs.example.com","*.Example.org"]}`, 201)
 	if made.DailyCap != 1_000_000 || !made.RespectGPC || made.Generation != 1 || made.PreviousUntil != nil ||
-		!slices.Equal(made.Hosts, []string{"docs.example.com", "*.example.org"}) || !strings.HasPrefix(made.Key, "opk_") {
+		!slices.Equal(made.Hosts, []string{"docs.example.com", "*.example.org"}) || !strings.HasPrefix(made.Key,
+		"opk_") {
 		t.Fatalf("%+v", made)
 	}
 	one := base + "/" + made.ID
@@ -38,10 +39,12 @@ func TestPublishableKeyLife(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	changed := key("PATCH", one, `{"name":"All","hosts":["localhost"],"dailyCap":5,"respectGPC":false}`, 200)
-	if changed.Key != made.Key || changed.Name != "All" || changed.DailyCap != 5 || changed.RespectGPC || changed.Hosts[0] != "localhost" {
+	if changed.Key != made.Key || changed.Name != "All" || changed.DailyCap != 5 || changed.RespectGPC ||
+		changed.Hosts[0] != "localhost" {
 		t.Errorf("%+v", changed)
 	}
-	if got := key("PATCH", one, `{}`, 200); got.Name != "All" || got.DailyCap != 5 || got.RespectGPC || got.Hosts[0] != "localhost" {
+	if got := key("PATCH", one, `{}`, 200); got.Name != "All" || got.DailyCap != 5 || got.RespectGPC ||
+		got.Hosts[0] != "localhost" {
 		t.Errorf("%+v", got)
 	}
 
@@ -50,13 +53,15 @@ func TestPublishableKeyLife(t *testing.T) {
 	if rotated.Key == made.Key || rotated.Generation != 2 || rotated.PreviousUntil == nil {
 		t.Fatalf("%+v", rotated)
 	}
-	if left := rotated.PreviousUntil.Sub(before); left < 7*24*time.Hour-time.Second || left > 7*24*time.Hour+time.Minute {
+	if left := rotated.PreviousUntil.Sub(before); left < 7*24*time.Hour-time.Second ||
+		left > 7*24*time.Hour+time.Minute {
 		t.Errorf("the previous text works for %v", left)
 	}
 	if got := key("POST", one+"/rotate", `{"overlap":0}`, 200); got.Generation != 3 || got.PreviousUntil != nil {
 		t.Errorf("%+v", got)
 	}
-	if got := key("POST", one+"/rotate", `{"overlap":2592000}`, 200); got.Generation != 4 || time.Until(*got.PreviousUntil) < 29*24*time.Hour {
+	if got := key("POST", one+"/rotate", `{"overlap":2592000}`, 200); got.Generation != 4 ||
+		time.Until(*got.PreviousUntil) < 29*24*time.Hour {
 		t.Errorf("%+v", got)
 	}
 	h.Exec("update publishable_keys set generation = 65535")
@@ -73,7 +78,7 @@ func TestPublishableKeyLife(t *testing.T) {
 	}
 }
 
-// TestPublishableKeyRights: only admins see or change keys, and only those of their site.
+// TestPublishableKeyRights: only admins see or change keys, and no keys of other sites.
 func TestPublishableKeyRights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -98,7 +103,8 @@ func TestPublishableKeyRights(t *testing.T) {
 	h.WantError(h.Do("POST", base+"/"+foreign+"/rotate", admin, `{}`), http.StatusNotFound)
 	h.Want(http.StatusNoContent, "DELETE", base+"/"+foreign, admin, nil)
 	theirs := sitePath(h.Theirs.Organization.ID, h.Theirs.Site.ID) + "/insights/keys/" + foreign
-	if got := h.Want(http.StatusOK, "GET", theirs, h.Theirs.Tokens[schema.RoleAdmin], nil); got["generation"] != 1.0 || got["name"] != "Pages" {
+	if got := h.Want(http.StatusOK, "GET", theirs, h.Theirs.Tokens[schema.RoleAdmin], nil); got["generation"] != 1.0 ||
+		got["name"] != "Pages" {
 		t.Errorf("%v", got)
 	}
 	// A key is no token.
@@ -139,11 +145,13 @@ func TestPublishableKeyBounds(t *testing.T) {
 		}
 	}
 	for _, overlap := range []any{-1, 2_592_001, "7"} {
-		h.WantError(h.Do("POST", base+"/"+id+"/rotate", admin, map[string]any{"overlap": overlap}), http.StatusBadRequest)
+		h.WantError(h.Do("POST", base+"/"+id+"/rotate", admin, map[string]any{"overlap": overlap}),
+			http.StatusBadRequest)
 	}
 	for _, hosts := range [][]string{
 		{"localhost", "127.0.0.1", "XN--BCHER-KVA.example", "*.docs.example.com"}, many[:50],
 	} {
-		h.Want(http.StatusCreated, "POST", base, admin, map[string]any{"name": "x", "hosts": hosts, "dailyCap": 1_000_000_000})
+		h.Want(http.StatusCreated, "POST", base, admin, map[string]any{"name": "x", "hosts": hosts,
+			"dailyCap": 1_000_000_000})
 	}
 }

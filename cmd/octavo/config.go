@@ -128,7 +128,8 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be at least 0 and less than OCTAVO_STOP_TIMEOUT")
 	}
 	if s.RateLimit < 0 || s.EventRateLimit < 0 || s.PublishableKeyRateLimit < 0 {
-		return fmt.Errorf("OCTAVO_RATE_LIMIT, OCTAVO_EVENT_RATE_LIMIT and OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT: must not be negative")
+		return fmt.Errorf("OCTAVO_RATE_LIMIT, OCTAVO_EVENT_RATE_LIMIT and OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT: must " +
+			"not be negative")
 	}
 	if err := s.validateQueries(); err != nil {
 		return err

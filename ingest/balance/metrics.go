@@ -22,7 +22,9 @@ func newSites(r prometheus.Registerer, withSeries int) *Sites {
 		outcome: prometheus.NewDesc("octavo_site_events_total",
 			"What became of received events, by site (after the first hundred, `other`): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored, dead_lettered or erased (of a visitor who was erased after they were received).", []string{"site", "outcome"}, nil),
 		unread: prometheus.NewDesc("octavo_site_requests_unread_total",
-			"Requests refused unread, by site (after the first hundred, `other`) and reason: for lack of room, or by the rules of a publishable key. Their events do not count as received.", []string{"site", "reason"}, nil),
+			"Requests refused unread, by site (after the first hundred, `other`) and reason: for lack of room, or "+
+				"by the rules of a publishable key. Their events do not count as received.", []string{"site", "reason"},
+			nil),
 	})
 	return s
 }

@@ -55,7 +55,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	m.sitesOfOneAddress = gauge("octavo_intake_sites_of_one_address",
 		"Sites whose browsers nearly all have the same address: a proxy that OCTAVO_TRUSTED_PROXIES should name.")
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
-	events := counters("octavo_intake_events_refused_total", "Events refused, by reason: those of refused requests, as far as their bodies could be read, and those of unknown types in requests that were accepted without them. Requests without room (overloaded, site_overloaded), and those that a publishable key's rules refuse, are unread.", "reason")
+	events := counters("octavo_intake_events_refused_total",
+		"Events refused, by reason: those of refused requests, as far as their bodies could be read, and those of "+
+			"unknown types in requests that were accepted without them. Requests without room (overloaded, "+
+			"site_overloaded), and those that a publishable key's rules refuse, are unread.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
 	for _, reason := range insights.Reasons {
 		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}

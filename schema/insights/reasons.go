@@ -26,11 +26,17 @@ var (
 	Overloaded      = &Reason{"overloaded", 503, true, "The node has more events in flight than it accepts."}
 	LogUnavailable  = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
 	LogFull         = &Reason{"log_full", 503, true, "The event log is full: its events must be stored first, or its disk needs space."}
-	HostNotAllowed  = &Reason{"host_not_allowed", 403, false, "The publishable key does not list the host of the page, or of an event's `url`."}
-	DailyCap        = &Reason{"daily_cap", 429, true, "The publishable key has had its events of the day (UTC) on this node. Its requests are refused unread until midnight."}
-	OptedOut        = &Reason{"opted_out", 204, false, "The reader's browser asks with `Sec-GPC: 1` that nothing is recorded, and the publishable key respects that. Nothing is stored, and the answer is that of stored events."}
 	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which stores the keys, did not answer."}
 	SaltUnavailable = &Reason{"salt_unavailable", 503, true, "Postgres did not answer with the salts of visitors."}
+
+	HostNotAllowed = &Reason{"host_not_allowed", 403, false,
+		"The publishable key does not list the host of the page, or of an event's `url`."}
+	DailyCap = &Reason{"daily_cap", 429, true,
+		"The publishable key has had its events of the day (UTC) on this node. " +
+			"Its requests are refused unread until midnight."}
+	OptedOut = &Reason{"opted_out", 204, false,
+		"The reader's browser asks with `Sec-GPC: 1` that nothing is recorded, and the publishable key respects " +
+			"that. Nothing is stored, and the answer is that of stored events."}
 
 	Reasons = []*Reason{
 		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,

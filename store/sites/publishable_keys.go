@@ -23,10 +23,12 @@ type NewPublishableKey struct {
 }
 
 // CreatePublishableKey adds a key to a site.
-func (s *Store) CreatePublishableKey(ctx context.Context, siteID string, n NewPublishableKey) (row PublishableKey, err error) {
+func (s *Store) CreatePublishableKey(ctx context.Context, siteID string, n NewPublishableKey) (row PublishableKey,
+	err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err = q.InsertPublishableKey(ctx, db.InsertPublishableKeyParams{
-			ID: schema.NewID(), SiteID: siteID, Name: n.Name, Hosts: n.Hosts, DailyCap: n.DailyCap, RespectGpc: n.RespectGPC,
+			ID: schema.NewID(), SiteID: siteID, Name: n.Name, Hosts: n.Hosts, DailyCap: n.DailyCap,
+			RespectGpc: n.RespectGPC,
 		})
 		if err != nil {
 			return postgres.Interpret(err, "site")
@@ -81,7 +83,8 @@ func (s *Store) UpdatePublishableKey(
 	ctx context.Context, siteID, id string, change PublishableKeyChange,
 ) (PublishableKey, error) {
 	row, err := s.db.Queries.UpdatePublishableKey(ctx, db.UpdatePublishableKeyParams{
-		SiteID: siteID, ID: id, Name: change.Name, Hosts: change.Hosts, DailyCap: change.DailyCap, RespectGpc: change.RespectGPC,
+		SiteID: siteID, ID: id, Name: change.Name, Hosts: change.Hosts, DailyCap: change.DailyCap,
+		RespectGpc: change.RespectGPC,
 	})
 	return row, postgres.Interpret(err, "publishable key")
 }

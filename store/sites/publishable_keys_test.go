@@ -29,7 +29,8 @@ func TestPublishableKeys(t *testing.T) {
 		t.Fatalf("%+v, %v", key, err)
 	}
 	gpc := true
-	changed, err := st.Sites.UpdatePublishableKey(ctx, ours.Site.ID, key.ID, sites.PublishableKeyChange{RespectGPC: &gpc})
+	changed, err := st.Sites.UpdatePublishableKey(ctx, ours.Site.ID, key.ID,
+		sites.PublishableKeyChange{RespectGPC: &gpc})
 	if err != nil || !changed.RespectGpc || changed.Name != "Ours" || !slices.Equal(changed.Hosts, key.Hosts) {
 		t.Errorf("%+v, %v", changed, err)
 	}
@@ -71,7 +72,8 @@ func TestPublishableKeys(t *testing.T) {
 	if err := st.Sites.DeletePublishableKey(ctx, ours.Site.ID, foreign.ID); err != nil {
 		t.Error(err)
 	}
-	if kept, err := st.Sites.PublishableKey(ctx, theirs.Site.ID, foreign.ID); err != nil || kept.Generation != 1 || kept.Name != "Theirs" {
+	if kept, err := st.Sites.PublishableKey(ctx, theirs.Site.ID, foreign.ID); err != nil || kept.Generation != 1 ||
+		kept.Name != "Theirs" {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	page, err := st.Sites.ListPublishableKeys(ctx, ours.Site.ID, "", 10)
