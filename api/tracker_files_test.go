@@ -33,7 +33,10 @@ func TestTrackerFiles(t *testing.T) {
 			if err != nil || a.Status != http.StatusOK || !bytes.Equal(body, file.Plain) {
 				t.Errorf("%s as %q: %d %v", file.Path, accepted, a.Status, err)
 			}
-			keep := map[bool]string{true: "public, max-age=31536000, immutable", false: "public, max-age=3600"}[file.Fixed]
+			keep := "public, max-age=3600"
+			if file.Fixed {
+				keep = "public, max-age=31536000, immutable"
+			}
 			for header, want := range map[string]string{
 				"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": keep, "Access-Control-Allow-Origin": "*",
 				"Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding",
@@ -42,7 +45,8 @@ func TestTrackerFiles(t *testing.T) {
 					t.Errorf("%s as %q: %s is %q, want %q", file.Path, accepted, header, got, want)
 				}
 			}
-			same := h.Do(http.MethodGet, file.Path, "", nil, "Accept-Encoding", accepted, "If-None-Match", a.Header.Get("ETag"))
+			same := h.Do(http.MethodGet, file.Path, "", nil,
+				"Accept-Encoding", accepted, "If-None-Match", a.Header.Get("ETag"))
 			if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("Cache-Control") != keep {
 				t.Errorf("%s as %q again: %d %v", file.Path, accepted, same.Status, same.Header)
 			}

@@ -28,6 +28,23 @@ type event map[string]any
 
 func (e event) text(member string) string { text, _ := e[member].(string); return text }
 
+// has fails the test if a member has another value than wanted. A member that is wanted as nil must be absent.
+func (e event) has(t *testing.T, want event) {
+	t.Helper()
+	for member, value := range want {
+		if e[member] != value {
+			t.Errorf("%s is %v, want %v: %v", member, e[member], value, e)
+		}
+	}
+}
+
+// opens returns the record of an opened search result.
+func (e event) opens() string {
+	result, _ := e["result"].(map[string]any)
+	record, _ := result["recordId"].(string)
+	return record
+}
+
 // attempt is a request that sent a batch.
 type attempt struct {
 	id, body  string
@@ -70,7 +87,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if r.Method != http.MethodPost || r.URL.Path != "/e/"+trackerKey || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain") {
+	text := strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain")
+	if r.Method != http.MethodPost || r.URL.Path != "/e/"+trackerKey || !text {
 		d.asked = append(d.asked, fmt.Sprintf("%s %s %s", r.Method, r.URL, r.Header.Get("Content-Type")))
 		return
 	}
@@ -170,7 +188,8 @@ func (d *door) simple() {
 // tag returns the element that loads a bundle. attributes follow its own, of which data-local lets a driven browser
 // send events.
 func (d *door) tag(bundle, attributes string) string {
-	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`, d.base, bundle, trackerKey, attributes)
+	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`,
+		d.base, bundle, trackerKey, attributes)
 }
 
 // site is a documentation site: its pages by path. Paths of other hosts are found too.

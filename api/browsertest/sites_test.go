@@ -104,28 +104,22 @@ func TestVitePress(t *testing.T) {
 	})
 	b := newPerson(t)
 	b.open(base+"/", "main h1")
-	if view := d.await("page_view", 1)[0]; view.text("url") != base+"/" || view.text("title") != "Home | Example" {
-		t.Errorf("%v", view)
-	}
+	d.await("page_view", 1)[0].has(t, event{"url": base + "/", "title": "Home | Example"})
 	b.do(chromedp.Click(chromedp.CSS(`main a[href^="/webhooks"]`)), chromedp.WaitVisible(chromedp.CSS("button.copy")))
 	step := d.await("page_view", 2)[1]
-	if !strings.HasPrefix(step.text("url"), base+"/webhooks") || step.text("title") != "Webhooks | Example" || step.text("referrer") != base+"/" {
-		t.Errorf("%v", step)
-	}
+	step.has(t, event{"url": base + "/webhooks.html", "title": "Webhooks | Example", "referrer": base + "/"})
 	b.do(chromedp.Click(chromedp.CSS("button.copy")))
 	d.await("code_copy", 1)
 
 	const search = "#localsearch-input"
-	b.do(chromedp.Click(chromedp.CSS(".VPNavBarSearch button")), chromedp.WaitVisible(chromedp.CSS(search)), chromedp.SendKeys(chromedp.CSS(search), "nosuchword"))
-	if none := d.await("search_type_query", 1)[0]; none.text("query") != "nosuchword" || none["resultsCount"] != 0.0 {
-		t.Errorf("%v", none)
-	}
+	b.do(chromedp.Click(chromedp.CSS(".VPNavBarSearch button")), chromedp.WaitVisible(chromedp.CSS(search)))
+	b.do(chromedp.SendKeys(chromedp.CSS(search), "nosuchword"))
+	d.await("search_type_query", 1)[0].has(t, event{"query": "nosuchword", "resultsCount": 0.0})
 	b.typeOver(search, "standard")
-	if found := d.await("search_type_query", 2)[1]; found.text("query") != "standard" || found["resultsCount"] != 1.0 {
-		t.Errorf("%v", found)
-	}
+	d.await("search_type_query", 2)[1].has(t, event{"query": "standard", "resultsCount": 1.0})
 	b.do(chromedp.SendKeys(chromedp.CSS(search), "\r"))
-	if opened := d.await("search_open_result", 1)[0]; opened.text("query") != "standard" || !strings.HasPrefix(opened["result"].(map[string]any)["recordId"].(string), base+"/") {
+	opened := d.await("search_open_result", 1)[0]
+	if opened.text("query") != "standard" || !strings.HasPrefix(opened.opens(), base+"/") {
 		t.Errorf("%v", opened)
 	}
 	d.await("page_view", 3)
@@ -149,27 +143,20 @@ func TestMaterial(t *testing.T) {
 	})
 	b := newPerson(t)
 	b.open(base+"/", "article h1")
-	if view := d.await("page_view", 1)[0]; view.text("url") != base+"/" || !strings.Contains(view.text("title"), "Example") {
-		t.Errorf("%v", view)
-	}
+	d.await("page_view", 1)[0].has(t, event{"url": base + "/", "title": "Example"})
 	b.do(chromedp.Click(chromedp.CSS(`article a[href*="webhooks"]`)), chromedp.WaitVisible(chromedp.CSS("article pre")))
 	step := d.await("page_view", 2)[1]
-	if step.text("url") != base+"/webhooks/" || step.text("title") != "Webhooks - Example" || step.text("referrer") != base+"/" {
-		t.Errorf("%v", step)
-	}
+	step.has(t, event{"url": base + "/webhooks/", "title": "Webhooks - Example", "referrer": base + "/"})
 
 	const search, row = "input.md-search__input", "li.md-search-result__item a"
 	b.do(chromedp.Click(chromedp.CSS(search)), chromedp.SendKeys(chromedp.CSS(search), "nosuchword"))
-	if none := d.await("search_type_query", 1)[0]; none.text("query") != "nosuchword" || none["resultsCount"] != 0.0 {
-		t.Errorf("%v", none)
-	}
+	d.await("search_type_query", 1)[0].has(t, event{"query": "nosuchword", "resultsCount": 0.0})
 	b.typeOver(search, "standard")
 	b.do(chromedp.WaitVisible(chromedp.CSS(row)))
-	if found := d.await("search_type_query", 2)[1]; found.text("query") != "standard" || found["resultsCount"] != 1.0 {
-		t.Errorf("%v", found)
-	}
+	d.await("search_type_query", 2)[1].has(t, event{"query": "standard", "resultsCount": 1.0})
 	b.do(chromedp.Click(chromedp.CSS(row)))
-	if opened := d.await("search_open_result", 1)[0]; opened.text("query") != "standard" || !strings.HasPrefix(opened["result"].(map[string]any)["recordId"].(string), base+"/") {
+	opened := d.await("search_open_result", 1)[0]
+	if opened.text("query") != "standard" || !strings.HasPrefix(opened.opens(), base+"/") {
 		t.Errorf("%v", opened)
 	}
 	d.await("page_view", 3)

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -13,31 +14,37 @@ func TestTrackerDocs(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
 	// Links open no page here, so that one page sees them all.
-	base := site(t, map[string]string{"/": `<title>Docs</title><script>addEventListener('click', (e) => e.preventDefault())</script>` + d.tag("o.docs", "") + `
+	base := site(t, map[string]string{"/": `<title>Docs</title>
+		<script>addEventListener('click', (e) => e.preventDefault())</script>` + d.tag("o.docs", "") + `
 		<header><a id="top" href="http://away.test/top">top</a></header>
 		<nav><a id="bar" href="http://away.test/bar">bar</a></nav>
 		<aside><nav><a id="side" href="http://away.test/side">side</a></nav></aside>
 		<main class="has-sidebar" id="in"><div class="md-sidebar__inner"><nav><a id="inner" href="http://away.test/inner">inner</a></nav></div><a id="link" href="http://away.test/link?q=1"><b id="bold">link</b></a> <a id="inside" href="/page">inside</a>
 			<a id="file" href="/sdk.tar.gz?v=2">file</a> <a id="other" href="http://files.test/guide.PDF">guide</a> <a id="mail" href="mailto:a@example.com">mail</a>
 			<svg width="20" height="20"><a href="http://away.test/svg"><rect id="svg" width="20" height="20"/></a></svg>
-			<div class="language-js"><button id="copy" title="Copy"><i>c</i></button><pre id="code">one(); two()</pre></div>
+			<div class="language-js"><button id="copy" title="Copy"><i>c</i></button>
+				<pre id="code">one(); two()</pre></div>
 			<button id="copypage" title="Copy page">copy page</button><p id="prose">prose</p>
-			<form name="feedback"><button id="no" data-md-value="0">no</button><button id="yes" data-md-value="1">yes</button></form>
+			<form name="feedback"><button id="no" data-md-value="0">no</button>
+				<button id="yes" data-md-value="1">yes</button></form>
 		</main><div style="height: 5000px"></div>
 		<footer><a id="foot" href="http://away.test/foot">foot</a></footer>
 		<script>document.forms.feedback.addEventListener('submit', (e) => e.preventDefault())</script>`})
 	b := newReader(t)
 	b.open(base+"/", "#in")
-	for _, id := range []string{"top", "bar", "side", "inner", "bold", "inside", "file", "other", "mail", "svg", "copy", "copypage", "foot"} {
-		b.run(`document.getElementById('` + id + `').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))`)
+	clicked := "top bar side inner bold inside file other mail svg copy copypage foot"
+	for id := range strings.FieldsSeq(clicked) {
+		b.run(`document.getElementById('` + id + `').dispatchEvent(
+			new MouseEvent('click', {bubbles: true, cancelable: true}))`)
 	}
 	b.run(`document.getElementById('link').dispatchEvent(new MouseEvent('auxclick', {bubbles: true, button: 1}));
 		document.getElementById('link').dispatchEvent(new MouseEvent('auxclick', {bubbles: true, button: 2}))`)
 	for _, id := range []string{"code", "prose"} {
 		b.run(`getSelection().selectAllChildren(document.getElementById('` + id + `')); 
-			getSelection().anchorNode.firstChild.parentElement.dispatchEvent(new ClipboardEvent('copy', {bubbles: true}))`)
+			document.getElementById('` + id + `').dispatchEvent(new ClipboardEvent('copy', {bubbles: true}))`)
 	}
-	b.run(`document.forms.feedback.requestSubmit(document.getElementById('no')); document.forms.feedback.requestSubmit(document.getElementById('yes'))`)
+	b.run(`document.forms.feedback.requestSubmit(document.getElementById('no'))
+		document.forms.feedback.requestSubmit(document.getElementById('yes'))`)
 
 	targets := func(events []event) (list [][2]any) {
 		for _, e := range events {
@@ -74,10 +81,12 @@ func TestTrackerDocs(t *testing.T) {
 func TestTrackerEngagement(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	base := site(t, map[string]string{"/": `<title>Docs</title>` + d.tag("o.docs", "") + `<p id="in">x<div style="height: 6400px"></div>`})
+	base := site(t, map[string]string{"/": `<title>Docs</title>` + d.tag("o.docs", "") +
+		`<p id="in">x<div style="height: 6400px"></div>`})
 	b := newReader(t)
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus)
 		return err
 	}))
 	b.open(base+"/", "#in")
@@ -111,9 +120,15 @@ func TestTrackerSearch(t *testing.T) {
 			// An index of one word. The result is there a moment after the word.
 			const input = document.getElementById('q'), list = document.getElementById('list')
 			input.addEventListener('input', () => setTimeout(() => {
-				list.innerHTML = 'webhooks'.startsWith(input.value) ? '<li role="option" aria-selected="true"><a id="hit" href="/a#hook">A</a></li><li role="option"><a href="/b">B</a></li>' : ''
+				list.innerHTML = 'webhooks'.startsWith(input.value)
+					? '<li role="option" aria-selected="true"><a id="hit" href="/a#hook">A</a></li>' +
+						'<li role="option"><a href="/b">B</a></li>' : ''
 			}, 50))
-			addEventListener('click', (e) => { if (e.target.closest('a')) { e.preventDefault(); document.getElementById('box').hidden = true } })
+			addEventListener('click', (e) => {
+				if (!e.target.closest('a')) return
+				e.preventDefault()
+				document.getElementById('box').hidden = true
+			})
 		</script>`})
 	b := newReader(t)
 	b.open(base+"/", "#in")
@@ -128,11 +143,13 @@ func TestTrackerSearch(t *testing.T) {
 		t.Errorf("%v", none)
 	}
 	b.run(`q.value = ''; q.dispatchEvent(new Event('input', {bubbles: true}))`)
-	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "web"), chromedp.WaitVisible(chromedp.CSS("#hit")), chromedp.SendKeys(chromedp.CSS("#q"), "\r"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "web"), chromedp.WaitVisible(chromedp.CSS("#hit")))
+	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "\r"))
 	check := func(i int) {
 		t.Helper()
 		typed, opened := d.await("search_type_query", 3+i)[2+i], d.await("search_open_result", 1+i)[i]
-		if typed["resultsCount"] != 2.0 || opened.text("query") != typed.text("query") || opened["result"].(map[string]any)["recordId"] != base+"/a#hook" {
+		typed.has(t, event{"resultsCount": 2.0})
+		if opened.text("query") != typed.text("query") || opened.opens() != base+"/a#hook" {
 			t.Errorf("%v %v", typed, opened)
 		}
 	}

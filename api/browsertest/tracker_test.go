@@ -14,27 +14,28 @@ func TestTracker(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
 	const title = `</script><img src=x onerror=alert(1)> "quoted" \ ‮ 😀`
+	escaped := strings.ReplaceAll(strings.ReplaceAll(title, `\`, `\\`), "</", `<\/`)
 	head := d.tag("o", "")
 	base := site(t, map[string]string{
 		"/": `<title></title>` + head + d.tag("o", "") + `<h1 id="octavo">Octavo</h1><a id="next" href="/next?x=1#part">Next</a>
-			<script>document.title = ` + "`" + strings.ReplaceAll(strings.ReplaceAll(title, `\`, `\\`), "</", `<\/`) + "`" + `</script>`,
+			<script>document.title = ` + "`" + escaped + "`" + `</script>`,
 		"/next": `<title>Next</title>` + head + `<button id="buy" data-octavo="ask_question" data-query="why"><b id="in">Why?</b></button>`,
 	})
 	b := newReader(t)
 	b.open(base+"/", "#next")
 	first := d.await("page_view", 1)[0]
-	if first.text("title") != title || first.text("url") != base+"/" || first.text("referrer") != "" || first.text("language") == "" {
+	first.has(t, event{"title": title, "url": base + "/", "referrer": ""})
+	if first.text("language") == "" {
 		t.Errorf("%v", first)
 	}
 	if age, ok := first["age"].(float64); !ok || age < 900 || age > 60_000 || age != float64(int(age)) {
 		t.Errorf("the age is %v", first["age"])
 	}
-	b.do(chromedp.Click(chromedp.CSS("#next")), chromedp.WaitVisible(chromedp.CSS("#in")), chromedp.Click(chromedp.CSS("#in")))
+	b.do(chromedp.Click(chromedp.CSS("#next")), chromedp.WaitVisible(chromedp.CSS("#in")))
+	b.do(chromedp.Click(chromedp.CSS("#in")))
 	b.run(`octavo('api_client_open', {operation: {path: '/x'}, type: 'page_view'})`)
 	asked, opened, next := d.await("ask_question", 1)[0], d.await("api_client_open", 1)[0], d.await("page_view", 2)[1]
-	if next.text("url") != base+"/next?x=1#part" || next.text("referrer") != base+"/" || next.text("title") != "Next" {
-		t.Errorf("%v", next)
-	}
+	next.has(t, event{"url": base + "/next?x=1#part", "referrer": base + "/", "title": "Next"})
 	if asked.text("query") != "why" || asked.text("url") != base+"/next?x=1#part" || opened["operation"] == nil {
 		t.Errorf("%v %v", asked, opened)
 	}
@@ -47,7 +48,7 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, so the others had time to.
+// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted: the others had time to.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -103,7 +104,8 @@ func TestTrackerSteps(t *testing.T) {
 			b.open(base+"/a", "#in")
 			b.run(`octavo('ask_view'); history.pushState({}, '', '/b?x=1'); document.title = 'B'`)
 			// The same page: another part, a typed search, the same address again.
-			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part'); location.hash = 'other'`)
+			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part')
+				location.hash = 'other'`)
 			b.run(`history.pushState({}, '', '/c'); setTimeout(() => document.title = 'C')`)
 			views := d.await("page_view", 3)
 			for i, want := range []event{
@@ -159,7 +161,14 @@ func TestTrackerTries(t *testing.T) {
 			t.Errorf("attempt %d differs: %s", i, a.body)
 		}
 		// When a connection ends without an answer, Chromium may send the same request again by itself.
-		if i == 0 && a.late > 500 || i > 0 && i < 3 && a.late < tries[i-1].late+900 || i > 2 && a.late < tries[i-1].late {
+		least := 0
+		switch {
+		case i > 2:
+			least = tries[i-1].late
+		case i > 0:
+			least = tries[i-1].late + 900
+		}
+		if a.late < least || i == 0 && a.late > 500 {
 			t.Errorf("attempt %d is late by %d", i, a.late)
 		}
 	}
@@ -182,7 +191,7 @@ func TestTrackerTries(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerCloses leaves pages in every way while events wait. None is lost.
+// TestTrackerCloses leaves pages in every way while events wait. All of them arrive.
 func TestTrackerCloses(t *testing.T) {
 	t.Parallel()
 	head := `<p id="in">x`
@@ -212,8 +221,10 @@ func TestTrackerCloses(t *testing.T) {
 			if name == "link" {
 				d.await("link_click", 1)
 			}
-			if want := map[bool]int{true: 2, false: 1}[name == "reload"]; len(d.of("page_view")) < 1 || len(d.of("page_view")) > want {
-				t.Errorf("views: %v", d.of("page_view"))
+			// The page that is loaded again may have been counted already.
+			views := d.of("page_view")
+			if len(views) == 0 || len(views) > 2 || len(views) == 2 && name != "reload" {
+				t.Errorf("views: %v", views)
 			}
 			d.simple()
 		})

@@ -48,7 +48,8 @@ func TestTrackerHidden(t *testing.T) {
 	b := newReader(t)
 	hidden := &tab{t: t}
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		made, err := chromedp.CallBrowser(ctx, target.CreateTarget, target.CreateTargetParams{URL: base, Background: new(true)})
+		behind := target.CreateTargetParams{URL: base, Background: new(true)}
+		made, err := chromedp.CallBrowser(ctx, target.CreateTarget, behind)
 		if err == nil {
 			var cancel context.CancelFunc
 			hidden.ctx, cancel = chromedp.NewContext(b.ctx, chromedp.WithTargetID(made.TargetID))
@@ -87,7 +88,8 @@ func TestTrackerPrerendered(t *testing.T) {
 			})</script>`,
 	}), "docs.test", "localhost", 1)
 	profile := t.TempDir()
-	browser := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+	browser := exec.CommandContext(t.Context(), program,
+		"--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--host-resolver-rules=MAP *.test 127.0.0.1", "--user-data-dir="+profile, "--remote-debugging-port=0", base+"/")
 	browser.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := browser.Start(); err != nil {

@@ -15,7 +15,7 @@ type Static struct {
 	Path string
 	// Media is its Content-Type.
 	Media string
-	// Fixed means that the path has other bytes never again. Caches keep such a file for a year, and others for an hour.
+	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and others for an hour.
 	Fixed bool
 	Plain []byte
 	// Compressed returns the file's compressed forms. The first request calls it.

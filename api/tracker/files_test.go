@@ -111,7 +111,8 @@ func TestPackage(t *testing.T) {
 		Filename string
 		Files    []struct{ Path string }
 	}
-	if err := json.Unmarshal(run("pack", "--json", "--ignore-scripts", "--pack-destination", folder), &packed); err != nil {
+	listed := run("pack", "--json", "--ignore-scripts", "--pack-destination", folder)
+	if err := json.Unmarshal(listed, &packed); err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}

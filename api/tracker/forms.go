@@ -90,8 +90,9 @@ ui:
 	{"sphinx", `# In conf.py:
 html_js_files = [("{src}", {"defer": "defer", {attributes}})]
 `},
-	{"gitbook", `# An integration, for front ends of GitBook's renderer that you run. The one of deploy/front-end sends events to Octavo
-# already and needs none. gitbook.com lets only its own integrations add scripts.
+	{"gitbook", `# An integration, for front ends of GitBook's renderer that you run. The front end of
+# deploy/front-end sends events already and needs none. gitbook.com lets only its own
+# integrations add scripts.
 # In gitbook-manifest.yaml:
 name: octavo
 title: Octavo
@@ -119,8 +120,8 @@ export default createIntegration({
 
 // In src/octavo.raw.js:
 ` + loader},
-	{"pixel", `<!-- Where no script runs: README files, feeds, mails. It counts a page view each time the image is loaded.
-     Name the page: -->
+	{"pixel", `<!-- Where no script runs: README files, feeds, mails. Each time the image is loaded counts as
+     a page view. Name the page: -->
 <img src="{base}/e/{key}.gif?url=https%3A%2F%2Fdocs.example.com%2Fpage" alt="" width="1" height="1">
 `},
 }

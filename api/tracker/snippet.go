@@ -38,7 +38,7 @@ func Snippet(kind string, site Site) (string, error) {
 		return "", fmt.Errorf("%q %w", kind, ErrUnknownForm)
 	}
 	base, err := url.Parse(site.Base)
-	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.RawQuery != "" || base.Fragment != "" {
+	if err != nil || !validBase(base) {
 		return "", fmt.Errorf("%q is no address of Octavo, such as https://octavo.example.com", site.Base)
 	}
 	if !validKey(site.Key) {
@@ -46,12 +46,14 @@ func Snippet(kind string, site Site) (string, error) {
 	}
 	b := load(Docs)
 	address := strings.TrimRight(base.String(), "/")
-	values := [][2]string{{"src", address + b.path}, {"data-key", site.Key}, {"integrity", b.integrity}, {"crossorigin", "anonymous"}}
+	values := [][2]string{
+		{"src", address + b.path}, {"data-key", site.Key}, {"integrity", b.integrity}, {"crossorigin", "anonymous"},
+	}
 	if site.Newest {
 		// The bytes change with each version, so their hash cannot be named.
 		values = [][2]string{{"src", address + "/" + Docs + ".js"}, {"data-key", site.Key}}
 	}
-	// list writes the attributes of the script in the syntax of a framework, without those that it leaves out.
+	// list writes the attributes of the script in the syntax of a framework. without has the names to leave out.
 	list := func(pattern, between string, without ...string) string {
 		var parts []string
 		for _, value := range values {
@@ -71,6 +73,12 @@ func Snippet(kind string, site Site) (string, error) {
 		"{origin}", base.Scheme+"://"+base.Host,
 	).Replace(forms[at].text)
 	return text, nil
+}
+
+// validBase reports whether an address can be Octavo's.
+func validBase(base *url.URL) bool {
+	web := base.Scheme == "https" || base.Scheme == "http"
+	return web && base.Host != "" && base.RawQuery == "" && base.Fragment == ""
 }
 
 // validKey reports whether a text can be a publishable key: its characters need no quotes in any syntax.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSnippets checks what all snippets have: the key, the address below a path, and unless it is the newest bundle, the
-// hash of a file that nodes serve. No part of the text is left to fill in.
+// TestSnippets checks what all snippets have: the key, the address below a path, and the hash of a file that nodes
+// serve, unless it is the newest bundle. No part of the text is left to fill in.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	files := byPath(t)

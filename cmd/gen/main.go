@@ -1,5 +1,6 @@
 // Command gen writes the documents that are generated from tables in the code:
-// columns, reasons, operations, OpenAPI, webhooks, metrics and settings. It bundles the tracker too. With --check it writes
+// columns, reasons, operations, OpenAPI, webhooks, metrics and settings. It bundles
+// the tracker too. With --check it writes
 // nothing and fails if a document is stale. It holds no facts of its own.
 package main
 

@@ -28,6 +28,7 @@ func (c *SnippetCmd) print(out, say io.Writer) error {
 	if _, err := io.WriteString(out, text); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(say, "The key must list the hosts of the site %s. Events of other hosts are refused.\n", c.Site)
+	const hosts = "The key must list the hosts of the site %s. Events of other hosts are refused.\n"
+	_, err = fmt.Fprintf(say, hosts, c.Site)
 	return err
 }

@@ -41,7 +41,8 @@ func TestSnippetCommandIsRefused(t *testing.T) {
 		var stderr bytes.Buffer
 		code := run(strings.Fields(arguments), &stderr)
 		lines := strings.Split(stderr.String(), "\n")
-		if code != want.code || len(lines) != 3 || !strings.Contains(lines[0], want.words) || !strings.HasPrefix(lines[1], "hint: "+want.hint) {
+		if code != want.code || len(lines) != 3 ||
+			!strings.Contains(lines[0], want.words) || !strings.HasPrefix(lines[1], "hint: "+want.hint) {
 			t.Errorf("octavo %s: %d\n%s", arguments, code, &stderr)
 		}
 	}
