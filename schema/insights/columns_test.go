@@ -226,7 +226,9 @@ func TestPublishedColumns(t *testing.T) {
 		}
 		delete(left, name)
 	}
-	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage channel sourceName") {
+	for _, extension := range strings.Fields(
+		"peopleCount bounceRate sessionDuration pagesPerSession entryPage exitPage channel sourceName",
+	) {
 		delete(left, extension)
 	}
 	if len(left) > 0 {
