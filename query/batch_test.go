@@ -116,6 +116,26 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// TestExplainBatch checks that each query of a batch is explained, or has its error.
+func TestExplainBatch(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	list, err := newService(conn).ExplainBatch(t.Context(), testSite, []byte(
+		`{"queries":{"a":{"range":"lastYear"},"b":{"report":"retention"},`+
+			`"c":{"report":"funnel","range":"lastYear","steps":[{},{}]}}}`,
+	), testNow)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d explanations, %v", len(list), err)
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		x := list[i]
+		if failed := name == "b"; x.Name != name || (x.Err != nil) != failed || (len(x.Statements) > 0) == failed {
+			t.Errorf("%s: %v, %d statements", x.Name, x.Err, len(x.Statements))
+		}
+	}
+}
+
 func TestBatchesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))

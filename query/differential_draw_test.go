@@ -183,7 +183,8 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 		r.Fill = true
 		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
-			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")})
+			filled := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")
+			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: filled})
 			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)

@@ -84,8 +84,9 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Method: http.MethodPost, Path: base + "/batch", ID: "querySiteInsights", Tag: "insights",
 			Doc: "Answer up to 24 named queries at once, as a dashboard needs them. All presets end at the " +
 				"answer's now. Each query has its own status, with the answer or the error that it has alone; " +
-				"equal queries run once. The batch takes one turn, waits for the rows of all its queries together, and has the time of one " +
-				"query. Octavo-Fresh-Until is the earliest of all answers. An addition to the published contract.",
+				"equal queries run once. The batch takes one turn, waits for the rows of all its queries together, " +
+				"and has the time of one query. Octavo-Fresh-Until is the earliest of all answers. " +
+				"An addition to the published contract.",
 			Scope: queryScope(), Status: http.StatusOK, BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON,
 			Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.batch),
 		},
