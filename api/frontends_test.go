@@ -21,7 +21,7 @@ var unseen = []string{
 	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
 	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
 	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
-	"postCommentReplyInSpace", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
+	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
 	"removeTeamFromSpace", "removeUserFromSpace", "requestReviewersForChangeRequest",
 	"resolveChangeRequestConflict", "rotateSitePublishableKey", "searchSiteContent", "submitChangeRequestReview",
 	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace",

@@ -37,7 +37,10 @@ var installationsMay = map[string][]string{
 		"getPublishedContentSite", "getSiteById", "getSiteCustomizationById", "getSiteRedirectBySource", "getSiteSpaceCustomizationById",
 		"getSiteStructure", "listSiteRedirects", "listSiteSectionGroups", "listSiteSections", "listSiteSpaces",
 	},
-	schema.ScopeSiteViewsRead: {"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "listSiteVisitorSegments"},
+	schema.ScopeSiteViewsRead: {
+		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteLiveInsights", "listSiteVisitorSegments",
+		"querySiteInsights",
+	},
 	schema.ScopeOpenAPIRead: {
 		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug",
 		"getOpenAPISpecVersionById", "getOpenAPISpecVersionContentById", "listOpenAPISpecVersions", "listOpenAPISpecs",

@@ -44,7 +44,7 @@ type named struct {
 }
 
 // Batch answers named queries about a site. All presets end at now. The queries have one turn and the time of one
-// query. Their answers and errors are the same as alone. An error of Batch itself is about the batch, or about its turn.
+// query. Their answers and errors are the same as alone. An error of Batch itself is about the batch or its turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -75,7 +75,8 @@ func readBatch(body []byte) (list []*named, err error) {
 			token, _ := r.ReadToken()
 			q := &named{name: token.String(), equal: -1}
 			q.of, q.body, q.err = readNamed(r.value())
-			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name }) // the last one counts
+			// The last one counts.
+			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name })
 			if list = append(list, q); len(list) > MaxBatch {
 				return schema.Invalid("queries", fmt.Sprintf("must have at most %d members", MaxBatch))
 			}
@@ -223,10 +224,12 @@ func headersOf(list []*named) map[string]string {
 	headers := map[string]string{}
 	var read uint64
 	for _, n := range list {
-		if rows, err := strconv.ParseUint(n.headers[headerRowsRead], 10, 64); err == nil && n.equal < 0 && n.headers[headerAge] == "" {
+		rows, err := strconv.ParseUint(n.headers[headerRowsRead], 10, 64)
+		if err == nil && n.equal < 0 && n.headers[headerAge] == "" {
 			read += rows
 		}
-		if fresh := n.headers[headerFreshUntil]; fresh != "" && (headers[headerFreshUntil] == "" || fresh < headers[headerFreshUntil]) {
+		fresh, earliest := n.headers[headerFreshUntil], headers[headerFreshUntil]
+		if fresh != "" && (earliest == "" || fresh < earliest) {
 			headers[headerFreshUntil] = fresh
 		}
 	}

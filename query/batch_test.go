@@ -116,6 +116,26 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// TestExplainBatch checks that each query of a batch is explained, or has its error.
+func TestExplainBatch(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	list, err := newService(conn).ExplainBatch(t.Context(), testSite, []byte(
+		`{"queries":{"a":{"range":"lastYear"},"b":{"report":"retention"},`+
+			`"c":{"report":"funnel","range":"lastYear","steps":[{},{}]}}}`,
+	), testNow)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d explanations, %v", len(list), err)
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		x := list[i]
+		if failed := name == "b"; x.Name != name || (x.Err != nil) != failed || (len(x.Statements) > 0) == failed {
+			t.Errorf("%s: %v, %d statements", x.Name, x.Err, len(x.Statements))
+		}
+	}
+}
+
 func TestBatchesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -135,11 +155,13 @@ func TestBatchesThatAreRefused(t *testing.T) {
 		{`{"queries":{"a":` + strings.Repeat("[", 17) + strings.Repeat("]", 17) + `}}`, "the body nests deeper than 18 levels"},
 	} {
 		_, _, err := service.Batch(t.Context(), Caller{}, testSite, []byte(c.body), testNow)
-		if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, c.want) {
+		e, ok := errors.AsType[*schema.Error](err)
+		if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, c.want) {
 			t.Errorf("%s: %v, want %s", c.body, err, c.want)
 		}
 	}
-	got, _ := askBatch(t, service, `{"queries":{"a":3,"b":{"report":"aggregates","range":"last7Days"},"c":{"report":1}}}`)
+	got, _ := askBatch(t, service,
+		`{"queries":{"a":3,"b":{"report":"aggregates","range":"last7Days"},"c":{"report":1}}}`)
 	for name, want := range map[string]string{
 		"a": "the body must be an object", "b": `report must be a report, not \"aggregates\"; did you mean \"aggregate\"?`, "c": "report must be a string",
 	} {
@@ -301,12 +323,14 @@ func TestLive(t *testing.T) {
 	if err := json.Unmarshal([]byte(answers[0]), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Now != "2026-03-15T12:30:45.678Z" || got.From != "2026-03-15T12:01:00.000Z" || got.Active.Columns[0].Values[0] != 2 {
+	if got.Now != "2026-03-15T12:30:45.678Z" || got.From != "2026-03-15T12:01:00.000Z" ||
+		got.Active.Columns[0].Values[0] != 2 {
 		t.Errorf("%s", answers[0])
 	}
 	events, people, agents := got.Events.Columns[1].Values, got.People.Columns[1].Values, got.Agents.Columns[1].Values
-	if len(events) != LiveMinutes || len(people) != LiveMinutes || string(events[29]) != "2" || string(people[29]) != "1" ||
-		string(events[0]) != "1" || string(agents[25]) != "1" || string(people[25]) != "0" || len(got.Pages.Columns[0].Values) != 1 {
+	if len(events) != LiveMinutes || len(people) != LiveMinutes || string(events[29]) != "2" ||
+		string(people[29]) != "1" || string(events[0]) != "1" || string(agents[25]) != "1" ||
+		string(people[25]) != "0" || len(got.Pages.Columns[0].Values) != 1 {
 		t.Errorf("%s", answers[0])
 	}
 }

@@ -20,8 +20,8 @@ func dashboard() map[string]string {
 		"page", "referrerDomain", "visitorGeoCountry", "visitorDevice", "visitorBrowser", "visitorOS", "visitorLanguage",
 		"visitorBot", "utmSource", "eventType",
 	} {
-		questions[column] = fmt.Sprintf(`"groupBy":[{"column":%[1]q}],"select":[{"column":%[1]q},{"column":"visitorsCount"},`+
-			`{"column":"eventsCount"}],"limit":10`, column)
+		questions[column] = fmt.Sprintf(`"groupBy":[{"column":%[1]q}],"limit":10,`+
+			`"select":[{"column":%[1]q},{"column":"visitorsCount"},{"column":"eventsCount"}]`, column)
 	}
 	return questions
 }

@@ -49,9 +49,11 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				"https://a.example#/b",
 			),
 			Referrer: pick("", "https://r.example/"),
-			ReferrerDomain: pick("", "r.example", "a.example", "own.example", "google.co.uk", "mail.google.com", "news.google.de", "Bing.com",
-				"notbing.com", "google.evil.example", "t.co", "x.t.co", "gemini.google.com"),
-			UTMSource: pick("", "", "", "s", "S", "LinkedIn", "linkedin", "google.com", "newsletter"), UTMMedium: pick("", "", "m", "M", "cpc", "Email", "paid-social", "organic", "social"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
+			ReferrerDomain: pick("", "r.example", "a.example", "own.example", "google.co.uk", "mail.google.com",
+				"news.google.de", "Bing.com", "notbing.com", "google.evil.example", "t.co", "x.t.co", "gemini.google.com"),
+			UTMSource:   pick("", "", "", "s", "S", "LinkedIn", "linkedin", "google.com", "newsletter"),
+			UTMMedium:   pick("", "", "m", "M", "cpc", "Email", "paid-social", "organic", "social"),
+			UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
 			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Revision: pick("", "r1"), Country: pick("", "DE", "FR", "US"),
 			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
@@ -128,7 +130,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	c, _ := insights.ByName(r.Column)
 	switch extraName(c) {
 	case "interval":
-		r.Interval = rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")
+		r.Interval = rapid.SampledFrom(naiveIntervals).Draw(t, "interval")
 	case "precision":
 		if p := rapid.IntRange(-1, 15).Draw(t, "precision"); p >= 0 {
 			r.Precision = &p
@@ -177,8 +179,9 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	}
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
 		from := daysBefore(rapid.IntRange(1, 20).Draw(t, "compare from"))(testNow)
-		r.Compare = &naiveRange{From: from, To: from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
-		interval := rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "compared")
+		lengths := []time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}
+		r.Compare = &naiveRange{From: from, To: from.Add(rapid.SampledFrom(lengths).Draw(t, "compare length"))}
+		interval := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "compared")
 		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
 			refs, at := r.Select, i
 			if at >= len(refs) {
@@ -193,7 +196,8 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 		r.Fill = true
 		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
-			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: rapid.SampledFrom([]string{"minute", "hour", "day", "week", "month"}).Draw(t, "filled")})
+			filled := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")
+			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: filled})
 			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)
@@ -233,6 +237,9 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	}
 	return r
 }
+
+// naiveIntervals are the words of intervals; "" is none.
+var naiveIntervals = []string{"", "minute", "hour", "day", "week", "month"}
 
 func drawWeek(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "", "", "monday", "sunday", "saturday", "wednesday"}).Draw(t, "week start")
@@ -325,7 +332,8 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
 		values := naiveColumns[f.Column].read(n, e, extra)
-		if slices.Contains([]string{"page", "entryPage", "exitPage"}, f.Column) && rapid.IntRange(0, 3).Draw(t, "no page") == 0 {
+		isPage := slices.Contains([]string{"page", "entryPage", "exitPage"}, f.Column)
+		if isPage && rapid.IntRange(0, 3).Draw(t, "no page") == 0 {
 			f.Values = append(f.Values, map[string]any{"page": nil})
 			continue
 		}

@@ -91,7 +91,8 @@ func TestDifferentialReports(t *testing.T) {
 			request, of, member = f, Funnel, "steps"
 			funnels++
 		} else {
-			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "minute", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			r := naiveRetention{Range: in, Zone: zone, Where: where}
+			r.Interval = rapid.SampledFrom(naiveIntervals).Draw(t, "interval")
 			r.Week = drawWeek(t)
 			if rapid.Bool().Draw(t, "first") {
 				step := drawStep(t, data["site1"], n)

@@ -74,7 +74,7 @@
 //   - Octavo's own: others adds a member others if there are rows beyond limit: their
 //     single row, whose groups are null. Its metrics are of all their events together,
 //     so a visitor of two of these groups counts once. An event with several claims
-//     counts once for each of them here too. It cannot stand beside conditions on
+//     counts once for each of them here too. It cannot stand with conditions on
 //     metrics, fill or cursor, and compare has no others.
 //   - Octavo's own: count adds rowsTotal, the number of rows without limit. With cursor,
 //     only the first page has it.

@@ -47,7 +47,9 @@ type NamedExplanation struct {
 }
 
 // ExplainBatch answers the queries of a batch one by one and explains how. Its error is about the batch itself.
-func (s *Service) ExplainBatch(ctx context.Context, site string, body []byte, now time.Time) ([]NamedExplanation, error) {
+func (s *Service) ExplainBatch(
+	ctx context.Context, site string, body []byte, now time.Time,
+) ([]NamedExplanation, error) {
 	list, err := readBatch(body)
 	if err != nil {
 		return nil, err

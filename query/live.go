@@ -29,11 +29,11 @@ var liveQueries = []struct {
 	active bool // whether the range is the time of active visitors
 	body   string
 }{
-	{"active", true, `"select":[{"column":"peopleCount"}],"where":[{"column":"visitorBot","values":[""]}]`},
-	{"activeAgents", true, `"select":[{"column":"visitorsCount"}],"where":[{"column":"visitorBot","operator":"notIn","values":[""]}]`},
+	{"active", true, `"select":[{"column":"peopleCount"}],` + ofPeople},
+	{"activeAgents", true, `"select":[{"column":"visitorsCount"}],` + ofAgents},
 	{"events", false, perMinute + `{"column":"eventsCount"}]`},
-	{"people", false, perMinute + `{"column":"peopleCount"}],"where":[{"column":"visitorBot","values":[""]}]`},
-	{"agents", false, perMinute + `{"column":"visitorsCount"}],"where":[{"column":"visitorBot","operator":"notIn","values":[""]}]`},
+	{"people", false, perMinute + `{"column":"peopleCount"}],` + ofPeople},
+	{"agents", false, perMinute + `{"column":"visitorsCount"}],` + ofAgents},
 	{"pages", false, top("page")},
 	{"sources", false, top("referrerDomain")},
 	{"countries", false, top("visitorGeoCountry")},
@@ -48,12 +48,17 @@ func LiveParts() []string {
 	return names
 }
 
-const perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime","interval":"minute"},`
+const (
+	perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime"},`
+	ofPeople  = `"where":[{"column":"visitorBot","values":[""]}]`
+	ofAgents  = `"where":[{"column":"visitorBot","operator":"notIn","values":[""]}]`
+)
 
 // top returns the members that request the column's values with the most visitors.
 func top(column string) string {
 	return fmt.Sprintf(`"groupBy":[{"column":%[1]q}],"select":[{"column":%[1]q},{"column":"visitorsCount"},`+
-		`{"column":"eventsCount"}],"limit":%[2]d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`, column, LiveTop)
+		`{"column":"eventsCount"}],"limit":%[2]d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`,
+		column, LiveTop)
 }
 
 // Live answers what happens on a site now: its visitors, minutes, pages, sources and countries. All callers of a site
@@ -87,8 +92,9 @@ func (s *Service) liveAnswer(ctx context.Context, who Caller, site string, now t
 		if part.active {
 			begin = now.Add(-ActiveMinutes * time.Minute)
 		}
-		list[i] = &named{name: part.name, of: Aggregate, equal: -1, body: fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},%s}`,
-			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), part.body)}
+		body := fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},%s}`,
+			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), part.body)
+		list[i] = &named{name: part.name, of: Aggregate, equal: -1, body: body}
 	}
 	if err := s.answerAll(ctx, who, site, list, now); err != nil {
 		return answer{}, err

@@ -98,7 +98,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, m.keptLive, states)
+	r.MustRegister(
+		seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows,
+		answers, m.keptBytes, m.keptLive, states)
 	return m
 }
 

@@ -61,7 +61,9 @@ func (n *naive) fill(r naiveRequest, dimensions []naiveKey, group func([]naiveVa
 
 // bucketsOf looks at the range in steps that no bucket is shorter than.
 func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
-	step := map[string]time.Duration{"minute": 30 * time.Second, "hour": 15 * time.Minute, "day": time.Hour, "week": 24 * time.Hour, "month": 24 * time.Hour}[interval]
+	step := map[string]time.Duration{
+		"minute": 30 * time.Second, "hour": 15 * time.Minute, "day": time.Hour, "week": 24 * time.Hour, "month": 24 * time.Hour,
+	}[interval]
 	first, last := insights.TimeBounds()
 	if r.Range.To.Before(last) {
 		last = r.Range.To

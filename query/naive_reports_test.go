@@ -107,7 +107,8 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 
 // retention returns the cohorts. ok is false if there are too many.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
-	if length := r.Range.To.Sub(r.Range.From); length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {
+	length := r.Range.To.Sub(r.Range.From)
+	if length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {
 		return nil, false
 	}
 	n = n.in(events, r.Zone, r.Range)

@@ -136,7 +136,7 @@ func naiveRefusal(r naiveRequest) string {
 		return refusal
 	}
 	if r.Others && (r.Fill || r.Cursor != nil || len(onMetrics(r.Where, true)) > 0) {
-		return "others cannot stand beside"
+		return "others cannot stand with"
 	}
 	if !r.Fill && r.Compare == nil {
 		return ""
@@ -203,8 +203,8 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer returns the columns of the result with the values of all rows, the columns of the compared range, and those of
-// the rows beyond the limit, if there are any.
+// answer returns the columns of the result with the values of all rows, the columns of the compared range, and the
+// columns of the rows beyond the limit, if there are any.
 func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared, others [][]any) {
 	groups, output := inferredKeys(r.GroupBy, r.Select), outputKeys(r)
 	if len(output) == 0 {
@@ -235,7 +235,9 @@ func (n *naive) others(events []insights.Event, r naiveRequest, dimensions []nai
 	all := newNaiveGroup(make([]naiveValue, len(dimensions)))
 	n.combine(events, r, dimensions, func(values []naiveValue, e *insights.Event) {
 		if !slices.ContainsFunc(rows, func(g *naiveGroup) bool {
-			return slices.EqualFunc(g.values, values, func(a, b naiveValue) bool { return compareKeys(a.key, b.key) == 0 })
+			return slices.EqualFunc(g.values, values, func(a, b naiveValue) bool {
+				return compareKeys(a.key, b.key) == 0
+			})
 		}) {
 			all.add(n, e)
 		}
@@ -266,7 +268,8 @@ func naiveColumnsOf(rows []*naiveGroup, absent bool, dimensions, output []naiveK
 
 // naiveWeek returns the number of a weekday: 0 is Monday.
 func naiveWeek(name string) int {
-	return max(0, slices.Index([]string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}, name))
+	days := []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+	return max(0, slices.Index(days, name))
 }
 
 func naiveZone(name string) *time.Location {

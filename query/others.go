@@ -9,7 +9,7 @@ import (
 
 // checkOthers refuses a request for others whose rows beyond the limit are not all other events of the range.
 func checkOthers(r request, p plan) error {
-	const alone = "cannot stand beside "
+	const alone = "cannot stand with "
 	switch {
 	case !r.others:
 	case len(p.having) > 0:

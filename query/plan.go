@@ -57,7 +57,7 @@ func (p plan) measures() []ref {
 	return list
 }
 
-// refs returns the columns that the statement reads, except those of conditions.
+// refs returns the columns that the statement reads, without the columns of conditions.
 func (p plan) refs() []ref {
 	refs := slices.Concat(p.groups, p.measures())
 	if p.rest != nil {

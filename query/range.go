@@ -45,8 +45,8 @@ func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	return p.first(insights.DayOf(now), week).Start(now.Location())
 }
 
-// preceding returns the range before the one that ends at to. A range of a day, week or month so far is preceded by
-// the same part of the day, week or month before.
+// preceding returns the range before the range that ends at to. Before a day, week or month so far it is the same part
+// of the day, week or month before.
 func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, time.Time) {
 	from := p.begins(to, week)
 	if p.from != nil {

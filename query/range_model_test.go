@@ -252,7 +252,8 @@ func TestCalendar(t *testing.T) {
 			}
 			for _, compare := range Comparisons() {
 				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone), starts)
-				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, period{first, last, zone, insights.WeekStart(starts)})
+				in := period{first, last, zone, insights.WeekStart(starts)}
+				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, in)
 				if err != nil || !gotFirst.Equal(wantFirst) || !gotLast.Equal(wantLast) {
 					t.Fatalf(
 						"%s: %q, %v to %v, %s: %v to %v, %v; want %v to %v",

@@ -51,7 +51,9 @@ func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader
 	if err := checkJSON(body, maxDepth); err != nil {
 		return err
 	}
-	*q = scopeRequest{timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues}}
+	*q = scopeRequest{
+		timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues},
+	}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {
 		switch name {
@@ -122,9 +124,12 @@ func (p place) String() string {
 func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
-	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare", "cursor", "others", "count"}
-	orderMembers   = []string{"by", "direction"}
-	groupMembers   = Joints()
+	requestMembers = []string{
+		"select", "where", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare",
+		"cursor", "others", "count",
+	}
+	orderMembers = []string{"by", "direction"}
+	groupMembers = Joints()
 )
 
 // columnMembers and filterMembers are derived from the rows of the extras.

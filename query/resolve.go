@@ -91,7 +91,8 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	}
 	day := slices.Index(insights.WeekStarts(), q.weekStart)
 	if day < 0 {
-		return in, schema.Invalid("weekStart", unknown("a day of the week", q.weekStart, insights.WeekStarts()), insights.WeekStarts()...)
+		days := insights.WeekStarts()
+		return in, schema.Invalid("weekStart", unknown("a day of the week", q.weekStart, days), days...)
 	}
 	in.week = insights.WeekStart(day)
 	in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week)

@@ -35,7 +35,8 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
 		c, m,
-	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), log: log, grace: Grace}
+	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m),
+		log: log, grace: Grace}
 }
 
 // answer is the JSON of an answer, and its headers.
@@ -60,7 +61,8 @@ const (
 // were, so that many boards cost as much as one.
 func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
-		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptLive,
+		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,
+		Size: func(a answer) int { return len(a.body) },
 	})
 }
 

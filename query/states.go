@@ -19,7 +19,8 @@ func (p plan) hasStates(counting insights.Counting) bool {
 		}
 	case insights.CountTotals, insights.CountSketched:
 	}
-	return p.rest == nil && len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, func(g ref) bool { return g.isTime() && g.args.Interval == nil })
+	exactTime := func(g ref) bool { return g.isTime() && g.args.Interval == nil }
+	return p.rest == nil && len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, exactTime)
 }
 
 // fromStates returns the plan for reading from states of settled parts. visits reports whether a remaining scope is

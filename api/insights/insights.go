@@ -36,7 +36,9 @@ type EventBalances interface {
 // computed. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
-	Batch(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
+	Batch(
+		ctx context.Context, from schema.QueryOrigin, body []byte,
+	) (answer []byte, headers map[string]string, err error)
 	Live(ctx context.Context, from schema.QueryOrigin) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
@@ -89,26 +91,30 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 				"An addition to the published contract."),
 		{
 			Method: http.MethodPost, Path: base + "/batch", ID: "querySiteInsights", Tag: "insights",
-			Doc: "Answer up to 24 named queries at once, as a dashboard needs them. All presets end at the answer's now. " +
-				"Each query has its own status, with the answer or the error that it has alone; equal queries run once. " +
-				"The batch takes one turn, waits for the rows of all its queries together, and has the time of one " +
-				"query. Octavo-Fresh-Until is the earliest of all answers. An addition to the published contract.",
-			Scope: queryScope(), Status: http.StatusOK,
-			BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.batch),
+			Doc: "Answer up to 24 named queries at once, as a dashboard needs them. All presets end at the " +
+				"answer's now. Each query has its own status, with the answer or the error that it has alone; " +
+				"equal queries run once. The batch takes one turn, waits for the rows of all its queries together, " +
+				"and has the time of one query. Octavo-Fresh-Until is the earliest of all answers. " +
+				"An addition to the published contract.",
+			Scope: queryScope(), Status: http.StatusOK, BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON,
+			Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.batch),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/live", ID: "getSiteLiveInsights", Tag: "insights",
-			Doc: fmt.Sprintf("Read what happens now: the visitors of the last %d minutes, the last %d minutes one by one, and "+
-				"their top pages, sources and countries. All callers of a site share an answer for two seconds. "+
+			Doc: fmt.Sprintf("Read what happens now: the visitors of the last %d minutes, the last %d minutes one by "+
+				"one, and their top pages, sources and countries. All callers of a site share an answer for two "+
+				"seconds. "+
 				"Each member is an answer like those of …/events/aggregate. An addition to the published contract.",
 				query.ActiveMinutes, query.LiveMinutes),
-			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Handler: frame.Handle(h.live),
+			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true,
+			Handler: frame.Handle(h.live),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc: "List the segments of a site's visitors in the last 30 days (fewer where they are too many to count: Octavo-Range says): " +
 				"what claims they share. Claims that tell who a visitor is make no segments.",
-			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
+			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true,
+			Handler: frame.Handle(h.segments),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",

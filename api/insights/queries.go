@@ -53,9 +53,14 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 		"fill": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
 			"Add the buckets of the one group of time in which nothing happened, at most 10,000, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
 		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
-			"Another range: the period before (of a day, week or month so far, the same part of the one before), the same dates a year before, or the same weekdays 52 weeks before. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
+			"Another range: the period before (of a day, week or month so far, the same part of the period before), "+
+				"the same dates a year before, or the same weekdays 52 weeks before. "+
+				"The answer's member compare has its range, and columns with a row for each row of columns. "+
+				"At most one group of time, with an interval, of at most 10,000 buckets."),
 		"others": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
-			"Add the member others if there are rows beyond limit: columns with the one row that they are together. Its groups are null, and its metrics are of all their events, so that a visitor of several of them counts once. Not beside conditions on metrics, fill or cursor."),
+			"Add the member others if there are rows beyond limit: columns with the one row that they are together. "+
+				"Its groups are null, and its metrics are of all their events, so that a visitor of several of them "+
+				"counts once. Not with conditions on metrics, fill or cursor."),
 		"count": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
 			"Add rowsTotal, the number of rows without limit. With cursor, only the first page has it."),
 		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()),
@@ -118,7 +123,8 @@ func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
 // OpenAPIBody describes the queries of a batch.
 func (*batchRequest) OpenAPIBody() jsonschema.Dict {
 	one := jsonschema.Dict{"type": "object", "properties": jsonschema.Dict{
-		"report": jsonschema.Documented(jsonschema.Enum(query.ReportWords()), "Which of …/events/… answers the query: aggregate if absent."),
+		"report": jsonschema.Documented(jsonschema.Enum(query.ReportWords()),
+			"Which of …/events/… answers the query: aggregate if absent."),
 	}}
 	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"queries": jsonschema.Dict{
 		"type": "object", "minProperties": 1, "maxProperties": query.MaxBatch,
@@ -135,7 +141,8 @@ func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
 		"answer": jsonschema.Documented(jsonschema.Dict{"type": "object"}, "The query's answer, or its error."),
 	}, "status", "answer")
 	return jsonschema.Object(jsonschema.Dict{
-		"now":     jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"}, "When the presets end."),
+		"now": jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"},
+			"When the presets end."),
 		"queries": jsonschema.Dict{"type": "object", "additionalProperties": one},
 	}, "now", "queries")
 }
@@ -143,10 +150,15 @@ func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
 // OpenAPIAnswer describes the parts of a live answer.
 func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 	moment := jsonschema.Dict{"type": "string", "format": "date-time"}
-	members := jsonschema.Dict{"object": jsonschema.Enum([]string{"insights-live"}), "now": moment, "from": jsonschema.Documented(moment, "When the first minute begins.")}
+	members := jsonschema.Dict{
+		"object": jsonschema.Enum([]string{"insights-live"}), "now": moment,
+		"from": jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"},
+			"When the first minute begins."),
+	}
 	required := []string{"object", "now", "from"}
 	for _, part := range query.LiveParts() {
-		members[part] = jsonschema.Object(jsonschema.Dict{"columns": jsonschema.Array(jsonschema.Dict{"type": "object"})}, "columns")
+		columns := jsonschema.Array(jsonschema.Dict{"type": "object"})
+		members[part] = jsonschema.Object(jsonschema.Dict{"columns": columns}, "columns")
 		required = append(required, part)
 	}
 	return jsonschema.Object(members, required...)
@@ -179,7 +191,8 @@ func conditionSchema() jsonschema.Dict {
 func rangeSchema() jsonschema.Dict {
 	bounds := func(format, doc string) any {
 		bound := jsonschema.Dict{"type": "string", "format": format}
-		return jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"from": bound, "to": bound}, "from", "to")), doc)
+		members := jsonschema.Dict{"from": bound, "to": bound}
+		return jsonschema.Documented(jsonschema.Closed(jsonschema.Object(members, "from", "to")), doc)
 	}
 	return jsonschema.Dict{"oneOf": []any{
 		bounds("date-time", "From a time until before another."),

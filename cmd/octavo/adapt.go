@@ -114,7 +114,9 @@ func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of
 	return a.service.Answer(ctx, queryCaller(from), of, from.SiteID, body, time.Now())
 }
 
-func (a insightsQueries) Batch(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+func (a insightsQueries) Batch(
+	ctx context.Context, from schema.QueryOrigin, body []byte,
+) ([]byte, map[string]string, error) {
 	return a.service.Batch(ctx, queryCaller(from), from.SiteID, body, time.Now())
 }
 

@@ -27,7 +27,8 @@ func TestSiteHosts(t *testing.T) {
 	if got := hosts.of(t.Context(), schema.NewID()); !slices.Equal(got, want[:1]) {
 		t.Errorf("of no site: %v, want %v", got, want[:1])
 	}
-	if _, err := st.Sites.Update(t.Context(), tenant.Site.ID, sites.Change{Hostname: schema.Some("other.example.com")}); err != nil {
+	other := sites.Change{Hostname: schema.Some("other.hosts.example.com")}
+	if _, err := st.Sites.Update(t.Context(), tenant.Site.ID, other); err != nil {
 		t.Fatal(err)
 	}
 	if got := hosts.of(t.Context(), tenant.Site.ID); !slices.Equal(got, want) {

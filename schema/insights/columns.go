@@ -13,8 +13,9 @@ var columns = append([]Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval, Visit: []string{"time"},
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
-		Doc:    "When the event happened; cut to the minute (in ranges of at most 24 hours), hour, day, week (from Monday) or month in the request's time zone if an interval is given.",
-		Expr:   bucket,
+		Doc: "When the event happened; cut to the minute (in ranges of at most 24 hours), hour, day, week (from " +
+			"weekStart) or month in the request's time zone if an interval is given.",
+		Expr: bucket,
 	},
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
 		"The page's address as sent, with its query."),

@@ -140,7 +140,8 @@ func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
 var intervals = []*Interval{
 	minute,
 	{"hour", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
-		func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
+		func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Hour) },
+		func(t time.Time) time.Time { return t.Add(time.Hour) }},
 	{"day", true, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
 		func(t time.Time, _ WeekStart) time.Time { return DayOf(t).UTC() },
 		func(t time.Time) time.Time { return DayOf(t).AddDays(1).UTC() }},
@@ -158,7 +159,8 @@ func startOfWeek(t sqltree.Expr, week WeekStart) sqltree.Expr {
 		return sqltree.Call("toStartOfWeek", t, sqltree.Int(1))
 	}
 	after := sqltree.Int(int64(week))
-	return sqltree.Call("addDays", sqltree.Call("toStartOfWeek", sqltree.Call("subtractDays", t, after), sqltree.Int(1)), after)
+	monday := sqltree.Call("toStartOfWeek", sqltree.Call("subtractDays", t, after), sqltree.Int(1))
+	return sqltree.Call("addDays", monday, after)
 }
 
 // Rank orders intervals by length. Exact time, which is nil, is 0.

@@ -60,7 +60,8 @@ func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	if len(pages) == len(values) {
 		return in
 	}
-	return sqltree.AnyOf(sqltree.Bin(sqltree.Eq, sqltree.Call("tupleElement", value, sqltree.Int(2)), sqltree.Str("")), in)
+	page := sqltree.Call("tupleElement", value, sqltree.Int(2))
+	return sqltree.AnyOf(sqltree.Bin(sqltree.Eq, page, sqltree.Str("")), in)
 }
 
 func (pageValue) Append(dst []byte, scanned any) []byte {

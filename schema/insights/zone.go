@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Zone is a time zone within a range of time, and the day with which its weeks begin. Go's zone data alone says what the
-// local time is: statements carry offsets, so that the engine's own data, which may
-// be of another year, has no say.
+// Zone is a time zone within a range of time, and the day with which its weeks begin. Go's
+// zone data alone says what the local time is: statements carry offsets, so that the
+// engine's own data, which may be of another year, has no say.
 type Zone struct {
 	location *time.Location // nil is UTC
 	spans    []span         // by time, without gaps; of UTC none
