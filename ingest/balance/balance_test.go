@@ -32,9 +32,9 @@ octavo_site_events_total{outcome="accepted",site="site_b"} 4
 octavo_site_events_total{outcome="stored",site="site_b"} 4
 octavo_site_events_total{outcome="accepted",site="other"} 14
 octavo_site_events_total{outcome="log_unavailable",site="other"} 2
-# HELP octavo_site_requests_unread_total Requests refused unread, by site (after the first hundred,
-	` + "`other`" + `) and reason: for lack of room,
-		or by the rules of a publishable key. Their events do not count as received.
+# HELP octavo_site_requests_unread_total Requests refused unread, by site (after the first hundred, ` +
+		"`other`) and reason: for lack of room, or by the rules of a publishable key. " +
+		`Their events do not count as received.
 # TYPE octavo_site_requests_unread_total counter
 octavo_site_requests_unread_total{reason="overloaded",site="other"} 1
 `
