@@ -47,9 +47,9 @@ func (e event) opens() string {
 
 // attempt is a request that sent a batch.
 type attempt struct {
-	id, body  string
-	late, age int
-	events    []event
+	id, body string
+	late     int
+	events   []event
 }
 
 // door is a door for browsers that keeps what arrives, and the server of the tracker's files.
