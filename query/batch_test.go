@@ -296,8 +296,8 @@ func TestLive(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := counted.queries.Load(); int(n) != len(liveQueries) {
-		t.Errorf("%d statements, want %d", n, len(liveQueries))
+	if n := counted.queries.Load(); int(n) != len(LiveParts()) {
+		t.Errorf("%d statements, want %d", n, len(LiveParts()))
 	}
 	for _, answer := range answers {
 		if answer != answers[0] {

@@ -99,8 +99,8 @@
 //   - Members that are null count as absent. Unknown members are a 400. The
 //     error names the first mistake in the body.
 //   - A rating counts once: page_post_feedback counts, and the comment that repeats it does not.
-//   - Octavo's own: the value {"page": null} without a space, of page, entryPage and
-//     exitPage, is met where there is no page, in a space or outside any.
+//   - Octavo's own: a value of page, entryPage or exitPage may have a null page and no space. It is met where there
+//     is no page, in a space or outside any.
 //   - A claim is compared as text, an array also by its members.
 //
 // # Funnels and retentions

@@ -19,46 +19,16 @@ const (
 	LiveMinutes = 30
 	// ActiveMinutes is how long a visitor counts as active.
 	ActiveMinutes = 5
-	// LiveTop is the number of pages, sources and countries of a live answer.
-	LiveTop = 10
 )
-
-// liveQueries are the parts of a live answer: members of aggregate requests. A bot counts as an agent.
-var liveQueries = []struct {
-	name   string
-	active bool // whether the range is the time of active visitors
-	body   string
-}{
-	{"active", true, `"select":[{"column":"peopleCount"}],` + ofPeople},
-	{"activeAgents", true, `"select":[{"column":"visitorsCount"}],` + ofAgents},
-	{"events", false, perMinute + `{"column":"eventsCount"}]`},
-	{"people", false, perMinute + `{"column":"peopleCount"}],` + ofPeople},
-	{"agents", false, perMinute + `{"column":"visitorsCount"}],` + ofAgents},
-	{"pages", false, top("page")},
-	{"sources", false, top("referrerDomain")},
-	{"countries", false, top("visitorGeoCountry")},
-}
 
 // LiveParts returns the members of a live answer that are answers of queries.
 func LiveParts() []string {
-	names := make([]string, len(liveQueries))
-	for i, part := range liveQueries {
-		names[i] = part.name
+	parts := insights.LiveQueries()
+	names := make([]string, len(parts))
+	for i, part := range parts {
+		names[i] = part.Name
 	}
 	return names
-}
-
-const (
-	perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime"},`
-	ofPeople  = `"where":[{"column":"visitorBot","values":[""]}]`
-	ofAgents  = `"where":[{"column":"visitorBot","operator":"notIn","values":[""]}]`
-)
-
-// top returns the members that request the column's values with the most visitors.
-func top(column string) string {
-	return fmt.Sprintf(`"groupBy":[{"column":%[1]q}],"select":[{"column":%[1]q},{"column":"visitorsCount"},`+
-		`{"column":"eventsCount"}],"limit":%[2]d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`,
-		column, LiveTop)
 }
 
 // Live answers what happens on a site now: its visitors, minutes, pages, sources and countries. All callers of a site
@@ -86,15 +56,16 @@ func (s *Service) Live(ctx context.Context, who Caller, site string, now time.Ti
 func (s *Service) liveAnswer(ctx context.Context, who Caller, site string, now time.Time) (answer, error) {
 	now = ceil(now)
 	from := now.Add(-time.Millisecond).Truncate(time.Minute).Add(-(LiveMinutes - 1) * time.Minute)
-	list := make([]*named, len(liveQueries))
-	for i, part := range liveQueries {
+	parts := insights.LiveQueries()
+	list := make([]*named, len(parts))
+	for i, part := range parts {
 		begin := from
-		if part.active {
+		if part.Active {
 			begin = now.Add(-ActiveMinutes * time.Minute)
 		}
 		body := fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},%s}`,
-			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), part.body)
-		list[i] = &named{name: part.name, of: Aggregate, equal: -1, body: body}
+			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), part.Members)
+		list[i] = &named{name: part.Name, of: Aggregate, equal: -1, body: body}
 	}
 	if err := s.answerAll(ctx, who, site, list, now); err != nil {
 		return answer{}, err

@@ -291,7 +291,7 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	want := len(kinds())*(2+len(classes())+len(resultcache.Sources())) + 11
+	want := len(kinds())*(2+len(classes())+len(resultcache.Sources())) + 12
 	if series != want || invalid != 1 || answered != 1 || read == 0 {
 		t.Errorf("%d series, want %d; %v invalid, %d answered from %v rows", series, want, invalid, answered, read)
 	}

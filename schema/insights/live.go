@@ -1,0 +1,40 @@
+package insights
+
+import "fmt"
+
+// LiveTop is the number of pages, sources and countries of a live answer.
+const LiveTop = 10
+
+// LiveQuery is a part of a live answer.
+type LiveQuery struct {
+	// Name is the member of the answer.
+	Name string
+	// Active means that the range is the time for which a visitor counts as active.
+	Active bool
+	// Members are those of an aggregate request, without range.
+	Members string
+}
+
+// LiveQueries returns the parts of a live answer. Every program counts as an agent.
+func LiveQueries() []LiveQuery {
+	const (
+		perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime"},`
+		ofPeople  = `"where":[{"column":"visitorBot","values":[""]}]`
+		ofAgents  = `"where":[{"column":"visitorBot","operator":"notIn","values":[""]}]`
+	)
+	top := func(column string) string {
+		return fmt.Sprintf(`"groupBy":[{"column":%[1]q}],"select":[{"column":%[1]q},{"column":"visitorsCount"},`+
+			`{"column":"eventsCount"}],"limit":%[2]d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`,
+			column, LiveTop)
+	}
+	return []LiveQuery{
+		{"active", true, `"select":[{"column":"peopleCount"}],` + ofPeople},
+		{"activeAgents", true, `"select":[{"column":"visitorsCount"}],` + ofAgents},
+		{"events", false, perMinute + `{"column":"eventsCount"}]`},
+		{"people", false, perMinute + `{"column":"peopleCount"}],` + ofPeople},
+		{"agents", false, perMinute + `{"column":"visitorsCount"}],` + ofAgents},
+		{"pages", false, top("page")},
+		{"sources", false, top("referrerDomain")},
+		{"countries", false, top("visitorGeoCountry")},
+	}
+}
