@@ -4,9 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -17,8 +20,8 @@ const (
 	hostsWait = time.Second
 )
 
-// siteHosts knows the own hosts of sites: the host of the site's name, and the host under which this installation
-// publishes sites without a name.
+// siteHosts knows the own hosts of sites: the host of the site's name, the hosts that its publishable keys list by
+// name, and the host under which this installation publishes sites without a name.
 type siteHosts struct {
 	store  *store.Store
 	public string
@@ -60,6 +63,18 @@ func (h *siteHosts) of(ctx context.Context, site string) []string {
 	}
 	if row.Hostname != nil {
 		hosts = append(hosts, *row.Hostname)
+	}
+	keys, err := h.store.Sites.ListPublishableKeys(ctx, site, "", schema.MaxLimit)
+	if err != nil {
+		h.log.WarnContext(ctx, "A query does not know the hosts of the site's keys.", "site", site, "error", err)
+		return hosts
+	}
+	for _, key := range keys.Rows {
+		for _, host := range key.Hosts {
+			if !strings.HasPrefix(host, "*") && !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSiteHosts checks that a site's own hosts are its name and the installation's, and that they are kept for a while.
+// TestSiteHosts checks that a site's own hosts are its name, its keys' hosts by name and the installation's, and that
+// they are kept for a while.
 func TestSiteHosts(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -19,8 +20,12 @@ func TestSiteHosts(t *testing.T) {
 	if _, err := st.Sites.Update(t.Context(), tenant.Site.ID, sites.Change{Hostname: schema.Some(name)}); err != nil {
 		t.Fatal(err)
 	}
+	key := sites.NewPublishableKey{Name: "k", Hosts: []string{"www.key.example.com", "*.key.example.com", name}, DailyCap: 1}
+	if _, err := st.Sites.CreatePublishableKey(t.Context(), tenant.Site.ID, key); err != nil {
+		t.Fatal(err)
+	}
 	hosts := newSiteHosts(st, "https://octavo.example.com:8443/base", slog.New(slog.DiscardHandler))
-	want := []string{"octavo.example.com", name}
+	want := []string{"octavo.example.com", name, "www.key.example.com"}
 	if got := hosts.of(t.Context(), tenant.Site.ID); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/tracker"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/sites"
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // TestSnippetCommand prints the snippet of every name, and nothing else on standard output.
@@ -35,8 +41,7 @@ func TestSnippetCommandIsRefused(t *testing.T) {
 		"site snippet s --key=opk_x --url=https://o.example --for=word": {1, `"word" is no known kind of site`, "--for takes html, docusaurus, "},
 		"site snippet s --key=gb_x --url=https://o.example":             {1, `"gb_x" is no publishable key`, "octavo site snippet --help"},
 		"site snippet s --key=opk_x --url=o.example":                    {1, `"o.example" is no address of Octavo`, "octavo site snippet --help"},
-		"site snippet s --key=opk_x":                                    {1, "is no address of Octavo", "octavo site snippet --help"},
-		"site snippet s --url=https://o.example":                        {80, "--key", "octavo site snippet --help"},
+		"site snippet s --data-dir=/nowhere --url=https://o.example":    {1, "no data", "octavo serve creates the data"},
 	} {
 		var stderr bytes.Buffer
 		code := run(strings.Fields(arguments), &stderr)
@@ -45,5 +50,43 @@ func TestSnippetCommandIsRefused(t *testing.T) {
 			!strings.Contains(lines[0], want.words) || !strings.HasPrefix(lines[1], "hint: "+want.hint) {
 			t.Errorf("octavo %s: %d\n%s", arguments, code, &stderr)
 		}
+	}
+}
+
+// TestNewestKey finds the newest publishable key of a site, in its present generation, and says what is missing.
+func TestNewestKey(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "t")
+	site := tenant.Site.ID
+	if _, err := newestKey(t.Context(), st, "nowhere"); !schema.IsCode(err, schema.CodeNotFound) {
+		t.Errorf("an unknown site: %v", err)
+	}
+	if _, err := newestKey(t.Context(), st, site); !errors.Is(err, errNoPublishableKey) {
+		t.Errorf("a site without keys: %v", err)
+	}
+	var last string
+	for _, name := range []string{"a", "b"} {
+		row, err := st.Sites.CreatePublishableKey(t.Context(), site, sites.NewPublishableKey{
+			Name: name, Hosts: []string{"docs.example.com"}, DailyCap: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = row.ID
+	}
+	if _, err := st.Sites.RotatePublishableKey(t.Context(), site, last, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := access.NewKeySecret(st).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := newestKey(t.Context(), st, site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, generation, made := schema.ReadPublishableKey(secret, text); id != last || generation != 2 || !made {
+		t.Errorf("the key is %s in generation %d, made here: %t", id, generation, made)
 	}
 }
