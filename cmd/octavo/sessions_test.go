@@ -21,6 +21,10 @@ type session struct {
 var sessions = []session{
 	{document: "README.md", begin: "make run", reason: "CI runs make test, and make run ends only by a signal"},
 	{document: "README.md", begin: ". data/quickstart.env     #", test: "TestReadmeSession"},
+	{document: "README.md", begin: "curl -s $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/keys",
+		test: "TestReadersSession"},
+	{document: "api/tracker/TRACKER.md", begin: "octavo site snippet SITE",
+		reason: "has placeholders: TestReadersSession runs the command"},
 	{document: "api/content/GIT.md", begin: ". data/quickstart.env\nREPOSITORY=", test: "TestGitSession"},
 	{document: ssoDocument, begin: "   octavo() {", test: "TestSSOSession"},
 	{document: ssoDocument, begin: "   octavo /orgs/$OCTAVO_ORG/saml -d", test: "TestSSOSession"},
