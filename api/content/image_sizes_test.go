@@ -35,7 +35,8 @@ func TestImagesHaveDimensions(t *testing.T) {
 		map[string]any{"subject": "s"}, 201)
 	for _, of := range []string{space, space + "/change-requests/" + request.ID} {
 		got := map[string]*schema.Dimensions{}
-		for _, file := range apitest.Ask[schema.Revision](b.Harness, schema.RoleAdmin, "GET", of+"/content", nil, 200).Files {
+		revision := apitest.Ask[schema.Revision](b.Harness, schema.RoleAdmin, "GET", of+"/content", nil, 200)
+		for _, file := range revision.Files {
 			got[file.Name] = file.Dimensions
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

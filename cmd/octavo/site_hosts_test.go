@@ -20,7 +20,8 @@ func TestSiteHosts(t *testing.T) {
 	if _, err := st.Sites.Update(t.Context(), tenant.Site.ID, sites.Change{Hostname: schema.Some(name)}); err != nil {
 		t.Fatal(err)
 	}
-	key := sites.NewPublishableKey{Name: "k", Hosts: []string{"www.key.example.com", "*.key.example.com", name}, DailyCap: 1}
+	listed := []string{"www.key.example.com", "*.key.example.com", name}
+	key := sites.NewPublishableKey{Name: "k", Hosts: listed, DailyCap: 1}
 	if _, err := st.Sites.CreatePublishableKey(t.Context(), tenant.Site.ID, key); err != nil {
 		t.Fatal(err)
 	}

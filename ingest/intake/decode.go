@@ -381,8 +381,8 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	d.derive(in, d.sent.userAgent, &client.Place, ip, own)
 }
 
-// derive fills the columns that both doors derive in the same way. stated is the place according to a trusted sender. own
-// says that ip is certainly the visitor's.
+// derive fills the columns that both doors derive in the same way. stated is the place according to a trusted sender.
+// own says that ip is certainly the visitor's.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
 	e := &d.event
 	if e.DisplayContext == 0 {

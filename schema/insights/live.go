@@ -11,7 +11,7 @@ type LiveQuery struct {
 	Name string
 	// Active means that the range is the time for which a visitor counts as active.
 	Active bool
-	// Members are those of an aggregate request, without range.
+	// Members are members of an aggregate request, without range.
 	Members string
 }
 

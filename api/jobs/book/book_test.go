@@ -100,7 +100,7 @@ func small() []page {
 	return pages
 }
 
-// TestPartsAreTheBook checks that a book in parts that begin at pages of the first level is the book in one piece, sheet
+// TestPartsAreTheBook compares a book in parts that begin at pages of the first level with the book in one piece, sheet
 // by sheet. The short form has two books, with every kind of block and with groups of pages.
 func TestPartsAreTheBook(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,7 @@ func svg(start []byte) (width, height int) {
 			case "height":
 				height = pixels(attribute.Value)
 			case "viewBox":
-				box = strings.FieldsFunc(attribute.Value, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' || r == '\r' })
+				box = strings.Fields(strings.ReplaceAll(attribute.Value, ",", " "))
 			}
 		}
 		if (width == 0 || height == 0) && len(box) == 4 {
