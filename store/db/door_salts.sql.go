@@ -16,7 +16,7 @@ const doorSalts = `-- name: DoorSalts :many
 select day, salt, made_at from door_salts where day > (now() at time zone 'UTC')::date - 2 order by day
 `
 
-// Index: none, the table has three rows at most.
+// Index: door_salts_pkey.
 func (q *Queries) DoorSalts(ctx context.Context) ([]DoorSalt, error) {
 	rows, err := q.db.Query(ctx, doorSalts)
 	if err != nil {
@@ -41,7 +41,7 @@ const hasOldDoorSalts = `-- name: HasOldDoorSalts :one
 select exists (select from door_salts where day <= (now() at time zone 'UTC')::date - 2)
 `
 
-// Index: none, the table has three rows at most.
+// Index: door_salts_pkey.
 func (q *Queries) HasOldDoorSalts(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, hasOldDoorSalts)
 	var exists bool
@@ -54,7 +54,7 @@ insert into door_salts as s (day, salt, made_at)
 select $1::date, $2::bytea, coalesce($3::timestamptz, clock_timestamp())
 where $1::date > (now() at time zone 'UTC')::date - 2
 on conflict (day) do update set salt = excluded.salt, made_at = excluded.made_at
-where (excluded.made_at, excluded.salt) < (s.made_at, s.salt)
+where $3::timestamptz is not null and (excluded.made_at, excluded.salt) < (s.made_at, s.salt)
 `
 
 type KeepDoorSaltParams struct {
@@ -63,7 +63,8 @@ type KeepDoorSaltParams struct {
 	MadeAt *time.Time
 }
 
-// Index: door_salts_pkey. Of two salts of a day the older one stays. A day that is over for long gets none.
+// Index: door_salts_pkey. Of two salts of a day the older one stays. A new salt, without made_at, replaces no other: a
+// node may have read the other one. A day that is over for long gets no salt.
 func (q *Queries) KeepDoorSalt(ctx context.Context, arg KeepDoorSaltParams) error {
 	_, err := q.db.Exec(ctx, keepDoorSalt, arg.Day, arg.Salt, arg.MadeAt)
 	return err

@@ -1,17 +1,18 @@
 -- name: KeepDoorSalt :exec
--- Index: door_salts_pkey. Of two salts of a day the older one stays. A day that is over for long gets none.
+-- Index: door_salts_pkey. Of two salts of a day the older one stays. A new salt, without made_at, replaces no other: a
+-- node may have read the other one. A day that is over for long gets no salt.
 insert into door_salts as s (day, salt, made_at)
 select sqlc.arg(day)::date, sqlc.arg(salt)::bytea, coalesce(sqlc.narg(made_at)::timestamptz, clock_timestamp())
 where sqlc.arg(day)::date > (now() at time zone 'UTC')::date - 2
 on conflict (day) do update set salt = excluded.salt, made_at = excluded.made_at
-where (excluded.made_at, excluded.salt) < (s.made_at, s.salt);
+where sqlc.narg(made_at)::timestamptz is not null and (excluded.made_at, excluded.salt) < (s.made_at, s.salt);
 
 -- name: DoorSalts :many
--- Index: none, the table has three rows at most.
+-- Index: door_salts_pkey.
 select day, salt, made_at from door_salts where day > (now() at time zone 'UTC')::date - 2 order by day;
 
 -- name: HasOldDoorSalts :one
--- Index: none, the table has three rows at most.
+-- Index: door_salts_pkey.
 select exists (select from door_salts where day <= (now() at time zone 'UTC')::date - 2);
 
 -- name: LockDoorSalts :exec
