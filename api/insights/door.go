@@ -2,7 +2,6 @@ package insights
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"time"
 
@@ -136,9 +135,8 @@ type pixelRequest struct {
 	Title    string `query:"title"`
 }
 
-// pixelBatch is the batch that a shown pixel stands for.
+// pixelBatch is the batch that a shown pixel stands for. It has no id, because an image has no retries.
 type pixelBatch struct {
-	ID     string        `json:"id"`
 	Events [1]pixelEvent `json:"events"`
 }
 
@@ -158,7 +156,7 @@ func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (fr
 	if view.URL == "" {
 		view.URL = r.Referer
 	}
-	body, err := schema.EncodeJSON(pixelBatch{ID: rand.Text(), Events: [1]pixelEvent{view}})
+	body, err := schema.EncodeJSON(pixelBatch{Events: [1]pixelEvent{view}})
 	if err != nil {
 		return frame.Pixel{}, err
 	}
@@ -181,6 +179,8 @@ func (*doorRequest) OpenAPIBody() jsonschema.Dict {
 				"not used."),
 		"url":      jsonschema.Dict{"type": "string", "format": "uri"},
 		"referrer": jsonschema.Text(), "language": jsonschema.Text(), "title": jsonschema.Text(),
+		"status": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": insights.MinHTTPStatus,
+			"maximum": insights.MaxHTTPStatus}, "The status of the answer to the request for the page."),
 	}, "type", "url")
 	events := jsonschema.Array(event)
 	events["maxItems"] = maxDoorEvents
