@@ -34,10 +34,9 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 		Address: address, Admin: admin, Roles: roles, Dir: filepath.Join(r.dir, name), Token: r.client.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: clickHouse, Brokers: r.brokers, Topic: r.topic,
 		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
-	}.Environment(
-		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions),
-		"OCTAVO_SINK_SESSION_TIMEOUT="+r.session.String(),
-	)
+	}.Environment(append([]string{
+		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions), "OCTAVO_SINK_SESSION_TIMEOUT=" + r.session.String(),
+	}, product.DoorSettings...)...)
 	return address, r.nodes.Start(ctx, supervise.Spec{
 		Name: name,
 		Command: func() (*exec.Cmd, error) {

@@ -88,9 +88,10 @@ func (r *result) text() string {
 	} {
 		fmt.Fprintf(&b, "| %s | %d |\n", line.what, line.n)
 	}
-	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were repeated %d times.\n"+
+	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and %d came through the door for browsers. "+
+		"These were repeated %d times.\n"+
 		"%d were not sent because %d were open. Responses by status: ",
-		s.Requests, s.Keyed, s.Retries, s.Held, witness.MaxOpen)
+		s.Requests, s.Keyed, s.Door, s.Retries, s.Held, witness.MaxOpen)
 	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		if i > 0 {
 			b.WriteString(", ")

@@ -60,6 +60,7 @@ type rig struct {
 
 	client    product.Client
 	org, site string
+	door      string // path of the door for browsers
 }
 
 func (r *rig) insights() string { return product.Insights(r.org, r.site) }
@@ -155,6 +156,10 @@ func (r *rig) create(ctx context.Context) (err error) {
 		return err
 	}
 	r.site, err = r.client.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Chaos")
+	if err != nil {
+		return err
+	}
+	r.door, err = r.client.Door(ctx, r.org, r.site, witness.EventHost)
 	return err
 }
 

@@ -80,6 +80,11 @@ func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err erro
 	}
 	defer func() { _ = t.Close() }()
 	l.load = witness.NewLoad(rate, keyedShare, l.site.events(), l.node.Client.Token, []string{l.node.Client.Address}, seed)
+	door, err := l.node.Client.Door(ctx, l.site.org, l.site.id, witness.EventHost)
+	if err != nil {
+		return err
+	}
+	l.load.Through(door)
 	return refuse(ctx, t)
 }
 

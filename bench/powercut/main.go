@@ -115,7 +115,9 @@ func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File,
 	}
 	n := &node{single.Node{
 		Binary: binary, Client: product.Client{Address: address, Token: schema.NewToken()}, Log: log,
-		More: []string{"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0", "OCTAVO_SINK_SESSION_TIMEOUT=6s"},
+		More: append([]string{
+			"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0", "OCTAVO_SINK_SESSION_TIMEOUT=6s",
+		}, product.DoorSettings...),
 	}}
 	l := &life{dir: dir, picture: filepath.Join(dir, "picture.img"), size: c.Size << 20, node: n, catchup: c.Catchup, endLoad: func() {}}
 	defer func() { err = errors.Join(err, l.end()) }()

@@ -131,6 +131,18 @@ func (c Client) exchange(ctx context.Context, method, path string, body []byte, 
 	return answer, nil
 }
 
+// DoorSettings are the settings with which a load through the door for browsers has no limit: it comes from one address
+// and with one key.
+var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
+
+// Door makes a publishable key of a site for the pages of a host. It returns the path of the door for browsers.
+func (c Client) Door(ctx context.Context, org, site, host string) (string, error) {
+	var made struct{ Key string }
+	key := map[string]any{"name": "Load", "hosts": []string{host}, "dailyCap": 1_000_000_000}
+	err := c.Call(ctx, http.MethodPost, Insights(org, site)+"/keys", key, http.StatusCreated, &made)
+	return "/e/" + made.Key, err
+}
+
 // Create creates a resource with a title and returns its id.
 func (c Client) Create(ctx context.Context, path, title string) (string, error) {
 	var made struct{ ID string }

@@ -28,7 +28,8 @@ type Request struct {
 	Events  int
 	Outcome Outcome
 	Past    bool // its events are spread over many months
-	Keyed   bool // sent with an Idempotency-Key until it was acknowledged
+	Keyed   bool // sent with an Idempotency-Key, or through the door, until it was acknowledged
+	Door    bool // sent through the door for browsers
 }
 
 // Verdict is the result of the comparison. Torn counts requests, the other

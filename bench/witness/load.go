@@ -28,7 +28,12 @@ const (
 	month      = 30 * 24 * time.Hour
 	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
+	// doorShare of the requests are browsers' batches, if the load has a door.
+	doorShare = 1.0 / 3
 )
+
+// EventHost is the host of the events' URLs.
+const EventHost = "docs.example.com"
 
 // Load sends events to the API nodes in an open loop: at a fixed rate, whatever
 // the nodes do.
@@ -37,6 +42,7 @@ type Load struct {
 	keyed float64 // share of requests with an Idempotency-Key
 	path  string
 	token string
+	door  string // path of the door for browsers; "" for none
 	nodes []*node
 	began time.Time     // so that a repeated request has the same timestamps
 	rng   *rand.Rand    // used only by Run
@@ -73,6 +79,9 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
+// Through sends a third of the requests through the door for browsers, at its path with a publishable key.
+func (l *Load) Through(door string) { l.door = door }
+
 // Run sends until ctx is done. Calling it again continues the load.
 func (l *Load) Run(ctx context.Context) {
 	due := time.Now()
@@ -82,6 +91,10 @@ func (l *Load) Run(ctx context.Context) {
 			r.Events = maxEvents/2 + l.rng.IntN(maxEvents/2)
 		}
 		r.Keyed = l.rng.Float64() < l.keyed
+		if l.door != "" && l.rng.Float64() < doorShare {
+			// A browser's batch is recent and small, and has an id.
+			r.Door, r.Keyed, r.Past, r.Events = true, true, false, min(r.Events, usualEvents)
+		}
 		at, twin := l.rng.IntN(len(l.nodes)), l.rng.IntN(4) == 0
 		timer := time.NewTimer(time.Until(due))
 		select {
@@ -105,25 +118,24 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request: once without a key; with a key until it is
+// send sends one request: once without a key; with a key or through the door until it is
 // acknowledged, sometimes to two nodes at the same time.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
-		r.Outcome = l.exchange(at, body, "")
+		r.Outcome = l.exchange(at, r, body)
 		l.record(r)
 		return
 	}
-	key := l.key(r)
 	// Back off like a considerate client.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan Outcome, 1)
 		if twin {
-			go func() { other <- l.exchange((at+1)%len(l.nodes), body, key) }()
+			go func() { other <- l.exchange((at+1)%len(l.nodes), r, body) }()
 		} else {
 			other <- Unsent
 		}
-		one, two := l.exchange(at, body, key), <-other
+		one, two := l.exchange(at, r, body), <-other
 		r.Outcome = after(r.Outcome, one, two)
 		if r.Outcome == Acknowledged || time.Now().After(end) {
 			break
@@ -146,7 +158,7 @@ func (l *Load) Resend(most int) error {
 		if most--; most < 0 {
 			break
 		}
-		if got := l.exchange(0, l.body(r), l.key(r)); got != Acknowledged {
+		if got := l.exchange(0, r, l.body(r)); got != Acknowledged {
 			return fmt.Errorf("request %d was acknowledged first and %s when it was repeated under its Idempotency-Key", r.Number, got)
 		}
 	}
@@ -167,9 +179,14 @@ func after(outcomes ...Outcome) Outcome {
 }
 
 // exchange makes one attempt at one node.
-func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
-	if len(headers) == 1 && headers[0] == "" {
-		headers = nil
+func (l *Load) exchange(at int, r Request, body []byte) Outcome {
+	path, token := l.path, l.token
+	var headers []string
+	switch {
+	case r.Door:
+		path, token = l.door, ""
+	case r.Keyed:
+		headers = []string{"Idempotency-Key: " + l.key(r)}
 	}
 	var conn *loadgen.Conn
 	select {
@@ -181,7 +198,8 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 			return Unsent // nothing listens, so nothing was sent
 		}
 	}
-	status, answer, err := conn.Exchange(loadgen.Request(http.MethodPost, l.nodes[at].address, l.path, l.token, body, headers...))
+	request := loadgen.Request(http.MethodPost, l.nodes[at].address, path, token, body, headers...)
+	status, answer, err := conn.Exchange(request)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -215,9 +233,8 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 	}
 }
 
-func (l *Load) key(r Request) string {
-	return "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.Number, 10)
-}
+// key returns the Idempotency-Key of a request, or the id of a browser's batch.
+func (l *Load) key(r Request) string { return l.salt + "-" + strconv.FormatUint(r.Number, 10) }
 
 func (l *Load) record(r Request) {
 	l.mu.Lock()
@@ -237,6 +254,9 @@ func (l *Load) Finish() {
 
 // body returns a request's events. Visitors recur, pages do not.
 func (l *Load) body(r Request) []byte {
+	if r.Door {
+		return l.batch(r)
+	}
 	b := []byte(`{"events":[`)
 	for place := range r.Events {
 		if place > 0 {
@@ -260,6 +280,20 @@ func (l *Load) body(r Request) []byte {
 	return append(b, "]}"...)
 }
 
+// batch returns a browser's batch with a request's events.
+func (l *Load) batch(r Request) []byte {
+	b := []byte(`{"id":"` + l.key(r) + `","events":[`)
+	for place := range r.Events {
+		if place > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"type":"page_view","url":"`+EventURL...)
+		b = strconv.AppendUint(b, EventID(r.Number, place), 10)
+		b = append(b, `"}`...)
+	}
+	return append(b, "]}"...)
+}
+
 // Count sums up what was sent.
 func (l *Load) Count() (sum Counts) {
 	l.mu.Lock()
@@ -274,7 +308,10 @@ func (l *Load) Count() (sum Counts) {
 	}
 	for _, r := range l.requests {
 		sum.Events += r.Events
-		if r.Keyed {
+		switch {
+		case r.Door:
+			sum.Door++
+		case r.Keyed:
 			sum.Keyed++
 		}
 		switch r.Outcome {
@@ -296,7 +333,8 @@ func (l *Load) Count() (sum Counts) {
 // Counts are numbers of events, except where the name says requests.
 type Counts struct {
 	Requests     int
-	Keyed        int
+	Keyed        int // with an Idempotency-Key
+	Door         int // requests through the door for browsers
 	Retries      int
 	Held         int // due while too many were open
 	Events       int

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -24,25 +25,38 @@ type fakeNode struct {
 	n      int
 	answer func(n int) int // 0: store and break the connection
 	forget bool            // ignore idempotency keys
+	door   int             // requests through the door for browsers
 }
 
 func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, _ := io.ReadAll(r.Body)
 	var body struct {
-		Events []struct{ Location struct{ URL string } }
+		ID     string
+		Events []struct {
+			URL      string
+			Location struct{ URL string }
+		}
 	}
-	if json.Unmarshal(text, &body) != nil || r.Header.Get("Authorization") != "Bearer token" {
+	token := "Bearer token"
+	door := r.URL.Path == testDoor
+	if door {
+		token = ""
+	}
+	if json.Unmarshal(text, &body) != nil || r.Header.Get("Authorization") != token || door != (body.ID != "") {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	f.mu.Lock()
 	f.n++
 	status := f.answer(f.n)
-	key := r.Header.Get("Idempotency-Key")
+	key := cmp.Or(r.Header.Get("Idempotency-Key"), body.ID)
+	if door {
+		f.door++
+	}
 	if (status == 0 || status == 204) && !(key != "" && f.keys[key] && !f.forget) {
 		f.keys[key] = true
 		for _, e := range body.Events {
-			id, _ := strconv.ParseUint(strings.TrimPrefix(e.Location.URL, EventURL), 10, 64)
+			id, _ := strconv.ParseUint(strings.TrimPrefix(cmp.Or(e.Location.URL, e.URL), EventURL), 10, 64)
 			row := f.rows[id]
 			row.Rows++
 			f.rows[id] = row
@@ -54,6 +68,8 @@ func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(status)
 }
+
+const testDoor = "/e/key"
 
 func forgetsKeys(f *fakeNode) { f.forget = true }
 
@@ -81,6 +97,7 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	}
 	l := NewLoad(2_000, keyed, "/events", "token", addresses, 1)
 	l.again = time.Millisecond
+	l.Through(testDoor)
 	l.Run(ctx)
 	l.Finish()
 	// Every request has been answered, so all writes to the store are visible
@@ -125,7 +142,10 @@ func TestLoadRepeatsKeys(t *testing.T) {
 	statuses := []int{204, 503, 0}
 	l, fake := runLoad(t, 1, func(n int) int { return statuses[n%len(statuses)] })
 	c := l.Count()
-	if c.Acknowledged != c.Events || c.Keyed != c.Requests || c.Retries == 0 {
+	if c.Acknowledged != c.Events || c.Keyed+c.Door != c.Requests || c.Retries == 0 {
+		t.Errorf("got %+v", c)
+	}
+	if c.Door == 0 || fake.door < c.Door {
 		t.Errorf("got %+v", c)
 	}
 	if v := Compare(l.requests, fake.rows); len(v.Examples) > 0 || v.Stored != c.Events {
@@ -148,7 +168,7 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := NewLoad(1, 0, "/events", "token", []string{address}, 1)
-	if got := l.exchange(0, []byte("{}"), ""); got != Unsent {
+	if got := l.exchange(0, Request{}, []byte("{}")); got != Unsent {
 		t.Errorf("got %s", got)
 	}
 }
