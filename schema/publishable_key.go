@@ -54,7 +54,7 @@ func PublishableKeyText(secret []byte, id string, generation int) string {
 	var key [keyBytes]byte
 	// Such an id is the text of 16 bytes, and 26 digits of base32 hold 130 bits.
 	_, _ = idEncoding.Decode(key[:keyIDBytes], []byte(id))
-	binary.BigEndian.PutUint16(key[keyIDBytes:], uint16(generation)) //nolint:gosec // MaxKeyGeneration bounds it.
+	binary.BigEndian.PutUint16(key[keyIDBytes:], uint16(generation)) // MaxKeyGeneration bounds it.
 	copy(key[keySigned:], keyMAC(secret, key[:keySigned]))
 	return PublishableKeyPrefix + idEncoding.EncodeToString(key[:])
 }

@@ -13,6 +13,9 @@
 // Jobs of a user who names hosts that send a byte every four seconds let the
 // jobs of others be done within 30 s. An import of 200 MB is done, too.
 //
+// At the door for browsers, five hundred addresses send a thousand requests a second: with keys that nobody made, with
+// one key, with one batch again and again, and for other hosts. Others may wait twice the idle time (and 5 ms).
+//
 // With a token, it runs eighty heavy queries at once, over and over. Another
 // token's light queries may take three times the idle time (and 5 ms) at the
 // 99th percentile.
@@ -44,7 +47,7 @@ type options struct {
 	Rounds      int           `default:"3" help:"Rounds of all attacks."`
 	Pause       time.Duration `default:"5ms" help:"Pause between requests of the other client."`
 	Memory      int           `default:"300" help:"Memory that the node may use under connections, in MB."`
-	Rows        []string      `help:"The rows to run: unread, bombs, tarpits, connections, queries. Default: all."`
+	Rows        []string      `help:"The rows to run: unread, bombs, tarpits, connections, door, queries. Default: all."`
 	Binary      string        `help:"Path of an octavo binary. Default: build one."`
 }
 
@@ -99,6 +102,7 @@ func (o options) run(ctx context.Context) (err error) {
 		{"bombs", func() error { return o.bombs(ctx, node) }},
 		{"tarpits", func() error { return o.tarpits(ctx, node, filepath.Join(dir, "repositories")) }},
 		{"connections", func() error { return o.connections(ctx, node) }},
+		{"door", func() error { return o.door(ctx, node) }},
 		{"queries", func() error { return o.queries(ctx, node) }},
 	} {
 		if len(o.Rows) == 0 || slices.Contains(o.Rows, row.name) {
