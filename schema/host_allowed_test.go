@@ -123,7 +123,7 @@ func TestHostsOfURLs(t *testing.T) {
 	})
 }
 
-func TestHostsTakeNoMemory(t *testing.T) { //nolint:paralleltest // It counts allocations.
+func TestHostsTakeNoMemory(t *testing.T) { // It is not parallel, because it counts allocations.
 	hosts := []string{"a.example", "*.docs.example.com"}
 	if n := testing.AllocsPerRun(100, func() {
 		if !HostAllowed(hosts, HostOf("https://API.Docs.example.com:443/a")) {
