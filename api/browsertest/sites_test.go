@@ -67,15 +67,12 @@ func write(t *testing.T, path, text string) {
 // installed returns a program of an example site, or skips the test.
 func installed(t *testing.T, path string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("building the example sites takes half a minute: see make test-sites")
-	}
 	path, err := filepath.Abs(filepath.Join("sites", path))
 	if err == nil {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		t.Skip("the example sites are not installed (make sites): ", err)
+		t.Skip("the example sites are not installed (make sites): CI runs make test-sites: ", err)
 	}
 	return path
 }
@@ -95,6 +92,9 @@ func (b *tab) typeOver(selector, text string) {
 
 // TestVitePress reads the example site of VitePress.
 func TestVitePress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
+	}
 	t.Parallel()
 	program := installed(t, "vitepress/node_modules/.bin/vitepress")
 	d := newDoor(t)
@@ -132,6 +132,9 @@ func TestVitePress(t *testing.T) {
 
 // TestMaterial reads the example site of Material for MkDocs, which goes from page to page without loading them.
 func TestMaterial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
+	}
 	t.Parallel()
 	program := installed(t, "mkdocs/venv/bin/mkdocs")
 	d := newDoor(t)
