@@ -105,7 +105,7 @@ func TestVitePress(t *testing.T) {
 	b := newPerson(t)
 	b.open(base+"/", "main h1")
 	d.await("page_view", 1)[0].has(t, event{"url": base + "/", "title": "Home | Example"})
-	b.do(chromedp.Click(chromedp.CSS(`main a[href^="/webhooks"]`)), chromedp.WaitVisible(chromedp.CSS("button.copy")))
+	b.do(chromedp.Click(chromedp.CSS(`main a[href*="webhooks"]`)), chromedp.WaitVisible(chromedp.CSS("button.copy")))
 	step := d.await("page_view", 2)[1]
 	step.has(t, event{"url": base + "/webhooks.html", "title": "Webhooks | Example", "referrer": base + "/"})
 	b.do(chromedp.Click(chromedp.CSS("button.copy")))
