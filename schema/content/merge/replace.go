@@ -85,13 +85,15 @@ func (m *merger) restated(deleter, other *side, deleted, list []string) map[stri
 	if m.compared += len(list) + len(deleted); len(list) == 0 || m.compared > maxNear {
 		return nil
 	}
-	text := newPassage()
+	// The deleter knew the text before the other side's edit.
+	before, after := newPassage(), newPassage()
 	for _, key := range deleted {
-		text.add(other.blocks[key].node)
+		before.add(m.base.blocks[key].node)
+		after.add(other.blocks[key].node)
 	}
 	found := map[string]bool{}
 	for _, key := range list {
-		if text.says(deleter.blocks[key].node) {
+		if n := deleter.blocks[key].node; before.says(n) || after.says(n) {
 			found[key] = true
 		}
 	}
