@@ -195,8 +195,8 @@ func (n *node) followAgents(in *intake.Intake) {
 	})
 }
 
-// agentsFollower reads the fetched addresses when their file has changed. No start needs the file: without one that it
-// can read, the previous addresses stay in use.
+// agentsFollower reads the fetched addresses when their file has changed. No start needs the file: if it is absent or
+// broken, the previous addresses stay in use.
 type agentsFollower struct {
 	settings *Settings
 	use      func(*agentlist.Ranges)

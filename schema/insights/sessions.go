@@ -99,8 +99,8 @@ func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.
 // CountOf is the number of such events in a row that is made of several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
-// sessionMetric is a mean over sessions. A row of the statement is a session in a group. Rows count only if one of
-// their events is one that sessions are made of.
+// sessionMetric is a mean over sessions. A row of the statement is a session in a group. A row counts only if sessions
+// are made of one of its events.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
 	c := meanMetric(name, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() }, SessionEvents)
 	c.Session = parts
