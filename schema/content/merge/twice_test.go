@@ -160,7 +160,7 @@ func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listA
 }
 
 // TestRestatedElsewhere edits a text on one side. The other side deletes its block and writes the text, with an edit of
-// its own, into a block with another key. One conflict has both, and each word is in the result once.
+// its own, into a block with another key. The conflict has both, and each word is in the result once.
 func TestRestatedElsewhere(t *testing.T) {
 	t.Parallel()
 	document := func(blocks ...[2]string) schema.Document {
