@@ -20,6 +20,7 @@ type tagNode struct {
 	endAt      int    // in the source
 	terminated bool
 	division   bool // the tag is written as <div data-tag="name">
+	afterBlank bool // the line before is blank
 }
 
 var kindTag = ast.NewNodeKind("Tag")
@@ -36,6 +37,7 @@ type detailsNode struct {
 	ast.BaseBlock
 	open, title string // the tag, and the content of a <summary> on its line
 	terminated  bool
+	afterBlank  bool // the line before is blank
 }
 
 var kindDetails = ast.NewNodeKind("Details")

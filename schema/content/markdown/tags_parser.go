@@ -80,12 +80,14 @@ func (tagParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	n := block.(*tagNode)
 	line, segment := reader.PeekLine()
+	afterBlank := n.afterBlank
+	n.afterBlank = util.IsBlank(line)
 	if n.row == nil || n.row.form == formAlone || n.terminated {
 		return parser.Close
 	}
 	if ends := divisionCloses.Match(line); n.division && ends || !n.division && bytes.Contains(line, []byte("{%")) {
 		if t, ok := readTagLine(line); (ends || ok && t.name == "end"+n.row.name) &&
-			!belongsInside(n, line, pc.OpenedBlocks()) {
+			!belongsInside(n, line, afterBlank, pc.OpenedBlocks()) {
 			n.terminated, n.end, n.endAt = true, strings.TrimSpace(string(line)), segment.Start
 			advanceToEnd(reader, line, segment)
 			return parser.Close
@@ -138,10 +140,12 @@ func (row *tagRow) known() []tagAttribute {
 }
 
 // belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block of code
-// that is still open, or to an item of a list.
-func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
+// that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
+func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
+	last, isItem := open[len(open)-1].Node.(*ast.ListItem)
+	listsEnd := afterBlank && isItem && last.ChildCount() == 0
 	for _, b := range open[at+1:] {
 		switch n := b.Node.(type) {
 		case *tagNode:
@@ -159,7 +163,7 @@ func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
 		case *ast.Blockquote:
 			return false
 		case *ast.ListItem:
-			return indent >= n.Offset
+			return indent >= n.Offset && !listsEnd
 		}
 	}
 	return false
@@ -194,9 +198,12 @@ func (detailsParser) Open(parent ast.Node, reader text.Reader, pc parser.Context
 }
 
 func (detailsParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	n := block.(*detailsNode)
 	line, segment := reader.PeekLine()
-	if detailsCloses.Match(line) && !belongsInside(block, line, pc.OpenedBlocks()) {
-		block.(*detailsNode).terminated = true
+	afterBlank := n.afterBlank
+	n.afterBlank = util.IsBlank(line)
+	if detailsCloses.Match(line) && !belongsInside(n, line, afterBlank, pc.OpenedBlocks()) {
+		n.terminated = true
 		advanceToEnd(reader, line, segment)
 		return parser.Close
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+
+	"github.com/yuin/goldmark/util"
 )
 
 var (
@@ -15,7 +17,9 @@ var (
 	// markersOnly matches the beginning of a quote, and a line of nothing but what begins an item of a list.
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
-	fenceOpens = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	fenceOpens  = regexp.MustCompile("^(```+|~~~+)")
+	itemMarkers = regexp.MustCompile(`^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+`)
+	taskBox     = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 )
 
 // tagSplitter gives the tags of containers lines of their own where text is before or behind them: {% hint %} text {%
@@ -23,6 +27,9 @@ var (
 type tagSplitter struct {
 	out   []byte
 	fence string
+	// items are the columns at which the content of the open list items begins; the fence stands in the first fenceIn of them.
+	items   []int
+	fenceIn int
 	// open are the tags that are open, paired has the tags that have an end.
 	open   []string
 	paired map[int]bool
@@ -47,17 +54,7 @@ func splitTags(source string) string {
 
 func (s *tagSplitter) line(from, to int) {
 	line := s.out[from:to]
-	match := fenceOpens.FindSubmatch(line)
-	switch {
-	case s.fence != "":
-		if match != nil && bytes.HasPrefix(match[1], []byte(s.fence)) {
-			s.fence = ""
-		}
-		return
-	case match != nil:
-		s.fence = string(match[1])
-		return
-	case !bytes.Contains(line, []byte("{%")):
+	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {
 		return
 	}
 	for { // Tags can follow each other in a line.
@@ -81,6 +78,46 @@ func (s *tagSplitter) line(from, to int) {
 		from, line = from+at, line[at:]
 	}
 	s.ends(line)
+}
+
+// fences follows blocks of code, and reports whether the line belongs to one. A block ends with the list item that it is in.
+func (s *tagSplitter) fences(line []byte) bool {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return s.fence != ""
+	}
+	indent, _ := util.IndentWidth(line, 0)
+	for len(s.items) > 0 && indent < s.items[len(s.items)-1] {
+		s.items = s.items[:len(s.items)-1]
+	}
+	if len(s.items) < s.fenceIn {
+		s.fence, s.fenceIn = "", 0
+	}
+	text := bytes.TrimLeft(line, " \t")
+	if s.fence != "" {
+		if match := fenceOpens.FindSubmatch(text); match != nil && bytes.HasPrefix(match[1], []byte(s.fence)) {
+			s.fence, s.fenceIn = "", 0
+		}
+		return true
+	}
+	if markers := itemMarkers.Find(line); markers != nil {
+		indent = len(markers)
+		text = line[indent:]
+		if len(text) == 0 {
+			indent = len(bytes.TrimRight(markers, " \t")) + 1
+		}
+		s.items = append(s.items, indent)
+		text = text[len(taskBox.Find(text)):]
+	}
+	in := 0
+	if len(s.items) > 0 {
+		in = s.items[len(s.items)-1]
+	}
+	match := fenceOpens.FindSubmatch(text)
+	if match == nil || indent-in > 3 { // More than three columns to the right is code without a fence.
+		return false
+	}
+	s.fence, s.fenceIn = string(match[1]), len(s.items)
+	return true
 }
 
 // splitAt makes a newline of the space behind a tag, or of the one before its end, which moves; false if there is none.
