@@ -42,7 +42,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		answers: map[Report]map[resultcache.Source]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
-			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
+			Help: "Queries that ran again with approximate counts of distinct values, because exact counts " +
+				"exceeded the memory limit.",
 		}),
 	}
 	m.running = prometheus.NewGauge(prometheus.GaugeOpts{
@@ -51,7 +52,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	})
 	m.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_waiting",
-		Help: "Queries waiting for a slot of their token, their organization or the node, or until their rows fit.",
+		Help: "Queries that wait for a slot of their token, organization or node, or for room for their rows.",
 	})
 	m.runningRows = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_running_rows",
@@ -67,15 +68,17 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind", "from"})
 	m.keptBytes = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_kept_bytes",
-		Help: "Bytes of answers that are kept for a moment, for equal queries.",
+		Help: "Bytes of cached answers to equal queries.",
 	})
 	m.keptLive = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_kept_live_bytes",
-		Help: "Bytes of live answers that are kept for a moment, for all callers of a site.",
+		Help: "Bytes of cached live answers, shared by all callers of a site.",
 	})
 	states := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_states_total",
-		Help: "Aggregate states of long ranges: answers read from them (read), spans of time that they were made of (made), tries in vain because parts were replaced or states were gone (replaced), and tries that failed (failed): the log says why.",
+		Help: "Aggregate states of long ranges: answers read from them (read), spans of time whose states were " +
+			"computed (made), attempts that ended because parts or states were replaced (replaced), and attempts " +
+			"that failed (failed): the log says why.",
 	}, []string{"outcome"})
 	m.states = map[stateOutcome]prometheus.Counter{}
 	for _, outcome := range []stateOutcome{statesRead, statesMade, statesReplaced, statesFailed} {
@@ -83,7 +86,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 	m.waitSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "octavo_query_wait_seconds",
-		Help:    "How long queries waited for a slot or until their rows fitted, including those that were refused in the end.",
+		Help:    "Time that queries waited for a slot or for room for their rows, refused queries included.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30},
 	})
 	for _, kind := range kinds() {

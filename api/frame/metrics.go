@@ -74,7 +74,7 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		}, []string{"reason"}),
 		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_http_unsent_bytes",
-			Help: "Memory of the answers that clients have not taken yet; OCTAVO_ANSWER_MEMORY_BYTES bounds it.",
+			Help: "Memory of answers that clients have not read yet; OCTAVO_ANSWER_MEMORY_BYTES bounds it.",
 		}),
 		capped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_door_capped_keys_total",

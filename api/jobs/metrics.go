@@ -34,7 +34,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_job_attempts_total",
-			Help: "Attempts at jobs that ended on this node, by kind and outcome: done, retrying (failed, and will be tried again), failed (for good), interrupted (the node stopped; the job runs again).",
+			Help: "Attempts at jobs that ended on this node, by kind and outcome: done, retrying (failed, and a " +
+				"retry follows), failed (no retry follows), interrupted (the node stopped; the job runs again).",
 		}, []string{"kind", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "octavo_job_seconds", Help: "Time of one attempt at a job, by kind.",
@@ -46,7 +47,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"How long the oldest job that could run has not been taken, or the oldest delivery to a webhook has not been handed to one, by kind; nodes with the role api or jobs show it."),
 		wordsAlone: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "octavo_conversations_words_alone",
-			Help: "1 if this node's jobs group conversations without a model.",
+			Help: "1 if jobs of this node group conversations without a model, by words alone.",
 		}),
 	}
 	for _, kind := range Names() {

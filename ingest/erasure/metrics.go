@@ -16,9 +16,9 @@ type Metrics struct {
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{Name: "octavo_erasures_pending",
-			Help: "Visitors whose erasure was asked for and is not done, on all nodes; nodes with the role sink show it."}),
+			Help: "Visitors with a pending erasure, on all nodes; nodes with the role sink report it."}),
 		oldest: prometheus.NewGauge(prometheus.GaugeOpts{Name: "octavo_erasures_oldest_seconds",
-			Help: "How long ago the oldest of them was asked for."}),
+			Help: "Age of the oldest pending erasure."}),
 		done: prometheus.NewCounter(prometheus.CounterOpts{Name: "octavo_erasures_done_total",
 			Help: "Visitors whose erasure this node has completed."}),
 		expired: prometheus.NewCounter(prometheus.CounterOpts{Name: "octavo_events_expired_total",

@@ -25,9 +25,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		produceBytes: histogram("octavo_log_produce_bytes",
 			"Bytes of one produce.", prometheus.ExponentialBuckets(256, 4, 9)),
 		produceErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "octavo_log_produce_errors_total",
-			Help: "Attempts to produce that failed; most are retried."}),
+			Help: "Attempts to produce that failed, retried attempts included."}),
 		producersLost: prometheus.NewCounter(prometheus.CounterOpts{Name: "octavo_log_producers_lost_total",
-			Help: "Times that Kafka no longer had the events it had acknowledged to this node: an unclean election lost some, or the topic was recreated."}),
+			Help: "Times that Kafka had lost events that it had acknowledged to this node: after an unclean " +
+				"election, or in a recreated topic."}),
 		unsafe: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octavo_log_settings_unsafe",
 			Help: "1 for each setting of Kafka or ClickHouse that can lose, duplicate or refuse events; the node's log says why."}, []string{"setting"}),
 	}

@@ -43,7 +43,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		bytesInFlight:    gauge("octavo_intake_bytes_in_flight", "Bytes of the bodies of requests taken in and not answered yet."),
 		requestsWaiting:  gauge("octavo_intake_requests_waiting", "Requests waiting for room among those in flight."),
 		admitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "octavo_intake_admit_seconds", Help: "Time that requests waited for room, of those that had to wait, whether or not they were let in.",
+			Name: "octavo_intake_admit_seconds",
+			Help: "Time that requests waited for room, refused requests included; requests that never waited count " +
+				"in no bucket.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 		}),
 		keys: counters("octavo_intake_keys_total", "Requests with an Idempotency-Key, by outcome: new; repeat (already in the log); found or appended (an earlier attempt did not finish, and the log had its events or did not); busy (another attempt is running); reused (with another body); failed.", "outcome"),

@@ -40,7 +40,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		taken: counter("octavo_sink_messages_taken_total",
 			"Messages read from the log to be stored. A message that a later owner of the partition reads again counts again."),
 		logLag: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octavo_sink_log_lag_messages",
-			Help: "Messages in the log that are not stored yet, by partition, on the sink that owns it."}, []string{"partition"}),
+			Help: "Messages in the log that are not stored yet, by partition; the sink that owns the partition " +
+				"reports it."}, []string{"partition"}),
 		batchRows:  histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
 		insertTime: histogram("octavo_sink_insert_seconds", "Duration of a successful insert.", prometheus.ExponentialBuckets(0.0005, 2, 16)),
 		storeErrors: counters("octavo_sink_store_errors_total",

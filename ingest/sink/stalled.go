@@ -25,7 +25,8 @@ func newStalled() *stalled {
 	return &stalled{
 		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "octavo_sink_stalled_seconds",
-			Help: "Time since a partition with messages to store last made progress, on the sink that owns it, or since the sink owns it; 0 if there is nothing to store.",
+			Help: "Time since a partition with messages to store last made progress, or since its sink took it " +
+				"over; 0 if there is nothing to store.",
 		}, []string{"partition"}),
 		partitions: map[int]*stall{},
 	}

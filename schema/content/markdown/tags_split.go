@@ -27,7 +27,8 @@ var (
 type tagSplitter struct {
 	out   []byte
 	fence string
-	// items are the columns at which the content of the open list items begins; the fence stands in the first fenceIn of them.
+	// items are the columns at which the content of the open list items begins; the fence stands in the first
+	// fenceIn of them.
 	items   []int
 	fenceIn int
 	// open are the tags that are open, paired has the tags that have an end.
@@ -80,7 +81,8 @@ func (s *tagSplitter) line(from, to int) {
 	s.ends(line)
 }
 
-// fences follows blocks of code, and reports whether the line belongs to one. A block ends with the list item that it is in.
+// fences follows blocks of code, and reports whether the line belongs to one. A block ends with the list item that
+// it is in.
 func (s *tagSplitter) fences(line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return s.fence != ""
