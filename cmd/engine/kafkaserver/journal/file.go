@@ -99,28 +99,9 @@ func Open(cfg Config) (*Journal, error) {
 		cfg.MinRewrite = 4 << 20
 	}
 	j := &Journal{cfg: cfg, synced: map[string][]byte{}, number: -1}
-	entries, err := cfg.FS.List(cfg.Dir)
+	old, err := j.findNewest()
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the journal: %w", err)
-	}
-	var old []string
-	for _, e := range entries {
-		digits, ok := strings.CutPrefix(e.Name, filePrefix)
-		if !ok {
-			continue
-		}
-		number, err := strconv.ParseInt(digits, 10, 64)
-		switch {
-		case err != nil: // a rewrite that was not finished
-			old = append(old, e.Name)
-		case number > j.number:
-			if j.number >= 0 {
-				old = append(old, filepath.Base(j.fileName(j.number)))
-			}
-			j.number = number
-		default:
-			old = append(old, e.Name)
-		}
+		return nil, err
 	}
 	if j.number >= 0 {
 		if err := j.load(); err != nil {
@@ -146,22 +127,95 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
+// findNewest finds the newest file, and returns the names of others.
+func (j *Journal) findNewest() (old []string, err error) {
+	entries, err := j.cfg.FS.List(j.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the journal: %w", err)
+	}
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name, filePrefix)
+		if !ok {
+			continue
+		}
+		number, err := strconv.ParseInt(digits, 10, 64)
+		switch {
+		case err != nil: // a rewrite that was not finished
+			old = append(old, e.Name)
+		case number > j.number:
+			if j.number >= 0 {
+				old = append(old, filepath.Base(j.fileName(j.number)))
+			}
+			j.number = number
+		default:
+			old = append(old, e.Name)
+		}
+	}
+	return old, nil
+}
+
+// Read reads the journal of a directory that a broker may be using. It writes nothing, and the result takes no changes.
+func Read(f disk.FS, dir string) (*Journal, error) {
+	const attempts = 5 // a broker may replace the file meanwhile
+	var err error
+	for range attempts {
+		j := &Journal{cfg: Config{FS: f, Dir: dir, Logger: slog.New(slog.DiscardHandler)}, synced: map[string][]byte{}, number: -1, closed: true}
+		if _, err = j.findNewest(); err == nil && j.number >= 0 {
+			err = j.load()
+		}
+		if err == nil {
+			return j, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil, err
+}
+
 // load reads the newest file.
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
-		return fmt.Errorf("cannot read the journal: %w", err)
+		return fmt.Errorf("cannot read the journal: %w: put back a copy of the whole directory %s, or move it away and start "+
+			"with an empty log, without the events that were not stored yet", err, j.cfg.Dir)
 	}
+	total := len(data)
 	for len(data) > 0 {
 		entries, size := readFrame(data)
 		if size == 0 {
-			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: it was never acknowledged.", "bytes", len(data))
+			if at := goodFrame(data); at > 0 {
+				return j.damaged(total-len(data), at)
+			}
+			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: no good entry follows.", "bytes", len(data))
 			return nil
 		}
 		j.apply(entries)
 		data = data[size:]
 	}
 	return nil
+}
+
+// ErrDamaged is wrapped when the journal is damaged.
+var ErrDamaged = errors.New("the journal is damaged")
+
+// damaged returns the refusal of a damaged journal. Without its entries, the broker would delete topics that it does
+// not know, and hand out offsets twice.
+func (j *Journal) damaged(at, bytes int) error {
+	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: put back a copy of the whole directory %s, "+
+		"or move that directory away and start with an empty log, without the events that were not stored yet",
+		ErrDamaged, bytes, at, j.fileName(j.number), j.cfg.Dir)
+}
+
+// goodFrame returns the position of the first good frame behind the beginning of b, or 0 if there is none.
+func goodFrame(b []byte) int {
+	for at := 1; len(b)-at > frameHeader; at++ {
+		// A short frame is in random bytes by chance: an entry has a key and a value.
+		if entries, size := readFrame(b[at:]); size > frameHeader+8 && len(entries) > 0 {
+			return at
+		}
+	}
+	return 0
 }
 
 // rewrite writes the synced entries to a new file, which becomes the journal.

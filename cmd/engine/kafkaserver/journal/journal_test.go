@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 )
@@ -140,4 +142,71 @@ func TestPutsAreInOrder(t *testing.T) {
 		t.Errorf("it is %s", value)
 	}
 	wait.Wait()
+}
+
+// TestADamagedJournalIsRefused: a good entry behind the damage shows that it is no incomplete end. The refusal changes
+// nothing and names the ways out.
+func TestADamagedJournalIsRefused(t *testing.T) {
+	t.Parallel()
+	write := func() (*crashdisk.Disk, string, []byte) {
+		f := crashdisk.New()
+		j := open(t, f, 0)
+		for i := range 8 {
+			if err := j.Put(journal.Entry{Key: fmt.Sprint("topic/", i), Value: []byte("some value")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j.Close()
+		entries, err := f.List("/")
+		if err != nil || len(entries) != 1 {
+			t.Fatal(entries, err)
+		}
+		content, err := disk.ReadFile(f, "/"+entries[0].Name, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, "/" + entries[0].Name, content
+	}
+	_, _, whole := write()
+	frame := len(whole) / 8
+	for at := range len(whole) {
+		for kind, change := range map[string]func(b []byte) []byte{
+			"byte":  func(b []byte) []byte { b[at] ^= 0x41; return b },
+			"zeros": func(b []byte) []byte { clear(b[at:min(len(b), at+12)]); return b },
+			"cut":   func(b []byte) []byte { return b[:at] },
+			"hole":  func(b []byte) []byte { return append(b[:at], b[min(len(b), at+3):]...) },
+		} {
+			t.Run(fmt.Sprint(kind, " at ", at), func(t *testing.T) {
+				f, name, _ := write()
+				if err := f.Change(name, change); err != nil {
+					t.Fatal(err)
+				}
+				damaged, _ := disk.ReadFile(f, name, 1<<20)
+				j, err := journal.Open(journal.Config{FS: f, Dir: "/"})
+				behind := len(whole) - (at+12)/frame*frame - frame // bytes of frames that the damage cannot reach
+				if kind == "cut" || behind <= 0 {
+					// Nothing good follows for sure: either is right, but no entry may be wrong.
+					if err == nil {
+						defer j.Close()
+						j.Each("", func(key string, value []byte) {
+							if string(value) != "some value" || !strings.HasPrefix(key, "topic/") {
+								t.Errorf("%s is %q", key, value)
+							}
+						})
+					}
+					if kind == "cut" && err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "put back") || !strings.Contains(err.Error(), "move that directory away") {
+					t.Fatalf("the damaged journal: %v", err)
+				}
+				after, err := disk.ReadFile(f, name, 1<<20)
+				if err != nil || string(after) != string(damaged) {
+					t.Errorf("the refused journal was changed: %v", err)
+				}
+			})
+		}
+	}
 }

@@ -46,6 +46,9 @@ type inode struct {
 	// lost are the bytes that a failed sync did not write. Like on Linux, the next sync regards them as written, unless
 	// they have been written again.
 	lost []bool
+	// bad is the error of reads between the positions badFrom and badTo.
+	bad            error
+	badFrom, badTo int64
 }
 
 // New makes an empty disk.
@@ -317,11 +320,53 @@ func (d *Disk) Damage(name string, at int64) error {
 	return nil
 }
 
+// Change replaces the content of a file, as damage does: the change is on disk at once.
+func (d *Disk) Change(name string, change func(content []byte) []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.names[name]
+	if f == nil {
+		return missing("change", name)
+	}
+	f.data = change(append([]byte{}, f.data...))
+	f.synced, f.lost = append([]byte{}, f.data...), nil
+	return nil
+}
+
+// Lose removes a file or renames it, as damage does: the change is on disk at once. An empty name removes it.
+func (d *Disk) Lose(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.names[from]
+	if f == nil {
+		return missing("lose", from)
+	}
+	for _, names := range []map[string]*inode{d.names, d.kept} {
+		delete(names, from)
+		if to != "" {
+			names[to] = f
+		}
+	}
+	return nil
+}
+
+// SetUnreadable makes reads of a part of a file fail, like a bad sector. An empty part undoes it.
+func (d *Disk) SetUnreadable(name string, from, to int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f := d.names[name]; f != nil {
+		f.bad, f.badFrom, f.badTo = err, from, to
+	}
+}
+
 func (f *file) ReadAt(p []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	if at >= int64(len(f.of.data)) {
 		return 0, io.EOF
+	}
+	if at < f.of.badTo && at+int64(len(p)) > f.of.badFrom {
+		return 0, f.of.bad
 	}
 	n := copy(p, f.of.data[at:])
 	if n < len(p) {
