@@ -13,6 +13,7 @@ ENGINES  := deploy/engines/node_modules/.package-lock.json
 ENCODER  := deploy/engines/encoder/model.whl
 GUARD    := deploy/engines/writeguard/writeguard.so
 CLIENT   := api/clienttest/node_modules/.package-lock.json
+DASHBOARD := api/dashboard/node_modules/.package-lock.json
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
 WITH_ENGINES := go run ./cmd/engine/enginetest/with --
 
@@ -54,8 +55,15 @@ $(CLIENT): api/clienttest/package.json api/clienttest/package-lock.json
 	npm ci --prefix api/clienttest --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+.PHONY: dashboard
+dashboard: $(DASHBOARD) ## fetch what the dashboard is built of and checked with, pinned by a lock file
+
+$(DASHBOARD): api/dashboard/package.json api/dashboard/package-lock.json
+	npm ci --prefix api/dashboard --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 .PHONY: test
-test: engines clienttest build ## run each test in its short form, on the embedded engines
+test: engines clienttest dashboard build ## run each test in its short form, on the embedded engines
 	RACE=$(RACE) $(WITH_ENGINES) .ci/test
 
 .PHONY: test-all
@@ -192,19 +200,20 @@ $(LINTER): .ci/tools/go.mod .ci/tools/go.sum
 
 .PHONY: audit
 audit: $(LICENCES) ## licences and known vulnerabilities of all that Octavo is built of
-	$(LICENCES) deploy/engines/package-lock.json api/clienttest/package-lock.json
+	$(LICENCES) deploy/engines/package-lock.json api/clienttest/package-lock.json \
+	    api/dashboard/package-lock.json
 	@.ci/vulnerabilities
 
 $(LICENCES): .ci/tools/go.mod .ci/tools/go.sum .ci/tools/licences/main.go
 	go build -C .ci/tools -o $(CURDIR)/$(LICENCES) ./licences
 
 .PHONY: generate
-generate: ## write the generated files: documents from the tables, typed SQL
+generate: dashboard ## write the generated files: documents from the tables, typed SQL
 	go generate ./...
 	go run ./cmd/gen
 
 .PHONY: verify
-verify: ## generated files are fresh, modules are tidy
+verify: dashboard ## generated files are fresh, modules are tidy
 	go mod tidy -diff
 	go run ./cmd/gen --check
 	@.ci/verify-generated

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apps"
 	"github.com/octavo-docs/octavo/api/content"
+	"github.com/octavo-docs/octavo/api/dashboard"
 	"github.com/octavo-docs/octavo/api/dnsproof"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/openapi"
@@ -37,6 +38,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
+		dashboard.Table(d.Store, v.URLs),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs),
 	)
 }

@@ -57,6 +57,12 @@ type TokenHash [sha256.Size]byte
 // HashToken hashes a bearer token in the form in which it was sent.
 func HashToken(token []byte) TokenHash { return sha256.Sum256(token) }
 
+// HashBrowserSecret hashes the secret of a browser's cookie, or of a link that signs in. No secret has the same hash as
+// a bearer token, so that neither is accepted in the other's place.
+func HashBrowserSecret[T string | []byte](secret T) TokenHash {
+	return sha256.Sum256(append([]byte("browser session "), secret...))
+}
+
 // NewToken makes a token of 256 random bits.
 func NewToken() string {
 	var secret [32]byte

@@ -27,6 +27,8 @@ type Principal struct {
 	Integration    string
 	InstallationID string
 	Scopes         []string
+	// Browser is set for a session of a browser, which acts as the token that TokenID names.
+	Browser bool
 	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
 	// LastUsedAt is the last recorded use. It decides whether to record another use.

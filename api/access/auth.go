@@ -24,11 +24,17 @@ type Session struct {
 	touched atomic.Int64
 }
 
-// Authenticate finds the principal for an Authorization header. The header aliases the request and is not retained. A
-// query to the store for a token counts against the caller's address, because the token may be made up. A recently
-// valid token does not count.
-func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
-	token, ok := BearerToken(header)
+// finder loads the session of a token.
+type finder func(context.Context) (*Session, error)
+
+// Authenticate finds the principal for what a request presents: an Authorization header, or without one the cookie of a
+// browser's session. Both alias the request and are not retained. A query to the store for a token counts against the
+// caller's address, because the token may be made up. A recently valid token does not count.
+func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
+	if len(p.Authorization) == 0 && len(p.Cookie) > 0 {
+		return g.browser(ctx, p, ip, now)
+	}
+	token, ok := BearerToken(p.Authorization)
 	if !ok {
 		return nil, g.refuseToken(ip, now, noToken)
 	}
@@ -36,18 +42,25 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	if !signed && !schema.ValidToken(token) {
 		return nil, g.refuseToken(ip, now, "the token is not valid")
 	}
-	hash := schema.HashToken(token)
+	return g.known(ctx, schema.HashToken(token), ip, now, func(hash schema.TokenHash) finder {
+		switch {
+		case schema.IsIntegrationToken(token):
+			return func(ctx context.Context) (*Session, error) { return g.installation(ctx, hash) }
+		case signed:
+			return func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
+		}
+		return func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
+	})
+}
+
+// known returns the session of a hash from the cache, or loads it with what find returns.
+func (g *Guard) known(
+	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find func(schema.TokenHash) finder,
+) (*Session, error) {
 	s, err, known := g.tokens.peek(hash, now)
 	switch {
 	case !known:
-		find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
-		if schema.IsIntegrationToken(token) {
-			find = func(ctx context.Context) (*Session, error) { return g.installation(ctx, hash) }
-		}
-		if signed {
-			find = func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
-		}
-		s, err = loadCounted(ctx, g.addresses, g.tokens, hash, ip, now, find)
+		s, err = loadCounted(ctx, g.addresses, g.tokens, hash, ip, now, find(hash))
 	case err != nil:
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 			err = limited
@@ -103,9 +116,14 @@ func (g *Guard) stored(ctx context.Context, hash schema.TokenHash) (*Session, er
 	if err != nil {
 		return nil, err
 	}
+	return g.session(principal), nil
+}
+
+// session returns the session of a principal. All sessions of a token share its rates.
+func (g *Guard) session(principal store.Principal) *Session {
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
 	s.touched.Store(principal.LastUsedAt.Unix())
-	return s, nil
+	return s
 }
 
 // BearerToken extracts the token from an Authorization header; the scheme is case-insensitive (RFC 9110, 11.1).

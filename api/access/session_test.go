@@ -25,6 +25,9 @@ func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, 
 	return st, storetest.NewTenant(t, st, "ours"), g
 }
 
+// bearer presents a token.
+func bearer(token string) Presented { return Presented{Authorization: []byte("bearer " + token)} }
+
 // TestRevocationTakesEffect uses a revoked token, which must be refused once its cache entry expires.
 func TestRevocationTakesEffect(t *testing.T) {
 	t.Parallel()
@@ -33,7 +36,7 @@ func TestRevocationTakesEffect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header, now := []byte("bearer "+secret), time.Now()
+	header, now := bearer(secret), time.Now()
 	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,7 @@ func TestRememberedTokensExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := []byte("bearer " + secret)
+	header := bearer(secret)
 	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestLastUseIsRecorded(t *testing.T) {
 	}
 	now := time.Now()
 	for range 20 {
-		if _, err := auth.Authenticate(t.Context(), []byte("bearer "+secret), netip.Addr{}, now); err != nil {
+		if _, err := auth.Authenticate(t.Context(), bearer(secret), netip.Addr{}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +117,7 @@ func TestTokenUseOutlivesItsSession(t *testing.T) {
 		t.Error("the token that was used last went first")
 	}
 	_, tenant, auth := guarded(t, time.Minute)
-	header, now := []byte("Bearer "+tenant.Tokens[schema.RoleRead]), time.Now()
+	header, now := bearer(tenant.Tokens[schema.RoleRead]), time.Now()
 	forgotten, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now)
 	if err != nil {
 		t.Fatal(err)

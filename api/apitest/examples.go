@@ -35,6 +35,7 @@ func init() {
 		contentExamples,
 		conversationsExamples,
 		customizationExamples,
+		dashboardExamples,
 		eventsExamples,
 		gitExamples,
 		glossaryExamples,

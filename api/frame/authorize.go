@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/sites"
@@ -18,14 +20,14 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if op.Scope.Public {
 		return f.guard.TakePublic(c.IP, c.Now)
 	}
-	authorization := c.http.Request.Header.Peek("Authorization")
-	if len(authorization) == 0 && op.Scope.Nobody {
+	presented := f.presented(c.http)
+	if len(presented.Authorization) == 0 && op.Scope.Nobody {
 		if err := f.guard.AdmitNobody(ctx, c, &c.Caller); err != nil {
 			return err
 		}
 		return f.guard.TakePublic(c.IP, c.Now)
 	}
-	session, err := f.guard.Authenticate(ctx, authorization, c.IP, c.Now)
+	session, err := f.guard.Authenticate(ctx, presented, c.IP, c.Now)
 	if err != nil {
 		return err
 	}
@@ -38,6 +40,21 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 		return err
 	}
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
+}
+
+// presented returns what a request shows of its sender.
+func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
+	header := &ctx.Request.Header
+	p := access.Presented{Authorization: header.Peek("Authorization")}
+	if len(p.Authorization) > 0 {
+		return p // Most requests have a token. They need no look at the rest.
+	}
+	p.Cookie = header.Cookie(access.BrowserCookie)
+	p.Page = access.PageOrigin{
+		Marker: header.Peek(access.BrowserHeader), Origin: header.Peek("Origin"), Host: header.Host(),
+		FetchSite: header.Peek("Sec-Fetch-Site"), Base: f.origin,
+	}
+	return p
 }
 
 // authorizeKey admits a caller with a publishable key, within the limits of its address, the key and the key's site.

@@ -31,6 +31,7 @@ type frame struct {
 	ids      *requestIDs
 	proxies  []netip.Prefix
 	origins  map[string]bool // the trusted ones
+	origin   string          // of our public address
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
 	// a context derived from it costs a goroutine, and it must not be kept.
@@ -76,6 +77,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 		bodies: newBodyMemory(cfg.BodyMemory, bodyWait),
 		unsent: newUnsent(cfg, d.Metrics.ObserveUnsent), shared: sharedAnswers{held: map[string]*sharedAnswer{}},
 		proxies: cfg.TrustedProxies, origins: map[string]bool{}, timeout: cfg.OperationTimeout,
+		origin: access.OriginOf(cfg.BaseURL),
 	}
 	for _, origin := range cfg.TrustedOrigins {
 		f.origins[origin] = true
@@ -154,12 +156,12 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	var err error
 	if ctx.Request.Header.ContentLength() > rt.op.BodyLimit {
 		err = tooLarge(rt.op)
-	} else if authorization := ctx.Request.Header.Peek("Authorization"); len(authorization) == 0 && rt.op.Scope.Nobody {
+	} else if presented := f.presented(ctx); len(presented.Authorization) == 0 && rt.op.Scope.Nobody {
 		err = f.guard.AdmitNobody(f.base, c, &c.Caller)
 	} else if rt.op.Scope.Key {
 		err = f.guard.AdmitKey(f.base, c, &c.Caller)
 	} else if !rt.op.Scope.Public {
-		_, err = f.guard.Authenticate(f.base, authorization, c.IP, c.Now)
+		_, err = f.guard.Authenticate(f.base, presented, c.IP, c.Now)
 	}
 	if err != nil {
 		f.refuse(c, rt.op.ID, schema.AsError(err))

@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
@@ -59,8 +60,8 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 		if verdict == 0 {
 			if length := h.ContentLength(); length != 0 && length != -2 {
 				// Public operations do not read the header: a proxy in front may demand one of its own.
-				if token := h.Peek("Authorization"); !plausibleToken(token) && (len(token) > 0 || !open.have(h)) &&
-					!public.have(h) {
+				named := len(h.Peek("Authorization")) > 0
+				if !plausibleCaller(h) && (named || !open.have(h)) && !public.have(h) {
 					verdict = verdictUnread
 				}
 			}
@@ -155,10 +156,14 @@ func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// plausibleToken reports whether an Authorization header holds what could be a token.
-func plausibleToken(header []byte) bool {
-	token, ok := access.BearerToken(header)
-	return ok && access.PlausibleToken(token)
+// plausibleCaller reports whether a request has what could be a token, or without an Authorization header what could be
+// the cookie of a browser's session.
+func plausibleCaller(h *fasthttp.RequestHeader) bool {
+	if header := h.Peek("Authorization"); len(header) > 0 {
+		token, ok := access.BearerToken(header)
+		return ok && access.PlausibleToken(token)
+	}
+	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
 // Limits on reading the rest of an unwanted body so that the connection can be kept. A client refused with a small body

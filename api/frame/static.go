@@ -1,10 +1,15 @@
 package frame
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
+	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/valyala/fasthttp"
 )
 
@@ -18,6 +23,9 @@ type Static struct {
 	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and others for an hour.
 	Fixed bool
 	Plain []byte
+	// Policy is the Content-Security-Policy of a page of our own. Caches ask each time whether they have it, search
+	// engines leave it out, and no other site may load or frame it. It is empty for other files.
+	Policy string
 	// Compressed returns the file's compressed forms. The first request calls it.
 	Compressed func() Compressed
 }
@@ -30,18 +38,25 @@ const (
 	keepHour  = "public, max-age=3600"
 )
 
-// static serves a file to pages of any origin. With `integrity`, browsers load it under the rules for other origins.
+// NewStatic returns a file with its compressed forms.
+func NewStatic(path, media string, content []byte) Static {
+	return Static{
+		Path: path, Media: media, Plain: content,
+		Compressed: sync.OnceValue(func() Compressed { return precompress(content) }),
+	}
+}
+
+// static serves a file.
 func static(file Static) fasthttp.RequestHandler {
 	sum := sha256.Sum256(file.Plain)
-	hash, keep := hex.EncodeToString(sum[:16]), keepHour
-	if file.Fixed {
-		keep = keepFixed
-	}
+	hash := hex.EncodeToString(sum[:16])
 	return func(ctx *fasthttp.RequestCtx) {
 		header := &ctx.Response.Header
-		header.SetCanonical(headerAllowOrigin, anyOrigin)
-		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		header.Set("Cache-Control", keep)
+		if file.Policy != "" {
+			ownPageHeaders(header, file.Policy)
+		} else {
+			sharedHeaders(header, file.Fixed)
+		}
 		header.SetCanonical(headerContentTypeOptions, noSniff)
 		header.Add("Vary", "Accept-Encoding")
 		body, encoding := file.Plain, ""
@@ -63,5 +78,54 @@ func static(file Static) fasthttp.RequestHandler {
 			header.SetContentEncoding(encoding)
 		}
 		ctx.Response.SetBodyRaw(body)
+	}
+}
+
+// sharedHeaders let pages of any origin load the file. With `integrity`, browsers load it under the rules for other
+// origins.
+func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
+	header.SetCanonical(headerAllowOrigin, anyOrigin)
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	if fixed {
+		header.Set("Cache-Control", keepFixed)
+	} else {
+		header.Set("Cache-Control", keepHour)
+	}
+}
+
+// ownPageHeaders keep a page of our own away from other sites.
+func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("X-Robots-Tag", "noindex")
+	header.Set("Referrer-Policy", "no-referrer")
+}
+
+// precompress is called at a file's first request: few processes serve any.
+func precompress(content []byte) Compressed {
+	write := func(to func(io.Writer) io.WriteCloser) []byte {
+		var b bytes.Buffer
+		w := to(&b)
+		_, err := w.Write(content)
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			panic("BUG: memory takes all that is written: " + err.Error())
+		}
+		return b.Bytes()
+	}
+	return Compressed{
+		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestCompression) }),
+		Gzip: write(func(w io.Writer) io.WriteCloser {
+			compressor, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			return compressor
+		}),
 	}
 }

@@ -1,18 +1,12 @@
 package tracker
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"crypto/sha512"
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
-	"io"
 	"regexp"
-	"sync"
-
-	"github.com/andybalholm/brotli"
 
 	"github.com/octavo-docs/octavo/api/frame"
 )
@@ -59,10 +53,9 @@ func load(name string) bundle {
 func Files() []frame.Static {
 	var files []frame.Static
 	add := func(path string, content []byte, fixed bool) {
-		files = append(files, frame.Static{
-			Path: path, Media: "text/javascript; charset=utf-8", Fixed: fixed, Plain: content,
-			Compressed: sync.OnceValue(func() frame.Compressed { return compress(content) }),
-		})
+		file := frame.NewStatic(path, "text/javascript; charset=utf-8", content)
+		file.Fixed = fixed
+		files = append(files, file)
 	}
 	for _, name := range []string{Core, Docs} {
 		b := load(name)
@@ -79,30 +72,4 @@ func Files() []frame.Static {
 		}
 	}
 	return files
-}
-
-// compress is called at a file's first request: few processes serve any.
-func compress(content []byte) frame.Compressed {
-	write := func(to func(io.Writer) io.WriteCloser) []byte {
-		var b bytes.Buffer
-		w := to(&b)
-		_, err := w.Write(content)
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
-			panic("BUG: memory takes all that is written: " + err.Error())
-		}
-		return b.Bytes()
-	}
-	return frame.Compressed{
-		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestCompression) }),
-		Gzip: write(func(w io.Writer) io.WriteCloser {
-			compressor, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-			if err != nil {
-				panic("BUG: " + err.Error())
-			}
-			return compressor
-		}),
-	}
 }

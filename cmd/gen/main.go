@@ -1,7 +1,7 @@
 // Command gen writes the documents that are generated from tables in the code:
 // columns, reasons, operations, OpenAPI, webhooks, metrics and settings. It bundles
-// the tracker too. With --check it writes
-// nothing and fails if a document is stale. It holds no facts of its own.
+// the tracker and the dashboard too. With --check it writes nothing and fails if a
+// document is stale. It holds no facts of its own.
 package main
 
 import (
@@ -29,6 +29,8 @@ var documents = []document{
 	{"deploy/SETTINGS.md", settings},
 	{"api/tracker/dist/o.js", script("o.js", esbuild.FormatIIFE)},
 	{"api/tracker/dist/o.docs.js", script("o.docs.js", esbuild.FormatIIFE)},
+	{"api/dashboard/dist/app.js", page(".js")},
+	{"api/dashboard/dist/app.css", page(".css")},
 	{"api/tracker/npm/index.js", script("npm.js", esbuild.FormatESModule)},
 }
 

@@ -10,19 +10,28 @@ import (
 // script returns the writer of a bundle of the tracker: the minified source with all that it imports.
 func script(source string, format esbuild.Format) func(*bytes.Buffer) error {
 	return func(b *bytes.Buffer) error {
-		built := esbuild.Build(esbuild.BuildOptions{
-			EntryPoints: []string{"api/tracker/src/" + source}, Bundle: true, Format: format, Target: esbuild.ES2020,
-			Charset: esbuild.CharsetUTF8, LegalComments: esbuild.LegalCommentsNone,
-			MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		files, err := bundle(esbuild.BuildOptions{
+			EntryPoints: []string{"api/tracker/src/" + source}, Format: format, Target: esbuild.ES2020,
 		})
-		if len(built.Errors) > 0 {
-			e := built.Errors[0]
-			if e.Location != nil {
-				return fmt.Errorf("%s:%d: %s", e.Location.File, e.Location.Line, e.Text)
-			}
-			return fmt.Errorf("%s: %s", source, e.Text)
+		if err != nil {
+			return err
 		}
-		b.Write(built.OutputFiles[0].Contents)
+		b.Write(files[0].Contents)
 		return nil
 	}
+}
+
+// bundle builds and minifies what the options name.
+func bundle(options esbuild.BuildOptions) ([]esbuild.OutputFile, error) {
+	options.Bundle, options.Charset, options.LegalComments = true, esbuild.CharsetUTF8, esbuild.LegalCommentsNone
+	options.MinifyWhitespace, options.MinifyIdentifiers, options.MinifySyntax = true, true, true
+	built := esbuild.Build(options)
+	if len(built.Errors) > 0 {
+		e := built.Errors[0]
+		if e.Location != nil {
+			return nil, fmt.Errorf("%s:%d: %s", e.Location.File, e.Location.Line, e.Text)
+		}
+		return nil, fmt.Errorf("%s: %s", options.EntryPoints[0], e.Text)
+	}
+	return built.OutputFiles, nil
 }

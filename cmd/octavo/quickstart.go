@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/template"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -95,6 +97,9 @@ func writePrivate(path string, text []byte) error {
 
 var welcome = template.Must(template.New("welcome").Parse(`
 Octavo is ready at {{.URL}}
+{{- if .Link}}
+Dashboard, for ten minutes and once: {{.Link}}
+{{- end}}
 {{- if .Token}}
 {{- if .Shown}}
 Token: {{.Token}}
@@ -137,9 +142,25 @@ func isTerminal(file *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// print shows the address and three commands to paste. It shows the token only
-// on a terminal: redirected output would keep it where others may read it.
-func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {
+// signInLink makes a link that opens the dashboard of the site, once, within ten
+// minutes. Browsers do not send its secret, which is in the fragment. It returns
+// nothing without a token.
+func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, error) {
+	if q.Token == "" {
+		return "", nil
+	}
+	secret, err := st.CreateBrowserLink(ctx, q.Token)
+	if schema.IsCode(err, schema.CodeUnauthorized) {
+		return "", nil // The token was revoked.
+	}
+	query := url.Values{"org": {q.Org}, "site": {q.Site}}
+	return strings.TrimRight(q.URL, "/") + "/?" + query.Encode() + "#in=" + secret, err
+}
+
+// print shows the address, the link and three commands to paste. It shows the
+// token only on a terminal: redirected output would keep it where others may
+// read it. The caller makes a link under the same condition.
+func (q *quickstart) print(w io.Writer, s *Settings, link string, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {
 		// The shell would look up a name without a slash in PATH.
@@ -150,9 +171,9 @@ func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {
 	var b bytes.Buffer
 	if err := welcome.Execute(&b, struct {
 		quickstart
-		File, Admin string
-		Shown       bool
-	}{*q, file, s.Admin, toPerson}); err != nil {
+		File, Admin, Link string
+		Shown             bool
+	}{*q, file, s.Admin, link, toPerson}); err != nil {
 		return fmt.Errorf("cannot print the first commands: %w", err)
 	}
 	_, err := b.WriteTo(w)

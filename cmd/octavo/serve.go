@@ -150,7 +150,13 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if first == nil { // the database was set up before, not by a quickstart
 		first = &quickstart{URL: n.settings.publicURL()}
 	}
-	return first.print(os.Stdout, n.settings, isTerminal(os.Stdout))
+	link, toPerson := "", isTerminal(os.Stdout)
+	if toPerson {
+		if link, err = first.signInLink(ctx, n.store); err != nil {
+			return err
+		}
+	}
+	return first.print(os.Stdout, n.settings, link, toPerson)
 }
 
 // open creates the metrics, starts the embedded engines and connects.

@@ -82,6 +82,17 @@ type AuditLog struct {
 	Address        *string
 }
 
+type BrowserSession struct {
+	ID            string
+	Hash          []byte
+	Opened        bool
+	TokenID       *string
+	SessionID     *string
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	LinkExpiresAt *time.Time
+}
+
 type ChangeRequest struct {
 	ID                     string
 	SpaceID                string

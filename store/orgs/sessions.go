@@ -87,10 +87,11 @@ func (s *Store) EndSessions(ctx context.Context, organizationID, userID string) 
 	return postgres.Interpret(err, "sessions")
 }
 
-// DeleteEndedSessions deletes expired sessions, codes and SAML answers.
+// DeleteEndedSessions deletes expired sessions, also of browsers, and expired codes, links and SAML answers.
 func (s *Store) DeleteEndedSessions(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		s.db.Queries.DeleteEndedSessions, s.db.Queries.DeleteEndedCodes, s.db.Queries.DeleteEndedSAMLAnswers,
+		s.db.Queries.DeleteEndedBrowserSessions,
 	} {
 		if err := step(ctx); err != nil {
 			return postgres.Interpret(err, "sessions")

@@ -1,0 +1,90 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	// BrowserCookie has the secret of a browser's session. Scripts cannot read it.
+	BrowserCookie = "octavo_session"
+	// BrowserHeader must come with the cookie. A page of another origin cannot send it without a permission that no
+	// answer gives.
+	BrowserHeader = "Octavo-Browser"
+)
+
+// Presented is what a request shows of its sender. It aliases the request.
+type Presented struct {
+	Authorization []byte
+	// Cookie is the value of BrowserCookie.
+	Cookie []byte
+	Page   PageOrigin
+}
+
+// PageOrigin says which page a browser sends a request for. It may alias the request.
+type PageOrigin struct {
+	// Marker is the value of BrowserHeader.
+	Marker []byte
+	// Origin, Host and FetchSite are the headers Origin, Host and Sec-Fetch-Site. A browser sends the first with every
+	// request that may change something.
+	Origin, Host, FetchSite []byte
+	// Base is the origin of our public address, such as https://docs.example.com.
+	Base string
+}
+
+// OriginOf returns the origin of an address, and nothing for a text that is no address.
+func OriginOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Check refuses requests without BrowserHeader, and requests for pages of other origins.
+func (p PageOrigin) Check() error {
+	if len(p.Marker) == 0 {
+		return schema.Forbidden("with a browser's session, this takes the header " + BrowserHeader)
+	}
+	return p.CheckOrigin()
+}
+
+// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin has the host that the browser
+// asked, or the host of our public address: a proxy may change the first.
+func (p PageOrigin) CheckOrigin() error {
+	refused := schema.Forbidden("a browser's session is for the pages of this server only")
+	if len(p.FetchSite) > 0 && string(p.FetchSite) != "same-origin" {
+		return refused
+	}
+	if len(p.Origin) == 0 || strings.EqualFold(string(p.Origin), p.Base) {
+		return nil
+	}
+	if _, host, ok := bytes.Cut(p.Origin, []byte("://")); !ok || !bytes.EqualFold(host, p.Host) {
+		return refused
+	}
+	return nil
+}
+
+// browser finds the session of a browser's cookie. This is the only place that accepts the cookie, and it refuses
+// requests that another site's page may have caused. Only a cookie that must be looked up counts against the caller's
+// address, as for tokens.
+func (g *Guard) browser(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
+	if err := p.Page.Check(); err != nil {
+		return nil, err
+	}
+	if !schema.ValidToken(p.Cookie) {
+		return nil, g.refuseToken(ip, now, "the session is not valid")
+	}
+	return g.known(ctx, schema.HashBrowserSecret(p.Cookie), ip, now, func(hash schema.TokenHash) finder {
+		return func(ctx context.Context) (*Session, error) {
+			principal, err := g.store.AuthenticateBrowser(ctx, hash)
+			return g.session(principal), err
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package dashboard
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestPage checks that the page loads its own files only, under names of their bytes that no ad blocker hides, also
+// below a path.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for base, prefix := range map[string]string{
+		"http://127.0.0.1:8080": "", "https://docs.example.com/base": "/base", "https://docs.example.com/a/b/": "/a/b",
+	} {
+		all := files(base)
+		page := string(all[len(all)-1].Plain)
+		for _, file := range all[:len(all)-1] {
+			if !file.Fixed || !regexp.MustCompile(`^/o/(app|icon)\.[0-9a-f]{16}\.(js|css|svg)$`).MatchString(file.Path) {
+				t.Errorf("%s: fixed is %v", file.Path, file.Fixed)
+			}
+			if !strings.Contains(page, `="`+prefix+file.Path+`"`) {
+				t.Errorf("%s: the page does not load %s", base, file.Path)
+			}
+		}
+		if len(all) != 4 || all[3].Policy == "" || strings.ContainsAny(page, "{}") || strings.Contains(page, "://") ||
+			strings.Contains(page, "style=") || strings.Contains(page, "<style") {
+			t.Errorf("%s: %s", base, page)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || !strings.HasPrefix(policy, "default-src 'none';") {
+		t.Error(policy)
+	}
+}
+
+// TestTypes lets the type checker read the page.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	checker, err := filepath.Abs(filepath.Join("node_modules", ".bin", "tsc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), checker, "--project", ".").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v (make dashboard): %s", err, out)
+	}
+}

@@ -1,0 +1,109 @@
+// The state of the page is its address: what is shown can be bookmarked, sent, and left with the back button.
+import { signal } from '@preact/signals'
+
+export const presets = ['last24Hours', 'last7Days', 'last30Days', 'today', 'thisWeek', 'thisMonth'] as const
+export type Preset = (typeof presets)[number]
+export type Days = { from: string; to: string }
+export const comparisons = ['previousPeriod', 'previousYear', 'previousYearWeekday', 'none'] as const
+export type Comparison = (typeof comparisons)[number]
+export const whos = ['people', 'agents', 'all'] as const
+export type Who = (typeof whos)[number]
+export const metrics = ['views', 'people'] as const
+export type Metric = (typeof metrics)[number]
+
+/** Filter is a condition on a column. Its value is null for events without one. */
+export type Filter = { column: string; not: boolean; value: string | null }
+
+export type State = {
+  /** Without a site, the page shows all sites. */
+  org: string
+  site: string
+  range: Preset | Days
+  compare: Comparison
+  who: Who
+  metric: Metric
+  filters: Filter[]
+  zone: string
+}
+
+const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
+
+/** among returns the value if the list has it, and otherwise the list's first. */
+function among<T extends string>(list: readonly T[], value: string | null, otherwise: T): T {
+  return list.find((one) => one === value) ?? otherwise
+}
+
+/** browserZone is the zone of the reader's device. */
+export const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+
+function validZone(zone: string | null): string {
+  try {
+    if (zone) return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone && zone
+  } catch {
+    // An address can have any text.
+  }
+  return browserZone()
+}
+
+function readFilter(text: string): Filter | undefined {
+  const [, word, column, , value] = /^(is|not),([A-Za-z]+)(,([\s\S]*))?$/.exec(text) ?? []
+  return word && column ? { column, not: word === 'not', value: value ?? null } : undefined
+}
+
+export function read(query: string): State {
+  const q = new URLSearchParams(query)
+  const from = q.get('from')
+  const to = q.get('to')
+  return {
+    org: q.get('org') ?? '',
+    site: q.get('site') ?? '',
+    range: isDay(from) && isDay(to) && from <= to ? { from, to } : among(presets, q.get('range'), 'last7Days'),
+    compare: among(comparisons, q.get('compare'), 'previousPeriod'),
+    who: among(whos, q.get('who'), 'people'),
+    metric: among(metrics, q.get('metric'), 'views'),
+    filters: q.getAll('f').flatMap((text) => readFilter(text) ?? []),
+    zone: validZone(q.get('zone')),
+  }
+}
+
+/** write returns the query of a state. What a new reader would have anyway is left out. */
+export function write(s: State): string {
+  const q = new URLSearchParams()
+  const set = (name: string, value: string, usual: string) => value !== usual && q.set(name, value)
+  set('org', s.org, '')
+  set('site', s.site, '')
+  if (typeof s.range === 'string') set('range', s.range, 'last7Days')
+  else {
+    q.set('from', s.range.from)
+    q.set('to', s.range.to)
+  }
+  set('compare', s.compare, 'previousPeriod')
+  set('who', s.who, 'people')
+  set('metric', s.metric, 'views')
+  set('zone', s.zone, browserZone())
+  for (const f of s.filters) {
+    q.append('f', (f.not ? 'not,' : 'is,') + f.column + (f.value === null ? '' : ',' + f.value))
+  }
+  const text = q.toString()
+  return text ? '?' + text : location.pathname
+}
+
+export const state = signal(read(location.search))
+addEventListener('popstate', () => (state.value = read(location.search)))
+
+/** go shows another state. */
+export function go(change: Partial<State>) {
+  const next = { ...state.value, ...change }
+  history.pushState(null, '', write(next))
+  state.value = next
+}
+
+/** next returns the value after another in a list, and the first after the last. */
+export function next<T>(list: readonly T[], value: T): T {
+  return list[(list.indexOf(value) + 1) % list.length] as T
+}
+
+export function addFilter(filter: Filter) {
+  const same = (f: Filter) => f.column === filter.column && f.value === filter.value
+  go({ filters: [...state.value.filters.filter((f) => !same(f)), filter] })
+}

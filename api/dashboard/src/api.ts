@@ -1,0 +1,99 @@
+// Calls of the public API. The session's cookie goes along by itself, and scripts cannot read it.
+
+/** base is the server's address. The bundle is at o/app.….js below it. */
+const base = new URL('..', import.meta.url)
+export const address = (path: string) => new URL(path, base).href
+
+/** Refusal is an answer that is no success. Its status is 0 if there was no answer. */
+export class Refusal extends Error {
+  constructor(readonly status: number, message: string, readonly retryAfter = 0) {
+    super(message)
+  }
+}
+
+type Call = { method?: string; body?: unknown; token?: string; signal?: AbortSignal }
+
+export async function call<T>(path: string, c: Call = {}): Promise<T> {
+  const headers: Record<string, string> = { 'Octavo-Browser': '1' }
+  if (c.body !== undefined) headers['Content-Type'] = 'application/json'
+  if (c.token) headers['Authorization'] = 'Bearer ' + c.token
+  const init: RequestInit = { method: c.method ?? 'GET', headers, cache: 'no-store' }
+  if (c.body !== undefined) init.body = JSON.stringify(c.body)
+  if (c.signal) init.signal = c.signal
+  let response: Response
+  try {
+    response = await fetch(address(path), init)
+  } catch (fault) {
+    if (c.signal?.aborted) throw fault
+    throw new Refusal(0, String(fault))
+  }
+  const text = await response.text()
+  if (!response.ok) {
+    let message = response.statusText
+    try {
+      message = (JSON.parse(text) as { error: { message: string } }).error.message
+    } catch {
+      // A proxy's answer can have any form.
+    }
+    throw new Refusal(response.status, message, Number(response.headers.get('Retry-After')) || 0)
+  }
+  return (text ? JSON.parse(text) : undefined) as T
+}
+
+/** Condition is an entry of where. */
+export type Condition = { column: string; operator?: string; values: (string | number | null)[] }
+type Select = { column: string; interval?: string }
+
+/** Query is the body of …/insights/events/aggregate. */
+export type Query = {
+  range: string | { from: string; to: string }
+  timezone: string
+  select: Select[]
+  groupBy?: Select[]
+  where: Condition[]
+  order?: { by: Select; direction: 'asc' | 'desc' }
+  limit?: number
+  fill?: boolean
+  count?: boolean
+  compare?: string
+}
+
+export type Columns = { column: string; values: unknown[] }[]
+export type Answer = { columns: Columns; compare?: { columns: Columns }; rowsTotal?: number }
+
+/** Result is the answer to a query of a batch, or its refusal. */
+export type Result = {
+  status: number
+  headers: Record<string, string>
+  answer: Answer & { error?: { message: string } }
+}
+
+export const insights = (org: string, site: string) =>
+  `v1/orgs/${encodeURIComponent(org)}/sites/${encodeURIComponent(site)}/insights`
+
+export type Results = Record<string, Result>
+
+/** batch answers named queries at once. */
+export async function batch(
+  org: string, site: string, queries: Record<string, Query>, signal?: AbortSignal,
+): Promise<Results> {
+  const c: Call = { method: 'POST', body: { queries } }
+  if (signal) c.signal = signal
+  return (await call<{ queries: Results }>(insights(org, site) + '/batch', c)).queries
+}
+
+type List<T> = { items: T[]; next?: { page: string } }
+
+/** all reads all pages of a list. */
+export async function all<T>(path: string): Promise<T[]> {
+  const items: T[] = []
+  for (let page = ''; ; ) {
+    const list = await call<List<T>>(path + '?limit=1000' + (page && '&page=' + encodeURIComponent(page)))
+    items.push(...list.items)
+    if (!list.next) return items
+    page = list.next.page
+  }
+}
+
+export type Site = { id: string; title: string }
+export type Organization = { id: string; title: string }

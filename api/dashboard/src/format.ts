@@ -1,0 +1,75 @@
+// Numbers, times and names as people of the reader's country write them.
+import { texts } from './texts'
+
+/** locale is the reader's, if it is of the page's language. */
+export const locale = navigator.languages.find((l) => l.split('-')[0] === texts.language) ?? texts.language
+
+const whole = new Intl.NumberFormat(locale)
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
+const change = new Intl.NumberFormat(locale, {
+  style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero',
+})
+/** minus is as wide as a plus, which a hyphen is not. */
+const minus = (text: string) => text.replace('-', '−')
+
+export const count = (n: number) => whole.format(n)
+/** brief is for axes and narrow places. */
+export const brief = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
+export const share = (part: number) => percent.format(part)
+
+/** duration writes seconds as 48 s or 3 min 20 s. */
+export function duration(seconds: number): string {
+  const all = Math.round(seconds)
+  const unit = (n: number, name: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'narrow' }).format(n)
+  if (all < 60) return unit(all, 'second')
+  const minutes = unit(Math.floor(all / 60), 'minute')
+  return all % 60 ? minutes + ' ' + unit(all % 60, 'second') : minutes
+}
+
+/** changed writes how a number differs from the one before: undefined if there was none to compare with. */
+export function changed(now: number | null, before: number | null | undefined): string | undefined {
+  if (now === null || !before) return undefined
+  const part = (now - before) / before
+  return Math.abs(part) < 0.005 ? texts.noChange : minus(change.format(part))
+}
+
+export type Interval = 'hour' | 'day' | 'week' | 'month'
+
+const forms: Record<Interval, Intl.DateTimeFormatOptions> = {
+  hour: { weekday: 'short', hour: '2-digit', minute: '2-digit' },
+  day: { weekday: 'short', day: 'numeric', month: 'short' },
+  week: { day: 'numeric', month: 'short', year: 'numeric' },
+  month: { month: 'long', year: 'numeric' },
+}
+const tickForms: Record<Interval, Intl.DateTimeFormatOptions> = {
+  hour: { hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short' },
+  week: { day: 'numeric', month: 'short' },
+  month: { month: 'short' },
+}
+
+const written = (text: string, zone: string, form: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(locale, { ...form, timeZone: zone }).format(new Date(text))
+
+/** moment names a bucket of time. */
+export const moment = (text: string, interval: Interval, zone: string) => written(text, zone, forms[interval])
+/** tick names a bucket below an axis. */
+export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
+
+/** clock writes a time of today without its date. */
+export function clock(text: string, zone: string): string {
+  const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
+  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
+  return written(text, zone, day(new Date(text)) === day(new Date()) ? form : { ...form, day: 'numeric', month: 'short' })
+}
+
+const regions = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' })
+export function country(code: string): string {
+  try {
+    return regions.of(code) ?? code
+  } catch {
+    return code // Events can have any text.
+  }
+}

@@ -1,0 +1,96 @@
+// What the overview asks. One batch has all of it.
+import type { Filter, State, Who } from './address'
+import type { Condition, Query } from './api'
+import type { Interval } from './format'
+
+/** people are visitors whose programs are browsers. Events without a user agent count as people's. */
+const people: Condition = { column: 'visitorBot', values: [''] }
+const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
+const type = (...values: string[]): Condition => ({ column: 'eventType', values })
+const views = type('page_view')
+const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_request')
+
+const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
+const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }
+
+function chips(filters: Filter[]): Condition[] {
+  // Filters of one column and kind are one condition: a page is one page or another.
+  const conditions = new Map<string, Condition>()
+  for (const f of filters) {
+    const key = f.column + f.not
+    const c = conditions.get(key) ?? { column: f.column, operator: f.not ? 'notIn' : 'in', values: [] }
+    c.values.push(f.value)
+    conditions.set(key, c)
+  }
+  return [...conditions.values()]
+}
+
+const dayLength = 86_400_000
+
+/** intervalOf is how a range is cut for the graph. */
+export function intervalOf(range: State['range']): Interval {
+  if (range === 'last24Hours' || range === 'today') return 'hour'
+  if (typeof range === 'string') return 'day'
+  const days = (Date.parse(range.to) - Date.parse(range.from)) / dayLength + 1
+  return days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
+}
+
+/** rows is how many rows a list has. */
+const rows = 9
+
+export function queries(s: State): Record<QueryName, Query> {
+  const query = (select: string[], where: Condition[]): Query => ({
+    range: s.range, timezone: s.zone, select: select.map((column) => ({ column })), where: [...where, ...chips(s.filters)],
+    ...(s.compare === 'none' ? {} : { compare: s.compare }),
+  })
+  const list = (column: string, metric: string, where: Condition[]): Query => ({
+    ...query([column, metric], where), groupBy: [{ column }], limit: rows, count: true,
+  })
+  const series = (where: Condition[]): Query => {
+    const time = { column: 'datetime', interval: intervalOf(s.range) }
+    const one = query(['eventsCount', 'peopleCount'], where)
+    return { ...one, select: [time, ...one.select], groupBy: [time], fill: true }
+  }
+  // Agents' requests have no lasting visitors, so their requests are counted.
+  const visitors = s.who === 'people' ? 'peopleCount' : 'eventsCount'
+  return {
+    people: query(['peopleCount', 'sessionsCount', 'engagedTime', 'pageFeedbackRating'], [people]),
+    views: query(['eventsCount'], opened.people),
+    reads: query(['eventsCount'], opened.agents),
+    peopleSeries: series(opened.people),
+    agentSeries: series(opened.agents),
+    pages: list('urlPath', 'eventsCount', opened[s.who]),
+    sources: list('sourceName', visitors, [
+      ...opened[s.who], { column: 'channel', operator: 'notIn', values: ['internal'] },
+    ]),
+    countries: list('visitorGeoCountry', visitors, opened[s.who]),
+    searches: list('eventSearchQuery', 'eventsCount', [
+      ...sent[s.who], type('search_type_query'), { column: 'searchResults', values: [0] },
+    ]),
+    agents: list('agentOperator', 'eventsCount', opened.agents),
+    feedback: {
+      ...list('urlPath', 'pageFeedbackRating', [type('page_post_feedback')]),
+      order: { by: { column: 'pageFeedbackRating' }, direction: 'asc' },
+    },
+  }
+}
+
+export type QueryName =
+  | 'people' | 'views' | 'reads' | 'peopleSeries' | 'agentSeries'
+  | 'pages' | 'sources' | 'countries' | 'searches' | 'agents' | 'feedback'
+
+/** weekOf asks about a site of the list of sites. */
+export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {
+  const range = 'last7Days'
+  const one = (where: Condition[], column: string): Query => ({
+    range, timezone: zone, select: [{ column }], where, compare: 'previousPeriod',
+  })
+  const day = { column: 'datetime', interval: 'day' }
+  return {
+    people: one(opened.people, 'peopleCount'),
+    agents: one(opened.agents, 'eventsCount'),
+    week: {
+      range, timezone: zone, select: [day, { column: 'peopleCount' }], groupBy: [day], fill: true, where: opened.people,
+    },
+  }
+}

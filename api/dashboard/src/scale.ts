@@ -1,0 +1,22 @@
+// The arithmetic of charts.
+
+/** ticks returns round numbers from 0 to at least most, of which the last is the top of the axis. */
+export function ticks(most: number): number[] {
+  if (most <= 0) return [0, 1]
+  const rough = most / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough && Number.isInteger(n)) ?? 10 * power)
+  const list = [0]
+  while ((list.at(-1) ?? 0) < most) list.push((list.at(-1) ?? 0) + step)
+  return list
+}
+
+/** some returns at most count indices of a list of a length, evenly spread. */
+export function some(length: number, count: number): number[] {
+  const step = Math.max(1, Math.ceil(length / Math.max(1, count)))
+  return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step)
+}
+
+/** path is a line through points. */
+export const path = (points: (readonly [number, number])[]) =>
+  points.map(([x, y], i) => (i ? 'L' : 'M') + x.toFixed(1) + ' ' + y.toFixed(1)).join('')

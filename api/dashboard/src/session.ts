@@ -1,0 +1,41 @@
+// Signing in and out. Tokens and links pass through here and are forgotten.
+import { call, Refusal } from './api'
+import { session } from './load'
+import { texts } from './texts'
+
+/** signIn exchanges a token for the cookie. It returns what is wrong with it. */
+export async function signIn(token: string): Promise<string | undefined> {
+  try {
+    await call('o/session', { method: 'POST', token })
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) return texts.wrongToken // No header can have such a text.
+    if (fault.status === 401) return texts.wrongToken
+    if (fault.status === 403) return texts.wrongKind
+    return fault.status ? texts.failed(fault.status) : texts.offline
+  }
+  session.value = 'in'
+  return undefined
+}
+
+export async function signOut() {
+  await call('o/session', { method: 'DELETE' })
+  session.value = 'out'
+}
+
+/** arrive signs in by what the address has: the secret of a link, or the code of a single sign-on. */
+export async function arrive(): Promise<string | undefined> {
+  const link = /^#in=(.+)$/.exec(location.hash)?.[1]
+  const query = new URLSearchParams(location.search)
+  const code = query.get('code')
+  if (!link && !code) return undefined
+  query.delete('code')
+  // Neither stays in the history.
+  history.replaceState(null, '', location.pathname + (query.size ? '?' + query.toString() : ''))
+  try {
+    if (link) await call('o/session/link', { method: 'POST', body: { link } })
+    else return await signIn((await call<{ token: string }>('v1/sso/token', { method: 'POST', body: { code } })).token)
+  } catch (fault) {
+    return fault instanceof Refusal && fault.status === 0 ? texts.offline : texts.linkUsed
+  }
+  return undefined
+}

@@ -1,0 +1,36 @@
+// Figures for other programs: a file for spreadsheets, and a command for a shell.
+import { address, insights, type Answer, type Query } from './api'
+
+/** cell writes a value for a spreadsheet. Readers choose titles and searches, so none may begin a formula. */
+export function cell(value: unknown): string {
+  let text = value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'number' && /^[=+\-@\t\r\n]/.test(text)) text = "'" + text
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text
+}
+
+/** csv has the columns of an answer, and after them those of the range before. */
+export function csv(answer: Answer): string {
+  const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
+  const columns = [...answer.columns, ...before]
+  const lines = [columns.map((c) => cell(c.column))]
+  for (let i = 0; i < (columns[0]?.values.length ?? 0); i++) lines.push(columns.map((c) => cell(c.values[i])))
+  return lines.map((line) => line.join(',') + '\r\n').join('')
+}
+
+export function download(name: string, text: string) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob(['\ufeff' + text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+/** curl is the command that asks the same. A shell keeps all of a text in single quotes but a single quote. */
+export function curl(org: string, site: string, query: Query): string {
+  const quoted = (text: string) => "'" + text.replaceAll("'", `'\\''`) + "'"
+  return [
+    'curl -s ' + quoted(address(insights(org, site) + '/events/aggregate')),
+    '-H "Authorization: Bearer $OCTAVO_TOKEN"', "-H 'Content-Type: application/json'",
+    '-d ' + quoted(JSON.stringify(query)),
+  ].join(' \\\n  ')
+}

@@ -1,0 +1,83 @@
+// What the reader chooses: range, comparison, whose figures, and filters.
+import { useState } from 'preact/hooks'
+import {
+  comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset,
+} from './address'
+import { panels } from './panels'
+import { Choice } from './parts'
+import { texts } from './texts'
+
+export function Toolbar() {
+  const s = state.value
+  const custom = typeof s.range !== 'string'
+  const [open, show] = useState(custom)
+  const chosen: Preset | 'custom' = open || typeof s.range !== 'string' ? 'custom' : s.range
+  const choose = (range: Preset | 'custom') => {
+    show(range === 'custom')
+    if (range !== 'custom') go({ range })
+  }
+  return (
+    <div class="toolbar">
+      <Choice
+        label={texts.range} value={chosen} choose={choose}
+        options={[...presets, 'custom' as const].map((id) => [id, texts.ranges[id]] as const)}
+      />
+      {chosen === 'custom' && <DaysForm days={typeof s.range === 'string' ? undefined : s.range} />}
+      <label class="compare">
+        <span>{texts.compare}</span>
+        <select value={s.compare} onChange={(e) => go({ compare: e.currentTarget.value as Comparison })}>
+          {comparisons.map((id) => <option key={id} value={id}>{texts.comparisons[id]}</option>)}
+        </select>
+      </label>
+      <Choice
+        label={texts.who} value={s.who} choose={(who) => go({ who })}
+        options={whos.map((id) => [id, texts.whos[id]] as const)}
+      />
+    </div>
+  )
+}
+
+function DaysForm({ days }: { days: Days | undefined }) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const [a, b] = [String(form.get('from')), String(form.get('to'))]
+    go({ range: a <= b ? { from: a, to: b } : { from: b, to: a } })
+  }
+  return (
+    <form class="days" onSubmit={submit}>
+      <label>{texts.from} <input type="date" name="from" required value={days?.from} /></label>
+      <label>{texts.to} <input type="date" name="to" required value={days?.to} /></label>
+      <button type="submit">{texts.apply}</button>
+    </form>
+  )
+}
+
+/** named is how a filter reads. */
+function named(f: Filter): string {
+  const panel = panels.find((p) => p.column === f.column)
+  const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)
+  return `${texts.columns[f.column] ?? f.column} ${f.not ? texts.isNot : texts.is} ${value}`
+}
+
+export function Chips() {
+  const { filters } = state.value
+  if (filters.length === 0) return null
+  const replace = (at: number, by: Filter[]) => go({ filters: filters.toSpliced(at, 1, ...by) })
+  return (
+    <div class="chips" role="group" aria-label={texts.filters}>
+      {filters.map((f, i) => (
+        <span key={named(f)} class={f.not ? 'chip not' : 'chip'}>
+          <button
+            type="button" title={texts.turnFilter(named(f))} aria-description={texts.turnFilter(named(f))}
+            onClick={() => replace(i, [{ ...f, not: !f.not }])}
+          >{named(f)}</button>
+          <button type="button" aria-label={texts.removeFilter(named(f))} onClick={() => replace(i, [])}>×</button>
+        </span>
+      ))}
+      {filters.length > 1 && (
+        <button type="button" class="plain" onClick={() => go({ filters: [] })}>{texts.clearFilters}</button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+-- name: InsertBrowserSession :one
+insert into browser_sessions (id, hash, opened, token_id, session_id, expires_at, link_expires_at)
+values ($1, $2, $3, $4, $5, $6, $7) returning *;
+
+-- name: OpenBrowserLink :one
+-- Index: browser_sessions_hash_key. The link's secret is gone with this: it opens one session once.
+update browser_sessions
+set hash = sqlc.arg(hash), opened = true, link_expires_at = null, expires_at = sqlc.arg(expires_at)
+where hash = sqlc.arg(link) and not opened and link_expires_at > now()
+returning *;
+
+-- name: TokenOfBrowserSession :one
+-- Index: browser_sessions_hash_key. A token that was revoked or has expired opens nothing.
+select b.expires_at as ends_at, sqlc.embed(t)
+from browser_sessions b join tokens t on t.id = b.token_id
+where b.hash = $1 and b.opened and b.expires_at > now()
+  and t.revoked_at is null and (t.expires_at is null or t.expires_at > now());
+
+-- name: SessionOfBrowserSession :one
+-- Index: browser_sessions_hash_key.
+select b.expires_at as ends_at, sqlc.embed(s)
+from browser_sessions b join sessions s on s.id = b.session_id
+where b.hash = $1 and b.opened and b.expires_at > now() and s.opened and s.expires_at > now();
+
+-- name: DeleteBrowserSession :exec
+-- Index: browser_sessions_hash_key.
+delete from browser_sessions where hash = $1;
+
+-- name: DeleteEndedBrowserSessions :exec
+-- No index need be used: it is browser_sessions_end unless most have ended.
+delete from browser_sessions where expires_at < now();
