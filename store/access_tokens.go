@@ -27,6 +27,9 @@ type Principal struct {
 	Integration    string
 	InstallationID string
 	Scopes         []string
+	// ShareLink and Generation are set for sessions of share links of insights. The link says the site.
+	ShareLink  string
+	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
 	// LastUsedAt is the last recorded use. It decides whether to record another use.
