@@ -36,6 +36,9 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	if !signed && !schema.ValidToken(token) {
 		return nil, g.refuseToken(ip, now, "the token is not valid")
 	}
+	if schema.IsInsightsSession(token) {
+		return g.insightsLink(ctx, token, ip, now)
+	}
 	hash := schema.HashToken(token)
 	s, err, known := g.tokens.peek(hash, now)
 	switch {
