@@ -16,19 +16,22 @@ import (
 // content in jobs.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
-	"createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
+	"createSiteInsightsShareLink", "createSiteInsightsToken", "createSitePublishableKey",
+	"createSiteSavedSegment", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
 	"deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
-	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
+	"deleteLegacyGitInstallation", "deleteSiteInsightsShareLink", "deleteSiteInsightsToken",
+	"deleteSitePublishableKey", "deleteSiteSavedSegment", "eraseSiteVisitor", "exportToGitRepository",
 	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
 	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
-	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
-	"removeTeamFromSpace", "removeUserFromSpace", "requestReviewersForChangeRequest",
-	"resolveChangeRequestConflict", "rotateSitePublishableKey", "searchSiteContent", "submitChangeRequestReview",
-	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace",
-	"updateChangeRequest", "updateCommentInChangeRequest", "updateCommentInSpace",
-	"updateCommentReplyInChangeRequest", "updateCommentReplyInSpace", "updateIntegrationSiteInstallation",
-	"updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
-	"updateSitePublishableKey", "updateTeamPermissionInSpace", "updateUserPermissionInSpace",
+	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest",
+	"removeSectionFromGroup", "removeTeamFromSpace", "removeUserFromSpace", "requestReviewersForChangeRequest",
+	"resolveChangeRequestConflict", "rotateSitePublishableKey", "searchSiteContent",
+	"submitChangeRequestReview", "trackEventsInSiteById", "uninstallIntegrationFromSite",
+	"uninstallIntegrationFromSpace", "updateChangeRequest", "updateCommentInChangeRequest",
+	"updateCommentInSpace", "updateCommentReplyInChangeRequest", "updateCommentReplyInSpace",
+	"updateIntegrationSiteInstallation", "updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug",
+	"updateSiteInsightsSettings", "updateSiteInsightsShareLink", "updateSitePublishableKey",
+	"updateSiteSavedSegment", "updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 
 // TestFrontEndsHear calls every operation that writes to a site, a space, a change request or a specification. Front

@@ -24,7 +24,8 @@ func TestQuotas(t *testing.T) {
 	limits := postgres.Quotas{
 		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2,
 		Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
-		Conversations: 2, Webhooks: 2, PublishableKeys: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
+		Conversations: 2, Webhooks: 2, PublishableKeys: 2, SavedSegments: 2,
+		InsightsTokens: 2, InsightsShareLinks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
 	bounded, err := store.New(postgres.Config{
@@ -47,6 +48,7 @@ func TestQuotas(t *testing.T) {
 	h.Serve(nil)
 	admin, org, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID, "/v1/spaces/"+h.Ours.Space.ID
 	draft := "/v1/spaces/" + request.SpaceID + "/change-requests/" + request.ID
+	insights := org + "/sites/" + h.Ours.Site.ID + "/insights"
 	post := func(path, body string) func(int) apitest.Answer {
 		return func(i int) apitest.Answer {
 			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
@@ -91,9 +93,14 @@ func TestQuotas(t *testing.T) {
 		"PUBLISHABLE_KEYS": {2, []func(int) apitest.Answer{
 			post(org+"/sites/"+h.Ours.Site.ID+"/insights/keys", `{"name":"{i}","hosts":["docs.example.com"]}`),
 		}},
-		"CHANGE_REQUESTS": {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
-		"COMMENTS":        {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
-		"REPLIES":         {2, []func(int) apitest.Answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
+		"SAVED_SEGMENTS": {2, []func(int) apitest.Answer{
+			post(insights+"/saved-segments", `{"name":"{i}","where":[{"column":"page","values":["p"]}]}`),
+		}},
+		"INSIGHTS_TOKENS":      {2, []func(int) apitest.Answer{post(insights+"/tokens", `{"name":"{i}"}`)}},
+		"INSIGHTS_SHARE_LINKS": {2, []func(int) apitest.Answer{post(insights+"/share-links", `{"name":"{i}"}`)}},
+		"CHANGE_REQUESTS":      {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
+		"COMMENTS":             {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
+		"REPLIES":              {2, []func(int) apitest.Answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
 		"FILE_BYTES": {2, []func(int) apitest.Answer{
 			post(draft+"/content", `{"changes":[{"operation":"insert_files","files":[{"name":"a.txt","base64":"`+strings.Repeat("YWFh", 13)+`YWE{i}"}]}]}`),
 		}},

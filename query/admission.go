@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
@@ -19,6 +20,10 @@ type Caller struct {
 	Request string
 	// Fresh requests a newly computed answer instead of a cached one.
 	Fresh bool
+	// User is the user who sees personal segments; "" sees the site's own.
+	User string
+	// View narrows what the queries read; nil does not.
+	View *schema.InsightsView
 }
 
 // admission limits the number of concurrent queries and the rows that they read. It shares both fairly between

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// compile turns a request into the plan of its statement.
-func compile(site string, body []byte, now time.Time) (plan, error) {
-	r, err := decode(body)
+// compilePlan turns a request into the plan of its statement.
+func compilePlan(of reach, body []byte, now time.Time) (plan, error) {
+	r, err := decode(of, body)
 	if err != nil {
 		return plan{}, err
 	}
-	now, keys, err := cursorTime(site, r, ceil(now))
+	now, keys, err := cursorTime(of.site, r, ceil(now))
 	if err != nil {
 		return plan{}, err
 	}
-	p, err := resolve(site, r, now)
+	p, err := resolve(r, now)
 	if err != nil {
 		return plan{}, err
 	}

@@ -6,16 +6,16 @@ import (
 )
 
 // compilers turn a request into a report.
-var compilers = map[Report]func(site string, body []byte, now time.Time) (report, error){
-	Aggregate: compiler(compile),
+var compilers = map[Report]func(of reach, body []byte, now time.Time) (report, error){
+	Aggregate: compiler(compilePlan),
 	Funnel:    compiler(compileFunnel),
 	Retention: compiler(compileRetention),
 }
 
 func compiler[R report](
-	compile func(string, []byte, time.Time) (R, error),
-) func(string, []byte, time.Time) (report, error) {
-	return func(site string, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
+	compile func(reach, []byte, time.Time) (R, error),
+) func(reach, []byte, time.Time) (report, error) {
+	return func(of reach, body []byte, now time.Time) (report, error) { return compile(of, body, now) }
 }
 
 // Answer answers the request in body for one of the [Reports] on a site. It returns JSON and the answer's headers.
@@ -24,15 +24,19 @@ func (s *Service) Answer(
 	ctx context.Context, who Caller, of Report, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
 	q := s.query(of, who, site)
-	r, err := s.compile(ctx, of, site, body, now)
+	within, err := s.reach(ctx, who, site, now)
+	if err != nil {
+		return q.reported(ctx, nil, err)
+	}
+	r, err := s.compile(ctx, of, within, body, now)
 	return q.reported(ctx, r, err)
 }
 
 // compile turns a request into a report about the site with its own hosts.
-func (s *Service) compile(ctx context.Context, of Report, site string, body []byte, now time.Time) (report, error) {
-	r, err := compilers[of](site, body, now)
+func (s *Service) compile(ctx context.Context, of Report, within reach, body []byte, now time.Time) (report, error) {
+	r, err := compilers[of](within, body, now)
 	if err == nil && s.config.Hosts != nil {
-		r = r.owning(s.config.Hosts(ctx, site))
+		r = r.owning(s.config.Hosts(ctx, within.site))
 	}
 	return r, err
 }
@@ -43,5 +47,6 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 		return nil, nil, q.invalid(err)
 	}
 	r.weigh(q)
+	q.within = r.span()
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -41,4 +42,9 @@ func (a *asking) answered() {
 	if s := a.service; s.results.Callers() != 0 || len(s.admission.parties) != 0 {
 		a.t.Errorf("left: %d callers, %v", s.results.Callers(), s.admission.parties)
 	}
+}
+
+// compile compiles an aggregate request of a caller who can read the whole site.
+func compile(site string, body []byte, now time.Time) (plan, error) {
+	return compilePlan(reach{site: site}, body, now)
 }

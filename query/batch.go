@@ -52,7 +52,11 @@ func (s *Service) Batch(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.answerAll(ctx, who, site, list, now); err != nil {
+	within, err := s.reach(ctx, who, site, now)
+	if err != nil {
+		return nil, nil, s.query(Aggregate, who, site).invalid(err)
+	}
+	if err := s.answerAll(ctx, within, who, list, now); err != nil {
 		return nil, nil, err
 	}
 	answer, headers := batchAnswer(list, now)
@@ -129,14 +133,15 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 }
 
 // answerAll answers queries in one turn. Its error means that there was no turn.
-func (s *Service) answerAll(ctx context.Context, who Caller, site string, list []*named, now time.Time) error {
+func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
+	site := within.site
 	var rows cost
 	first := map[string]int{} // by kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
 		if n.err == nil {
-			n.report, n.err = s.compile(ctx, n.of, site, n.body, now)
+			n.report, n.err = s.compile(ctx, n.of, within, n.body, now)
 		}
 		if n.err != nil {
 			n.err = n.invalid(n.err)

@@ -288,7 +288,7 @@ func TestLive(t *testing.T) {
 	answers := make([]string, 50)
 	for i := range answers {
 		wait.Go(func() {
-			answer, _, err := service.Live(t.Context(), Caller{}, testSite, now)
+			answer, _, err := service.Live(t.Context(), Caller{}, testSite, nil, now)
 			if err != nil {
 				t.Error(err)
 			}
@@ -347,7 +347,7 @@ func TestLiveErrors(t *testing.T) {
 		_, _, _ = service.Aggregate(t.Context(), Caller{}, testSite, []byte(`{"range":"last24Hours"}`), testNow)
 	})
 	running := <-engine.started
-	_, _, err := service.Live(t.Context(), Caller{}, testSite, testNow)
+	_, _, err := service.Live(t.Context(), Caller{}, testSite, nil, testNow)
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.RetryAfter == 0 {
 		t.Errorf("%v, want a refusal with Retry-After", err)
 	}

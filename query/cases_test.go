@@ -205,8 +205,8 @@ func TestSQL(t *testing.T) {
 			add(c, "bounded", estimate)
 		}
 	})
-	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1}
-	sc := part.scope(testSite)
+	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: testSite}}
+	sc := part.scope()
 	segments := testCase{name: "visitor segments"}
 	add(&segments, "shared claims", lowerSharedClaims(sc))
 	add(&segments, "page", lowerSegments(sc, []string{"plan"}, part))

@@ -47,6 +47,9 @@ type Config struct {
 	// Hosts returns the site's own hosts, for the columns channel and sourceName. nil means that no host is known.
 	// Each query calls it.
 	Hosts func(ctx context.Context, site string) []string
+	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
+	// "" for callers who are not users. nil means that no segment is saved.
+	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }

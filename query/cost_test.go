@@ -106,7 +106,7 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	q := service.query(kindSegments, Caller{}, testSite)
-	if q.weighSegments(segmentPage{to: testNow}); q.cost != 2*(10_000+29*20_000+10_833) {
+	if q.weighSegments(segmentPage{to: testNow, reach: reach{site: q.site}}); q.cost != 2*(10_000+29*20_000+10_833) {
 		t.Errorf("segments cost %d rows", q.cost)
 	}
 }

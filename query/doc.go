@@ -5,6 +5,8 @@
 //   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
 //     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
+//   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
+//     the view's. Nothing after that knows of either.
 //   - Resolve: resolve.go resolves the names of aggregates, and events.go the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.

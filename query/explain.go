@@ -29,7 +29,11 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	q := s.query(of, Caller{Fresh: true}, site)
 	var x Explanation
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
-	r, err := s.compile(ctx, of, site, body, now)
+	within, err := s.reach(ctx, q.who, site, now)
+	if err != nil {
+		return x, q.invalid(err)
+	}
+	r, err := s.compile(ctx, of, within, body, now)
 	if err != nil {
 		return x, q.invalid(err)
 	}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/query/resultcache"
 	"github.com/octavo-docs/octavo/schema"
@@ -32,12 +35,25 @@ func LiveParts() []string {
 }
 
 // Live answers what happens on a site now: its visitors, minutes, pages, sources and countries. All callers of a site
-// share an answer for a moment.
-func (s *Service) Live(ctx context.Context, who Caller, site string, now time.Time) ([]byte, map[string]string, error) {
+// who ask for the same segments and have the same view share an answer for a moment.
+func (s *Service) Live(
+	ctx context.Context, who Caller, site string, segments []string, now time.Time,
+) ([]byte, map[string]string, error) {
+	within, err := s.reach(ctx, who, site, now)
+	if err == nil && len(segments) > MaxSegments {
+		err = schema.Invalid("segments", fmt.Sprintf("must have at most %d entries, not %d", MaxSegments, len(segments)))
+	}
+	var key string
+	if err == nil {
+		key, err = within.key(segments)
+	}
+	if err != nil {
+		return nil, nil, s.query(Aggregate, who, site).invalid(err)
+	}
 	r, err := s.live.Do(ctx, resultcache.Query[answer]{
-		Key: resultcache.NewKey(site, "live"), Fresh: who.Fresh,
+		Key: resultcache.NewKey(site, "live\n"+key), Fresh: who.Fresh,
 		Enter: func(context.Context) (func(), error) { return func() {}, nil }, // answerAll waits for a turn
-		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, who, site, now) },
+		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, within, who, segments, now) },
 	})
 	if _, public := errors.AsType[*schema.Error](err); err != nil && !public {
 		err = s.query(Aggregate, who, site).failed(ctx, err).public
@@ -53,7 +69,13 @@ func (s *Service) Live(ctx context.Context, who Caller, site string, now time.Ti
 }
 
 // liveAnswer computes a live answer. An error of one part is the error of all.
-func (s *Service) liveAnswer(ctx context.Context, who Caller, site string, now time.Time) (answer, error) {
+func (s *Service) liveAnswer(
+	ctx context.Context, within reach, who Caller, segments []string, now time.Time,
+) (answer, error) {
+	in, err := json.Marshal(slices.Concat([]string{}, segments))
+	if err != nil {
+		return answer{}, schema.Invalid("segments", "must be text")
+	}
 	now = ceil(now)
 	from := now.Add(-time.Millisecond).Truncate(time.Minute).Add(-(LiveMinutes - 1) * time.Minute)
 	parts := insights.LiveQueries()
@@ -63,11 +85,11 @@ func (s *Service) liveAnswer(ctx context.Context, who Caller, site string, now t
 		if part.Active {
 			begin = now.Add(-ActiveMinutes * time.Minute)
 		}
-		body := fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},%s}`,
-			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), part.Members)
+		body := fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},"segments":%s,%s}`,
+			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), in, part.Members)
 		list[i] = &named{name: part.Name, of: Aggregate, equal: -1, body: body}
 	}
-	if err := s.answerAll(ctx, who, site, list, now); err != nil {
+	if err := s.answerAll(ctx, within, who, list, now); err != nil {
 		return answer{}, err
 	}
 	b := append([]byte(`{"object":"insights-live","now":"`), schema.FormatMoment(now)...)

@@ -55,7 +55,7 @@ type query struct {
 	summary     string                   // name of the source that replaced events at least in part; "" if none did
 	approximate insights.Counting        // how the estimated distinct count was made
 	truncated   bool                     // there are rows after the limit
-	within      scope                    // has the answer's range, if the request has none
+	within      scope                    // has the answer's range, if the request does not say it
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }
 
@@ -152,6 +152,7 @@ type answerFunc func(context.Context) ([]byte, error)
 type report interface {
 	String() string
 	identity() string // scope.key
+	span() scope      // scope.span
 	// weigh sets the query's cost.
 	weigh(q *query)
 	// owning returns the report about a site with these hosts.

@@ -195,6 +195,7 @@ type period struct {
 	from, to time.Time
 	zone     *time.Location
 	week     insights.WeekStart
+	cut      bool // whether a view cut it
 }
 
 // resolveComparison returns the other range of a request.

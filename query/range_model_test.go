@@ -252,7 +252,7 @@ func TestCalendar(t *testing.T) {
 			}
 			for _, compare := range Comparisons() {
 				wantFirst, wantLast := modelCompared(compare, preset, first.In(zone), last.In(zone), starts)
-				in := period{first, last, zone, insights.WeekStart(starts)}
+				in := period{from: first, to: last, zone: zone, week: insights.WeekStart(starts)}
 				gotFirst, gotLast, err := resolveComparison(rangeRequest{preset: compare}, r, in)
 				if err != nil || !gotFirst.Equal(wantFirst) || !gotLast.Equal(wantLast) {
 					t.Fatalf(

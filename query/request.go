@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,6 +19,8 @@ const (
 	maxFilters = 100   // entries of where, and of its groups, together
 	maxValues  = 10000 // values of all filters together
 	maxLimit   = 1000  // rows of a result
+
+	MaxSegments = 10 // saved segments
 )
 
 // request is an aggregate request: well-formed, but with unresolved names.
@@ -34,31 +37,50 @@ type request struct {
 	cursor          *string // nil: the answer names no next page
 }
 
+// reach is what a request can read: a site, its saved segments, and the caller's view of the site. Each request applies
+// its reach once, between decoding and resolving: see [scopeRequest.narrow] and [scopeRequest.when].
+type reach struct {
+	site  string
+	saved func(id string) (where []byte, err error) // nil: the site has no saved segments
+	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
+	where  []conditionRequest
+	ranges []rangeRequest // of the view; nil: all time
+	zone   *time.Location // of the ranges' days
+	now    time.Time      // when the ranges' presets end
+	view   string         // the ranges as text, for keys; "" without ranges
+}
+
 // scopeRequest has the members that all reports share.
 type scopeRequest struct {
+	reach     reach
 	filters   []conditionRequest
+	segments  []string // ids of saved segments
 	timeRange rangeRequest
 	timezone  string
 	weekStart string
 	left      whereBudget // for the request's remaining conditions
 }
 
-var scopeMembers = []string{"where", "range", "timezone", "weekStart"}
+var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
 // decode reads a request's body, which must be an object. It reads scopeMembers itself, and calls read for the other
-// members.
-func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader, name string) error) error {
+// members. It narrows the request to its segments and to the reach.
+func (q *scopeRequest) decode(
+	of reach, body []byte, members []string, read func(r *reader, name string) error,
+) error {
 	if err := checkJSON(body, maxDepth); err != nil {
 		return err
 	}
 	*q = scopeRequest{
-		timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues},
+		reach: of, timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues},
 	}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {
 		switch name {
 		case "where":
 			q.filters, err = r.conditions(name, &q.left)
+		case "segments":
+			q.segments, err = r.segmentIDs()
 		case "range":
 			ranged = true
 			q.timeRange, err = r.timeRange(name, Presets())
@@ -74,7 +96,45 @@ func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader
 	if err == nil && !ranged {
 		err = schema.Invalid("range", "is required", Presets()...)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return q.narrow()
+}
+
+// narrow adds the conditions of the request's segments and of the reach to the request's where.
+func (q *scopeRequest) narrow() error {
+	for i, id := range q.segments {
+		list, err := q.reach.segment(nth("segments", i), id, &q.left)
+		if err != nil {
+			return err
+		}
+		q.filters = append(q.filters, list...)
+	}
+	q.filters = append(q.filters, q.reach.where...)
+	return nil
+}
+
+// segment returns the conditions of a saved segment. path is the segment's place in the request.
+func (r reach) segment(path, id string, left *whereBudget) ([]conditionRequest, error) {
+	if r.saved == nil {
+		return nil, unknownSegment(path)
+	}
+	where, err := r.saved(id)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return nil, unknownSegment(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkJSON(where, maxDepth); err != nil {
+		return nil, schema.Invalid(path, "has filters that this version does not read")
+	}
+	return newReader(where).conditions(at(path, "where"), left)
+}
+
+func unknownSegment(path string) error {
+	return schema.Invalid(path, "is not the id of a saved segment that you see on this site")
 }
 
 // keyed returns the key of a report: its description without times, and the range as the request has it.
@@ -125,7 +185,7 @@ func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
 	requestMembers = []string{
-		"select", "where", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare",
+		"select", "where", "segments", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare",
 		"cursor", "others", "count",
 	}
 	orderMembers = []string{"by", "direction"}
@@ -145,9 +205,9 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 }()
 
 // decode reads a request and checks its form: types of members, unknown members, counts.
-func decode(body []byte) (request, error) {
+func decode(of reach, body []byte) (request, error) {
 	q := request{accuracy: accuracies[0], limit: maxLimit}
-	err := q.decode(body, requestMembers, func(r *reader, name string) (err error) {
+	err := q.decode(of, body, requestMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "select":
 			q.selects, err = r.columns(name)
@@ -321,4 +381,14 @@ func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionR
 		return err
 	})
 	return list, err
+}
+
+// segmentIDs reads the member segments of a request.
+func (r *reader) segmentIDs() (ids []string, err error) {
+	err = r.array(MaxSegments, func(int) error {
+		id, err := r.text()
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
 }

@@ -18,13 +18,13 @@ import (
 //     column without its extra in groupBy means the selected column. Otherwise
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
-func resolve(site string, r request, now time.Time) (plan, error) {
+func resolve(r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
 	in, err := r.when(now)
 	if err != nil {
 		return p, err
 	}
-	p.scope = in.scope(site)
+	p.scope = in.scope(r.reach)
 	if !slices.Contains(accuracies, r.accuracy) {
 		return p, schema.Invalid("accuracy", unknown("auto or exact", r.accuracy, accuracies), accuracies...)
 	}
@@ -74,8 +74,15 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		}
 	}
 	if r.compare != nil {
-		from, to, err := resolveComparison(*r.compare, r.timeRange, in)
+		asked := r.timeRange
+		if in.cut {
+			asked = rangeRequest{} // it is no preset's period any more
+		}
+		from, to, err := resolveComparison(*r.compare, asked, in)
 		if err != nil {
+			return p, err
+		}
+		if err := r.reach.shows("compare", from, to, now); err != nil {
 			return p, err
 		}
 		p.compare, err = newComparison(p, from, to)
@@ -84,7 +91,7 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 	return p, nil
 }
 
-// when returns the request's range.
+// when returns the request's range, as far as its reach goes.
 func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.zone, err = insights.Location(q.timezone); err != nil {
 		return in, schema.Invalid("timezone", err.Error())
@@ -95,13 +102,16 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 		return in, schema.Invalid("weekStart", unknown("a day of the week", q.weekStart, days), days...)
 	}
 	in.week = insights.WeekStart(day)
-	in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week)
-	return in, err
+	if in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week); err != nil {
+		return in, err
+	}
+	return q.reach.limit(in, now)
 }
 
 // scope selects the range's events.
-func (in period) scope(site string) scope {
-	s := newScope(site, in.from, in.to, in.zone)
+func (in period) scope(of reach) scope {
+	s := newScope(of.site, in.from, in.to, in.zone)
+	s.view, s.cut = of.view, in.cut
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }

@@ -20,6 +20,8 @@ type scope struct {
 	env      insights.Env
 	exact    bool   // whether estimates are refused
 	counted  bool   // whether env.Counting is the previous page's
+	view     string // the ranges of the caller's view; "" if it has none
+	cut      bool   // whether they cut the range
 	key      string // equal for reports that differ only in the time of now
 }
 
@@ -92,6 +94,9 @@ func (s scope) describe() *description {
 	if s.exact {
 		b.line("accuracy", "exact")
 	}
+	if s.view != "" {
+		b.line("view", s.view)
+	}
 	b.conditions("filter", s.where, false)
 	return b
 }
@@ -122,6 +127,14 @@ func (s scope) timeless() scope {
 }
 
 func (s scope) identity() string { return s.key }
+
+// span returns the scope if a view cut its range, and otherwise no scope: the request says the range.
+func (s scope) span() scope {
+	if s.cut {
+		return s
+	}
+	return scope{}
+}
 
 // visits is a way to read a scope. The whole quarters of an hour of its range come from the projection of visits, and
 // the rest at both ends from events. The engine builds the projection with each part of the events table, so both are

@@ -44,18 +44,30 @@ func (s *Service) VisitorSegments(
 	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
 ) ([]byte, map[string]string, error) {
 	q := s.query(kindSegments, who, site)
-	q.spills = true
 	part, err := readSegmentPage(site, page, now)
+	var within reach
+	if err == nil {
+		within, err = s.reach(ctx, who, site, now)
+	}
+	if err == nil {
+		part, err = part.within(within)
+	}
+	var key string
+	if err == nil {
+		key, err = within.key(nil)
+	}
 	if err != nil {
 		return nil, nil, q.invalid(err)
 	}
 	q.weighSegments(part)
-	return q.shared(ctx, fmt.Sprintf("limit %d, page %q", part.limit, page.Page), func(ctx context.Context) ([]byte, error) {
+	q.visitors(part.scope())
+	key = fmt.Sprintf("limit %d, page %q\n%s", part.limit, page.Page, key)
+	return q.shared(ctx, key, func(ctx context.Context) ([]byte, error) {
 		list, err := q.segments(ctx, &part)
 		if err != nil {
 			return nil, err
 		}
-		q.within = part.scope(site)
+		q.within = part.scope()
 		return json.Marshal(list, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	})
 }
@@ -65,7 +77,7 @@ func (q *query) weighSegments(part segmentPage) {
 	if part.days == 0 {
 		part.days = segmentDays[0]
 	}
-	sc := part.scope(q.site)
+	sc := part.scope()
 	q.weigh(segmentReads, insights.CountExact, sc, sc)
 }
 
@@ -97,7 +109,7 @@ func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Se
 
 // segmentsPage lists and counts the segments of part.
 func (q *query) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
-	err = q.from(ctx, part.scope(q.site), segmentReads, insights.CountExact, func(sc scope) error {
+	err = q.from(ctx, part.scope(), segmentReads, insights.CountExact, func(sc scope) error {
 		list, err = q.segmentsOf(ctx, sc, part)
 		return err
 	})

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -23,6 +24,8 @@ type segmentPage struct {
 	total int64     // as counted for the first page
 	after *segmentKey
 	limit int
+	reach reach
+	where []condition // of the reach
 }
 
 // segmentKey has the values that order the list.
@@ -31,8 +34,31 @@ type segmentKey struct {
 	id               string // of the claims
 }
 
-func (p segmentPage) scope(site string) scope {
-	return newScope(site, daysBefore(p.days)(p.to), p.to, nil)
+// within returns the page as far as a reach goes. It fails if the view shows none of the most days.
+func (p segmentPage) within(of reach) (_ segmentPage, err error) {
+	p.reach = of
+	if p.where, err = resolveEvents(of.where); err != nil {
+		return p, err
+	}
+	most := p
+	most.days = cmp.Or(p.days, segmentDays[0])
+	_, err = of.limit(most.period(), of.now)
+	return p, err
+}
+
+func (p segmentPage) period() period {
+	return period{from: daysBefore(p.days)(p.to), to: p.to, zone: time.UTC}
+}
+
+// scope selects the events of the page's days that the reach has. If a view shows none of the days, no event is left.
+func (p segmentPage) scope() scope {
+	in, err := p.reach.limit(p.period(), p.reach.now)
+	if err != nil {
+		in.from = in.to
+	}
+	s := newScope(p.reach.site, in.from, in.to, nil)
+	s.where = p.where
+	return s.joining(segmentReads)
 }
 
 const segmentList = "visitor-segments/"

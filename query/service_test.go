@@ -360,7 +360,7 @@ func TestCaps(t *testing.T) {
 func TestRangeMessage(t *testing.T) {
 	t.Parallel()
 	for range 64 {
-		if _, err := decode([]byte(`{"range":{}}`)); err == nil || !strings.Contains(err.Error(), "range.from is required") {
+		if _, err := decode(reach{}, []byte(`{"range":{}}`)); err == nil || !strings.Contains(err.Error(), "range.from is required") {
 			t.Fatal(err)
 		}
 	}

@@ -73,6 +73,19 @@ type Place struct {
 	HasPoint            bool
 }
 
+// InsightsView narrows what a caller's queries of a site's events read, in the form of requests.
+type InsightsView struct {
+	// Where has conditions that every event meets: JSON, as the member where of a request. Empty has none.
+	Where []byte
+	// Segments are the ids of the site's saved segments in which every event is.
+	Segments []string
+	// Ranges are the ranges that queries are cut to: JSON, a list of values of a request's member range. Empty is all
+	// time.
+	Ranges []byte
+	// Timezone is the zone of the ranges' days; "" is UTC.
+	Timezone string
+}
+
 // QueryOrigin says who queries the events of which site.
 type QueryOrigin struct {
 	OrganizationID string
@@ -83,6 +96,10 @@ type QueryOrigin struct {
 	RequestID string
 	// Fresh requests an answer that reuses no part of an earlier answer.
 	Fresh bool
+	// UserID is the user who sees personal segments. It is empty for callers who are not users.
+	UserID string
+	// View narrows what the query reads; nil does not.
+	View *InsightsView
 }
 
 // KeyClaim is the stored state of an idempotency key, and the result of claiming it.

@@ -13,7 +13,9 @@ type TokenKind string
 // The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site key may only
 // post that site's events. A front-end token finds every published site by its address and posts its events. A site token reads one
 // published site; it is signed and not stored. Callers without a token are of a kind of their own, for the operations that admit them.
-// A publishable key is part of an address and no bearer token: it posts the events of one site.
+// A publishable key is part of an address and no bearer token: it posts the events of one site. An insights token reads
+// the insights of one site. A session of a share link reads the part of them that the link shows; it is signed and not
+// stored.
 const (
 	TokenUser     TokenKind = "user"
 	TokenSite     TokenKind = "site"
@@ -23,6 +25,9 @@ const (
 	TokenNone     TokenKind = "none"
 
 	TokenPublishable TokenKind = "publishable-key"
+
+	TokenInsights     TokenKind = "insights"
+	TokenInsightsLink TokenKind = "insights-share-link"
 
 	// The token of an integration finds its installations. The token of an installation may do what the installation's
 	// scopes allow.

@@ -29,6 +29,9 @@ type Principal struct {
 	Scopes         []string
 	// Browser is set for a session of a browser, which acts as the token that TokenID names.
 	Browser bool
+	// ShareLink and Generation are set for sessions of share links of insights. The link says the site.
+	ShareLink  string
+	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
 	// LastUsedAt is the last recorded use. It decides whether to record another use.

@@ -11,6 +11,14 @@ const exportKeyName = "export-signature"
 // publishableKeysName must never change: every key that is on a page would end.
 const publishableKeysName = "publishable-keys"
 
+// insightsSessionsName may change, but sessions of share links that were signed with the old key then end early.
+const insightsSessionsName = "insights-sessions"
+
+// InsightsSessionsKey returns the installation's 32-byte key for signing sessions of share links.
+func (s *Store) InsightsSessionsKey(ctx context.Context) ([]byte, error) {
+	return s.db.Key(ctx, insightsSessionsName)
+}
+
 // InsightsKey returns the installation's 32-byte key for hashing visitor and session ids.
 func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, insightsKeyName)

@@ -42,6 +42,9 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	if !signed && !schema.ValidToken(token) {
 		return nil, g.refuseToken(ip, now, "the token is not valid")
 	}
+	if schema.IsInsightsSession(token) {
+		return g.insightsLink(ctx, token, ip, now)
+	}
 	return g.known(ctx, schema.HashToken(token), ip, now, func(hash schema.TokenHash) finder {
 		switch {
 		case schema.IsIntegrationToken(token):

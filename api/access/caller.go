@@ -27,6 +27,8 @@ type Caller struct {
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
+	// View is the part of EventSite's insights that a share link shows; nil for callers who see everything.
+	View *schema.InsightsView
 	// Key is set by the scope of publishable keys, together with EventSite.
 	Key *PublishableKey
 	// Integration and Installation are set by the scopes that name them.

@@ -35,7 +35,8 @@ func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) er
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),
 	}
-	if key.kind == schema.TokenSite && (key.site != c.Principal.SiteID || key.organization != c.Principal.OrganizationID) {
+	bound := key.kind == schema.TokenSite || key.kind == schema.TokenInsights
+	if bound && (key.site != c.Principal.SiteID || key.organization != c.Principal.OrganizationID) {
 		return schema.NotFound("site")
 	}
 	grant, err, known := g.sites.peek(key, c.Now)
@@ -72,13 +73,16 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 			return eventSiteGrant{}, schema.NotFound("site")
 		}
 		found.Site = site
-	case schema.TokenSite:
-		// The key belongs to this site: the token's row already ties it to the organization.
+	case schema.TokenSite, schema.TokenInsights:
+		// The token belongs to this site: the token's row already ties it to the organization.
 		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
 		}
 		found.Site = site
+		if key.kind == schema.TokenInsights {
+			found.Role = schema.RoleRead
+		}
 	default:
 		return eventSiteGrant{}, schema.NotFound("site")
 	}

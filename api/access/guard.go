@@ -44,12 +44,15 @@ type Guard struct {
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.
 	siteTokens *SiteTokens
+	// insightsSessions reads the tokens of share links of insights.
+	insightsSessions *InsightsSessions
 }
 
 // NewGuard builds a Guard; Run records the use of tokens.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g := &Guard{
 		store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st), keySecret: NewKeySecret(st),
+		insightsSessions: NewInsightsSessions(st),
 	}
 	var errs [7]error
 	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
@@ -98,6 +101,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	switch {
 	case c.Reader != nil:
 		find = s.Object.findForReader
+	case c.Principal.Kind == schema.TokenInsightsLink:
+		find = findSharedInsights
 	case installation:
 		find = s.Object.findForInstallation
 	}
@@ -182,6 +187,11 @@ func (s Scope) admit(p *store.Principal) error {
 		return nil
 	case schema.TokenInstallation:
 		return s.admitInstallation(p)
+	case schema.TokenInsights, schema.TokenInsightsLink:
+		if !s.Insights {
+			return schema.Forbidden("this token may only read the insights of its site")
+		}
+		return nil
 	case schema.TokenNone:
 		return schema.Unauthorized(noToken) // [Guard.AdmitNobody] admits these callers.
 	case schema.TokenPublishable:

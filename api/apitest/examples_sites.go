@@ -33,6 +33,32 @@ func eventsExamples() {
 		id, text := h.PublishableKey(tenant, "docs.example.com")
 		return map[string]string{"keyId": id, "key": text}
 	}
+	segment := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"segmentId": h.SavedSegment(tenant), "name": schema.NewID()}
+	}
+	Examples["createSiteSavedSegment"] = example{
+		body: `{"name":"{name}","where":[{"column":"visitorGeoCountry","values":["DE"]}]}`, Make: segment,
+		Needs: access.RightEdit,
+	}
+	Examples["getSiteSavedSegment"] = example{Make: segment}
+	Examples["updateSiteSavedSegment"] = example{body: `{"name":"{name}"}`, Make: segment, Needs: access.RightEdit}
+	Examples["deleteSiteSavedSegment"] = example{Make: segment, Needs: access.RightEdit}
+	token := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		_, id := h.InsightsToken(tenant)
+		return map[string]string{"tokenId": id}
+	}
+	Examples["createSiteInsightsToken"] = example{body: `{"name":"Board","expiresIn":3600}`}
+	Examples["getSiteInsightsToken"] = example{Make: token}
+	Examples["deleteSiteInsightsToken"] = example{Make: token}
+	link := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		secret, id := h.InsightsShareLink(tenant)
+		return map[string]string{"linkId": id, "secret": secret}
+	}
+	Examples["createSiteInsightsShareLink"] = example{body: `{"name":"Board","ranges":["last7Days"]}`}
+	Examples["getSiteInsightsShareLink"] = example{Make: link}
+	Examples["updateSiteInsightsShareLink"] = example{body: `{"ranges":["last30Days"]}`, Make: link}
+	Examples["deleteSiteInsightsShareLink"] = example{Make: link}
+	Examples["openInsightsShareLink"] = example{body: `{"secret":"{secret}"}`, Make: link}
 	Examples["createSitePublishableKey"] = example{body: `{"name":"Pages","hosts":["docs.example.com"]}`}
 	Examples["getSitePublishableKey"] = example{Make: key}
 	Examples["updateSitePublishableKey"] = example{body: `{"dailyCap":5000}`, Make: key}

@@ -111,7 +111,7 @@ func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []by
 		map[string]string{"X-Octavo-Site": from.SiteID}, nil
 }
 
-func (*fakeInsights) Live(_ context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
+func (*fakeInsights) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
 	answer := `{"object":"insights-live","now":"2026-11-28T12:00:00.000Z","from":"2026-11-28T11:31:00.000Z"`
 	for _, part := range query.LiveParts() {
 		answer += `,"` + part + `":{"columns":[]}`

@@ -39,7 +39,10 @@ type Insights interface {
 	Batch(
 		ctx context.Context, from schema.QueryOrigin, body []byte,
 	) (answer []byte, headers map[string]string, err error)
-	Live(ctx context.Context, from schema.QueryOrigin) (answer []byte, headers map[string]string, err error)
+	// Live narrows its answers to saved segments.
+	Live(
+		ctx context.Context, from schema.QueryOrigin, segments []string,
+	) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
 
@@ -64,6 +67,10 @@ func Table(
 	return frame.Table{Operations: slices.Concat(
 		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
 		erasureOperations(&siteErasures{erasures: erasures, store: st}),
+		accessOperations(&insightsAccess{store: st}),
+		segmentOperations(&savedSegments{store: st, urls: urls}),
+		tokenOperations(&insightsTokens{store: st, urls: urls}),
+		shareLinkOperations(newShareLinks(st, urls)),
 		keyOperations(&publishableKeys{store: st, secret: access.NewKeySecret(st), urls: urls}),
 		doorOperations(&door{intake: intake, metrics: metrics}),
 	), Vocabularies: []rules.Vocabulary{vocabulary}}
@@ -129,7 +136,8 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 
 // queryScope has the rights to query a site's events.
 func queryScope() access.Scope {
-	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead)
+	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead).
+		OrInsightsTokens()
 }
 
 // queryRequest is what requests to query events have in common.
@@ -148,6 +156,7 @@ func queryOrigin(c *access.Caller, r queryRequest) schema.QueryOrigin {
 	return schema.QueryOrigin{
 		Fresh:          r.fresh(),
 		OrganizationID: c.EventSite.OrganizationID, SiteID: c.EventSite.SiteID, TokenID: c.Principal.TokenID, RequestID: c.RequestID(),
+		UserID: c.Principal.UserID, View: c.View,
 	}
 }
 
@@ -186,10 +195,14 @@ func (h *siteInsights) batch(ctx context.Context, c *access.Caller, r *batchRequ
 }
 
 // liveRequest asks for what happens now.
-type liveRequest struct{ queryRequest }
+type liveRequest struct {
+	queryRequest
+	// Segments are ids of saved segments.
+	Segments []string `query:"segments" rules:"len=..10"`
+}
 
 func (h *siteInsights) live(ctx context.Context, c *access.Caller, r *liveRequest) (frame.Encoded, error) {
-	answer, headers, err := h.insights.Live(ctx, queryOrigin(c, r.queryRequest))
+	answer, headers, err := h.insights.Live(ctx, queryOrigin(c, r.queryRequest), r.Segments)
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 

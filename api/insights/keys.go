@@ -201,7 +201,7 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 }
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
-var vocabulary = rules.Vocabulary{Patterns: map[string]rules.Pattern{
+var vocabulary = rules.Vocabulary{Enums: map[string][]string{"segmentScope": schema.SegmentScopes()}, Patterns: map[string]rules.Pattern{
 	"keyHost": {
 		Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
 		Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +

@@ -167,6 +167,9 @@ func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 // querySchema has the members that all queries about events have.
 func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
+	members["segments"] = jsonschema.Documented(jsonschema.Array(jsonschema.Text()), fmt.Sprintf(
+		"Ids of saved segments, at most %d, which events are in as well: their where is joined with this where by and.",
+		query.MaxSegments))
 	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
 		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")
 	members["weekStart"] = jsonschema.Documented(jsonschema.Enum(insights.WeekStarts()),

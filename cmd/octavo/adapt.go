@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // ingest and query do not import the API, nor does the API import them. These
@@ -120,16 +121,27 @@ func (a insightsQueries) Batch(
 	return a.service.Batch(ctx, queryCaller(from), from.SiteID, body, time.Now())
 }
 
-func (a insightsQueries) Live(ctx context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
-	return a.service.Live(ctx, queryCaller(from), from.SiteID, time.Now())
+func (a insightsQueries) Live(
+	ctx context.Context, from schema.QueryOrigin, segments []string,
+) ([]byte, map[string]string, error) {
+	return a.service.Live(ctx, queryCaller(from), from.SiteID, segments, time.Now())
 }
 
 func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
 	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }
 
+// segmentOf reads the conditions of saved segments from the store.
+func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string) ([]byte, error) {
+	return func(ctx context.Context, site, user, id string) ([]byte, error) {
+		row, err := st.Sites.SavedSegment(ctx, site, user, id)
+		return []byte(row.Filters), err
+	}
+}
+
 func queryCaller(from schema.QueryOrigin) query.Caller {
 	return query.Caller{
 		Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID, Fresh: from.Fresh,
+		User: from.UserID, View: from.View,
 	}
 }

@@ -75,6 +75,7 @@ func (c *ExplainCmd) Run() error {
 		}
 		queries := c.queryConfig()
 		queries.Hosts = newSiteHosts(st, c.publicURL(), slog.Default()).of
+		queries.Segment = segmentOf(st)
 		service := query.New(queries, conn, query.NewMetrics(prometheus.NewRegistry()))
 		if c.Report == explainBatch {
 			return printBatch(service.ExplainBatch(ctx, site, body, time.Now()))

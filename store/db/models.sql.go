@@ -318,6 +318,23 @@ type GlossaryEntry struct {
 	UpdatedAt      time.Time
 }
 
+type InsightsShareLink struct {
+	ID         string
+	SiteID     string
+	Name       string
+	Hash       []byte
+	Password   *string
+	Filters    string
+	Segments   []string
+	Ranges     string
+	Timezone   string
+	Generation int32
+	ExpiresAt  *time.Time
+	CreatedBy  *string
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
 type Integration struct {
 	Name              string
 	OrganizationID    string
@@ -556,6 +573,17 @@ type SamlProvider struct {
 	DefaultRole       *string
 	Active            bool
 	CreatedAt         time.Time
+}
+
+type SavedSegment struct {
+	ID        string
+	SiteID    string
+	OwnerID   *string
+	Name      string
+	Filters   string
+	CreatedBy *string
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 type SearchSpace struct {

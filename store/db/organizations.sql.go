@@ -39,6 +39,15 @@ func (q *Queries) DeleteEmailInvites(ctx context.Context, organizationID string)
 	return err
 }
 
+const deleteInsightsShareLinksOfSites = `-- name: DeleteInsightsShareLinksOfSites :exec
+delete from insights_share_links where site_id in (select s.id from sites s where s.organization_id = $1)
+`
+
+func (q *Queries) DeleteInsightsShareLinksOfSites(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteInsightsShareLinksOfSites, organizationID)
+	return err
+}
+
 const deleteIntegrations = `-- name: DeleteIntegrations :exec
 delete from integrations where organization_id = $1
 `

@@ -101,6 +101,42 @@ func (q *Queries) CountConversationsUpTo(ctx context.Context, arg CountConversat
 	return count, err
 }
 
+const countInsightsShareLinksUpTo = `-- name: CountInsightsShareLinksUpTo :one
+select count(*) from (select 1 from insights_share_links where site_id = $1 limit $2) x
+`
+
+type CountInsightsShareLinksUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// Index: insights_share_links_site (site_id, id).
+func (q *Queries) CountInsightsShareLinksUpTo(ctx context.Context, arg CountInsightsShareLinksUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countInsightsShareLinksUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countInsightsTokensUpTo = `-- name: CountInsightsTokensUpTo :one
+select count(*) from (
+    select 1 from tokens
+    where site_id = $1::text and kind = 'insights' and revoked_at is null limit $2) x
+`
+
+type CountInsightsTokensUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// Index: tokens_site (site_id, id).
+func (q *Queries) CountInsightsTokensUpTo(ctx context.Context, arg CountInsightsTokensUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countInsightsTokensUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countIntegrationsUpTo = `-- name: CountIntegrationsUpTo :one
 select count(*) from (select 1 from integrations where organization_id = $1 limit $2) x
 `
@@ -185,6 +221,28 @@ type CountPublishableKeysUpToParams struct {
 // Index: publishable_keys_site (site_id, id).
 func (q *Queries) CountPublishableKeysUpTo(ctx context.Context, arg CountPublishableKeysUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countPublishableKeysUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countSavedSegmentsUpTo = `-- name: CountSavedSegmentsUpTo :one
+select count(*) from (
+    select 1
+    from saved_segments s join saved_segments o
+      on o.site_id = s.site_id and coalesce(o.owner_id, '') = coalesce(s.owner_id, '')
+    where s.id = $1 limit $2) x
+`
+
+type CountSavedSegmentsUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// Index: saved_segments_name (site_id, coalesce(owner_id, ”), name).
+// Counts the segments with the site and the owner of one of them.
+func (q *Queries) CountSavedSegmentsUpTo(ctx context.Context, arg CountSavedSegmentsUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countSavedSegmentsUpTo, arg.Subject, arg.Bound)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -10,6 +10,18 @@ import (
 	"time"
 )
 
+const countInsightsTokens = `-- name: CountInsightsTokens :one
+select count(*) from tokens where site_id = $1 and kind = 'insights' and revoked_at is null
+`
+
+// Index: tokens_site.
+func (q *Queries) CountInsightsTokens(ctx context.Context, siteID *string) (int64, error) {
+	row := q.db.QueryRow(ctx, countInsightsTokens, siteID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const insertToken = `-- name: InsertToken :one
 insert into tokens (id, hash, kind, name, user_id, site_id, expires_at) values ($1, $2, $3, $4, $5, $6, $7) returning id, hash, kind, name, user_id, site_id, created_at, expires_at, revoked_at, last_used_at
 `
@@ -48,6 +60,79 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) (Token
 		&i.LastUsedAt,
 	)
 	return i, err
+}
+
+const insightsTokenByID = `-- name: InsightsTokenByID :one
+select id, hash, kind, name, user_id, site_id, created_at, expires_at, revoked_at, last_used_at from tokens where id = $1 and site_id = $2 and kind = 'insights'
+`
+
+type InsightsTokenByIDParams struct {
+	ID     string
+	SiteID *string
+}
+
+func (q *Queries) InsightsTokenByID(ctx context.Context, arg InsightsTokenByIDParams) (Token, error) {
+	row := q.db.QueryRow(ctx, insightsTokenByID, arg.ID, arg.SiteID)
+	var i Token
+	err := row.Scan(
+		&i.ID,
+		&i.Hash,
+		&i.Kind,
+		&i.Name,
+		&i.UserID,
+		&i.SiteID,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+		&i.LastUsedAt,
+	)
+	return i, err
+}
+
+const listInsightsTokens = `-- name: ListInsightsTokens :many
+select id, hash, kind, name, user_id, site_id, created_at, expires_at, revoked_at, last_used_at from tokens
+where site_id = $1 and kind = 'insights' and revoked_at is null
+  and id > $2::text collate "C"
+order by id
+limit $3
+`
+
+type ListInsightsTokensParams struct {
+	SiteID   *string
+	After    string
+	PageSize int32
+}
+
+// Index: tokens_site (site_id, id).
+func (q *Queries) ListInsightsTokens(ctx context.Context, arg ListInsightsTokensParams) ([]Token, error) {
+	rows, err := q.db.Query(ctx, listInsightsTokens, arg.SiteID, arg.After, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Token{}
+	for rows.Next() {
+		var i Token
+		if err := rows.Scan(
+			&i.ID,
+			&i.Hash,
+			&i.Kind,
+			&i.Name,
+			&i.UserID,
+			&i.SiteID,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.LastUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listTokens = `-- name: ListTokens :many
@@ -92,6 +177,21 @@ func (q *Queries) ListTokens(ctx context.Context, arg ListTokensParams) ([]Token
 		return nil, err
 	}
 	return items, nil
+}
+
+const revokeInsightsToken = `-- name: RevokeInsightsToken :exec
+update tokens set revoked_at = now()
+where id = $1 and site_id = $2 and kind = 'insights' and revoked_at is null
+`
+
+type RevokeInsightsTokenParams struct {
+	ID     string
+	SiteID *string
+}
+
+func (q *Queries) RevokeInsightsToken(ctx context.Context, arg RevokeInsightsTokenParams) error {
+	_, err := q.db.Exec(ctx, revokeInsightsToken, arg.ID, arg.SiteID)
+	return err
 }
 
 const revokeToken = `-- name: RevokeToken :execrows

@@ -83,6 +83,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		for _, end := range []func(context.Context, string) error{
 			q.MarkOrganizationDeleted, q.DeleteWebhooks, q.DeleteSiteTokens, q.DeletePublishableKeysOfSites,
+			q.DeleteInsightsShareLinksOfSites,
 			q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs, q.DeleteSAMLProviders,
 			q.DeleteIntegrations, q.DeleteInstallations, q.DeleteMemberships,
 		} {

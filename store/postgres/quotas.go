@@ -34,6 +34,10 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
+	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site, and of each user there; 0: no bound."`
+	InsightsTokens     int64 `env:"INSIGHTS_TOKENS" default:"50" help:"Read-only tokens of a site's insights; 0: no bound."`
+	InsightsShareLinks int64 `env:"INSIGHTS_SHARE_LINKS" default:"200" help:"Share links of a site's insights; 0: no bound."`
+
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
@@ -126,6 +130,19 @@ var (
 	QuotaPublishableKeys = Quota{
 		"publishable keys of a site", "PUBLISHABLE_KEYS", func(q Quotas) int64 { return q.PublishableKeys },
 		counted((*db.Queries).CountPublishableKeysUpTo),
+	}
+	// QuotaSavedSegments has the id of a segment as its subject.
+	QuotaSavedSegments = Quota{
+		"saved segments of a site or of a user there", "SAVED_SEGMENTS", func(q Quotas) int64 { return q.SavedSegments },
+		counted((*db.Queries).CountSavedSegmentsUpTo),
+	}
+	QuotaInsightsTokens = Quota{
+		"read-only tokens of a site's insights", "INSIGHTS_TOKENS", func(q Quotas) int64 { return q.InsightsTokens },
+		counted((*db.Queries).CountInsightsTokensUpTo),
+	}
+	QuotaInsightsShareLinks = Quota{
+		"share links of a site's insights", "INSIGHTS_SHARE_LINKS",
+		func(q Quotas) int64 { return q.InsightsShareLinks }, counted((*db.Queries).CountInsightsShareLinksUpTo),
 	}
 
 	QuotaChangeRequests = Quota{

@@ -65,6 +65,9 @@ delete from domain_proofs where organization_id = $1;
 -- name: DeleteSiteTokens :exec
 delete from tokens where site_id in (select s.id from sites s where s.organization_id = $1);
 
+-- name: DeleteInsightsShareLinksOfSites :exec
+delete from insights_share_links where site_id in (select s.id from sites s where s.organization_id = $1);
+
 -- name: DeletePublishableKeysOfSites :exec
 delete from publishable_keys where site_id in (select s.id from sites s where s.organization_id = $1);
 

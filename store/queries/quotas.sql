@@ -75,6 +75,25 @@ select count(*) from (select 1 from webhooks where organization_id = sqlc.arg(su
 -- Index: publishable_keys_site (site_id, id).
 select count(*) from (select 1 from publishable_keys where site_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
+-- name: CountSavedSegmentsUpTo :one
+-- Index: saved_segments_name (site_id, coalesce(owner_id, ''), name).
+-- Counts the segments with the site and the owner of one of them.
+select count(*) from (
+    select 1
+    from saved_segments s join saved_segments o
+      on o.site_id = s.site_id and coalesce(o.owner_id, '') = coalesce(s.owner_id, '')
+    where s.id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountInsightsTokensUpTo :one
+-- Index: tokens_site (site_id, id).
+select count(*) from (
+    select 1 from tokens
+    where site_id = sqlc.arg(subject)::text and kind = 'insights' and revoked_at is null limit sqlc.arg(bound)) x;
+
+-- name: CountInsightsShareLinksUpTo :one
+-- Index: insights_share_links_site (site_id, id).
+select count(*) from (select 1 from insights_share_links where site_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
 -- name: MailsToday :one
 -- Of what a day's mails are, its row is added to first.
 select mails from mail_counts where subject = sqlc.arg(subject) and day = (now() at time zone 'UTC')::date;

@@ -22,3 +22,22 @@ update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1;
 update tokens set last_used_at = sqlc.arg(used_at)
 where id = any(sqlc.arg(ids)::text[])
   and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute');
+
+-- name: InsightsTokenByID :one
+select * from tokens where id = sqlc.arg(id) and site_id = sqlc.arg(site_id) and kind = 'insights';
+
+-- name: ListInsightsTokens :many
+-- Index: tokens_site (site_id, id).
+select * from tokens
+where site_id = sqlc.arg(site_id) and kind = 'insights' and revoked_at is null
+  and id > sqlc.arg(after)::text collate "C"
+order by id
+limit sqlc.arg(page_size);
+
+-- name: CountInsightsTokens :one
+-- Index: tokens_site.
+select count(*) from tokens where site_id = $1 and kind = 'insights' and revoked_at is null;
+
+-- name: RevokeInsightsToken :exec
+update tokens set revoked_at = now()
+where id = sqlc.arg(id) and site_id = sqlc.arg(site_id) and kind = 'insights' and revoked_at is null;

@@ -13,6 +13,9 @@
 //	published                          sites as their readers see them, from a cache
 //	hostnames                          names of hosts, and their proofs
 //	share_links, tokens, visitor_auth  keys that open a site to readers
+//	saved_segments                     filters of insights under a name
+//	insights_tokens                    tokens that read a site's insights
+//	insights_share_links               links to a part of a site's insights
 //	publishable_keys                   keys with which browsers post events
 //	erasures                           erasures of visitors, and days of retention
 //	door_salts                         salts of the visitors of browsers

@@ -1,0 +1,79 @@
+package access
+
+import (
+	"errors"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Guesses limits the wrong passwords for each object on this node: by the client's address, and in all.
+type Guesses struct {
+	byAddress, all rateLimit
+	addresses      *lru.Cache[guesser, *atomic.Int64]
+	objects        *lru.Cache[string, *atomic.Int64]
+}
+
+// guesser is an address that guesses the password of an object.
+type guesser struct {
+	address netip.Addr
+	object  string
+}
+
+// Limits of guesses. A right password does not count.
+const (
+	addressGuesses, addressGuessEvery = 5, 10 * time.Second
+	objectGuesses, objectGuessEvery   = 30, time.Second
+	guessedObjects                    = 1 << 12
+)
+
+// NewGuesses builds Guesses.
+func NewGuesses() (*Guesses, error) {
+	addresses, err1 := lru.New[guesser, *atomic.Int64](addressEntries)
+	objects, err2 := lru.New[string, *atomic.Int64](guessedObjects)
+	return &Guesses{
+		byAddress: rateLimit{interval: addressGuessEvery, burst: addressGuesses},
+		all:       rateLimit{interval: objectGuessEvery, burst: objectGuesses},
+		addresses: addresses, objects: objects,
+	}, errors.Join(err1, err2)
+}
+
+// Take counts a guess, or refuses it with 429. A guess that one limit refuses does not count against the other.
+func (g *Guesses) Take(ip netip.Addr, object string, now time.Time) error {
+	from, all := g.uses(ip, object)
+	if a := g.byAddress.take(from, now); a.Wait > 0 {
+		return schema.TooManyRequests("too many wrong passwords from this address", a.Wait)
+	}
+	if a := g.all.take(all, now); a.Wait > 0 {
+		g.byAddress.giveBack(from)
+		return schema.TooManyRequests("too many wrong passwords", a.Wait)
+	}
+	return nil
+}
+
+// GiveBack uncounts a guess that was right, or that was not checked.
+func (g *Guesses) GiveBack(ip netip.Addr, object string) {
+	from, all := g.uses(ip, object)
+	g.byAddress.giveBack(from)
+	g.all.giveBack(all)
+}
+
+func (g *Guesses) uses(ip netip.Addr, object string) (from, all *atomic.Int64) {
+	return useOf(g.addresses, guesser{Network(ip), object}), useOf(g.objects, object)
+}
+
+// useOf returns the use of a key, creating it on first use.
+func useOf[K comparable](uses *lru.Cache[K, *atomic.Int64], key K) *atomic.Int64 {
+	if known, found := uses.Get(key); found {
+		return known
+	}
+	use := &atomic.Int64{}
+	if known, found, _ := uses.PeekOrAdd(key, use); found {
+		return known
+	}
+	return use
+}

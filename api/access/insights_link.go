@@ -1,0 +1,84 @@
+package access
+
+import (
+	"context"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/sites"
+)
+
+// InsightsSessions makes and reads the tokens of sessions of share links. Its key is read once.
+type InsightsSessions struct {
+	store *store.Store
+	key   atomic.Pointer[[]byte]
+}
+
+// NewInsightsSessions builds InsightsSessions; it reads the key when it is needed.
+func NewInsightsSessions(st *store.Store) *InsightsSessions { return &InsightsSessions{store: st} }
+
+// Make returns the token of a session.
+func (s *InsightsSessions) Make(ctx context.Context, t schema.InsightsSessionToken) (string, error) {
+	key, err := s.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	return t.Sign(key), nil
+}
+
+func (s *InsightsSessions) read(ctx context.Context) ([]byte, error) {
+	if known := s.key.Load(); known != nil {
+		return *known, nil
+	}
+	key, err := s.store.InsightsSessionsKey(ctx)
+	if err == nil {
+		s.key.Store(&key)
+	}
+	return key, err
+}
+
+// insightsLink finds the session of a share link by its token. A made-up token costs no query. All sessions of a link
+// share the limits of one token, because everybody can open more of them.
+func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, now time.Time) (*Session, error) {
+	key, err := g.insightsSessions.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, signed := schema.ReadInsightsSession(key, token)
+	if !signed || !now.Before(t.ExpiresAt) {
+		return nil, g.refuseToken(ip, now, "the token is not valid")
+	}
+	principal := store.Principal{
+		TokenID: "insights-share-link/" + t.Link, Kind: schema.TokenInsightsLink, ExpiresAt: t.ExpiresAt,
+		ShareLink: t.Link, Generation: t.Generation,
+	}
+	return &Session{Principal: principal, use: g.rates.of(principal.TokenID)}, nil
+}
+
+// findSharedInsights finds the site of a share link's session. It reads the link each time, so that a session ends with
+// its link, and shows what the link shows now.
+func findSharedInsights(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	link, err := g.store.Sites.InsightsShareLinkInUse(ctx, c.Principal.ShareLink)
+	switch {
+	case schema.IsCode(err, schema.CodeNotFound):
+		return schema.Unauthorized("the share link of this token has ended")
+	case err != nil:
+		return err
+	case int(link.Generation) != c.Principal.Generation:
+		return schema.Unauthorized("the share link of this token has another password")
+	case path.PathParam("organizationId") != link.Site.OrganizationID || path.PathParam("siteId") != link.Site.SiteID:
+		return schema.NotFound("site")
+	}
+	c.EventSite, c.Rights, c.View = link.Site, readerRights, InsightsView(link.InsightsShareLink)
+	return nil
+}
+
+// InsightsView is the part of a site's insights that a share link shows.
+func InsightsView(link sites.InsightsShareLink) *schema.InsightsView {
+	return &schema.InsightsView{
+		Where: []byte(link.Filters), Segments: link.Segments, Ranges: []byte(link.Ranges), Timezone: link.Timezone,
+	}
+}

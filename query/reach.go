@@ -1,0 +1,247 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+const (
+	// MaxViewRanges limits the ranges of a view.
+	MaxViewRanges = 20
+	// pageTime is how long a cursor keeps the ranges of its first page. Later, the ranges of a view end now.
+	pageTime = 15 * time.Minute
+)
+
+// reach returns what a caller can read of a site.
+func (s *Service) reach(ctx context.Context, who Caller, site string, now time.Time) (reach, error) {
+	r := reach{site: site, now: ceil(now)}
+	if s.config.Segment != nil {
+		r.saved = once(func(id string) ([]byte, error) { return s.config.Segment(ctx, site, who.User, id) })
+	}
+	if who.View == nil {
+		return r, nil
+	}
+	return r.within(*who.View)
+}
+
+// once returns find with its answers remembered. So the queries of a batch use the same segments.
+func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
+	type found struct {
+		where []byte
+		err   error
+	}
+	known := map[string]found{}
+	return func(id string) ([]byte, error) {
+		f, ok := known[id]
+		if !ok {
+			f.where, f.err = find(id)
+			known[id] = f
+		}
+		return f.where, f.err
+	}
+}
+
+// within returns the reach within a view. A view that cannot be applied whole shows nothing.
+func (r reach) within(v schema.InsightsView) (reach, error) {
+	broken := func(err error) (reach, error) {
+		if e := schema.AsError(err); e.Code != schema.CodeBadRequest {
+			return r, err
+		}
+		return r, &schema.Error{
+			Code: schema.CodeForbidden, Message: "this view of the site shows nothing: its filters no longer work",
+			Cause: err,
+		}
+	}
+	where, err := readWhere(v.Where)
+	if err != nil {
+		return broken(err)
+	}
+	for i, id := range v.Segments {
+		list, err := r.segment(nth("segments", i), id, &whereBudget{maxFilters, maxValues})
+		if err != nil {
+			return broken(err)
+		}
+		where = append(where, list...)
+	}
+	if _, err := resolveEvents(where); err != nil {
+		return broken(err)
+	}
+	r.where = where
+	if r.ranges, r.zone, err = readRanges(v.Ranges, v.Timezone, r.now); err != nil {
+		return broken(err)
+	}
+	if len(r.ranges) > 0 {
+		texts := make([]string, len(r.ranges))
+		for i, one := range r.ranges {
+			texts[i] = one.String()
+		}
+		r.view = strings.Join(texts, ", ") + " in " + r.zone.String()
+	}
+	return r, nil
+}
+
+// limit cuts a period to the range of the view that has most of it. now is when the request's presets end.
+func (r reach) limit(in period, now time.Time) (period, error) {
+	if len(r.ranges) == 0 {
+		return in, nil
+	}
+	var best period
+	for _, one := range r.ranges {
+		from, to, err := one.resolved(r.ends(now), r.zone)
+		if err != nil {
+			return in, err
+		}
+		cut := in
+		cut.from, cut.to = latest(in.from, from), earliest(in.to, to)
+		if cut.to.Sub(cut.from) > best.to.Sub(best.from) {
+			best = cut
+		}
+	}
+	if best.to.IsZero() {
+		return in, notShown("range")
+	}
+	best.cut = !best.from.Equal(in.from) || !best.to.Equal(in.to)
+	return best, nil
+}
+
+// shows refuses a range that is not whole in a range of the view.
+func (r reach) shows(path string, from, to, now time.Time) error {
+	for _, one := range r.ranges {
+		first, last, err := one.resolved(r.ends(now), r.zone)
+		if err != nil {
+			return err
+		}
+		if !from.Before(first) && !to.After(last) {
+			return nil
+		}
+	}
+	if len(r.ranges) == 0 {
+		return nil
+	}
+	return notShown(path)
+}
+
+// ends returns when the presets of the view's ranges end. A cursor keeps the time of its first page for a while, so
+// that all pages have the same range.
+func (r reach) ends(now time.Time) time.Time {
+	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
+		return r.now
+	}
+	return now
+}
+
+func notShown(member string) error {
+	return schema.Forbidden(member + ": this view of the site does not show these times")
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
+}
+
+// resolved returns the range of a view whose presets end at now.
+func (r rangeRequest) resolved(now time.Time, zone *time.Location) (from, to time.Time, err error) {
+	from, to, err = resolveRange(r, now.In(zone), insights.WeekStart(0))
+	return storable(from), storable(to), err
+}
+
+// CheckWhere refuses conditions that are no where of a request, or have conditions on metrics. Errors name members of
+// where.
+func CheckWhere(where []byte) error {
+	list, err := readWhere(where)
+	if err == nil {
+		_, err = resolveEvents(list)
+	}
+	return err
+}
+
+// readWhere reads the value of a member where. An empty text has no conditions.
+func readWhere(where []byte) ([]conditionRequest, error) {
+	if len(where) == 0 {
+		return nil, nil
+	}
+	if err := checkJSON(where, maxDepth); err != nil {
+		return nil, err
+	}
+	// The member gives errors about the list itself a name.
+	body := slices.Concat([]byte(`{"where":`), where, []byte(`}`))
+	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
+}
+
+// CheckRanges refuses ranges that are no list of ranges of requests, and an unknown time zone.
+func CheckRanges(ranges []byte, timezone string, now time.Time) error {
+	_, _, err := readRanges(ranges, timezone, now)
+	return err
+}
+
+// readRanges reads the ranges of a view.
+func readRanges(ranges []byte, timezone string, now time.Time) (list []rangeRequest, zone *time.Location, err error) {
+	if timezone == "" {
+		timezone = time.UTC.String()
+	}
+	if zone, err = insights.Location(timezone); err != nil {
+		return nil, nil, schema.Invalid("timezone", err.Error())
+	}
+	if len(ranges) == 0 {
+		return nil, zone, nil
+	}
+	if err := checkJSON(ranges, maxDepth); err != nil {
+		return nil, nil, err
+	}
+	r := newReader(slices.Concat([]byte(`{"ranges":`), ranges, []byte(`}`)))
+	err = r.object([]string{"ranges"}, func(name string) error {
+		return r.array(MaxViewRanges, func(i int) error {
+			one, err := r.timeRange(nth(name, i), Presets())
+			if err == nil {
+				err = one.check(nth(name, i), now, zone)
+			}
+			list = append(list, one)
+			return err
+		})
+	})
+	return list, zone, err
+}
+
+// check refuses a range that names no times.
+func (r rangeRequest) check(path string, now time.Time, zone *time.Location) (err error) {
+	switch {
+	case r.from != nil:
+		_, _, err = r.given(path, zone)
+	case presetOf(r.preset) == nil:
+		err = schema.Invalid(path, unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
+	}
+	return err
+}
+
+// key identifies the conditions and ranges of a reach together with segments of a request. Equal keys read the same
+// events.
+func (r reach) key(segments []string) (string, error) {
+	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
+	if err := q.narrow(); err != nil {
+		return "", err
+	}
+	where, err := resolveEvents(q.filters)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range where {
+		fmt.Fprintf(&b, "%v\n", c)
+	}
+	return b.String() + r.view, nil
+}

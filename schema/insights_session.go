@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// InsightsSessionPrefix starts the token of every session of a share link. No other token starts with it: an underscore
+// is no digit of theirs.
+const InsightsSessionPrefix = TokenPrefix + "isl_"
+
+// InsightsSessionToken is what the token of a session of a share link says.
+type InsightsSessionToken struct {
+	// Link is the id of the link, from [NewID].
+	Link string
+	// Generation is the link's generation for which the session was opened.
+	Generation int
+	ExpiresAt  time.Time
+}
+
+// The parts of a session's token in bytes: the link's id, the generation, the end in seconds, and a MAC over them.
+const (
+	sessionIDBytes = 16
+	sessionSigned  = sessionIDBytes + 4 + 8
+	sessionBytes   = sessionSigned + sha256.Size
+)
+
+// Sign returns the token's text. The key belongs to the installation.
+func (t InsightsSessionToken) Sign(key []byte) string {
+	var text [sessionBytes]byte
+	// Such an id is the text of 16 bytes, and 26 digits of base32 hold 130 bits.
+	_, _ = idEncoding.Decode(text[:sessionIDBytes], []byte(t.Link))
+	binary.BigEndian.PutUint32(text[sessionIDBytes:], uint32(t.Generation))
+	binary.BigEndian.PutUint64(text[sessionIDBytes+4:], uint64(t.ExpiresAt.Unix()))
+	copy(text[sessionSigned:], sessionMAC(key, text[:sessionSigned]))
+	return InsightsSessionPrefix + idEncoding.EncodeToString(text[:])
+}
+
+// IsInsightsSession reports whether a token has the form of a session of a share link.
+func IsInsightsSession(token []byte) bool {
+	return strings.HasPrefix(string(token), InsightsSessionPrefix)
+}
+
+// ReadInsightsSession returns what a token says, and whether the key signed it.
+func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool) {
+	digits, ok := strings.CutPrefix(string(token), InsightsSessionPrefix)
+	if !ok || len(digits) != idEncoding.EncodedLen(sessionBytes) {
+		return t, false
+	}
+	var text [sessionBytes]byte
+	if n, err := idEncoding.Decode(text[:], []byte(digits)); err != nil || n != sessionBytes {
+		return t, false
+	}
+	if !hmac.Equal(text[sessionSigned:], sessionMAC(key, text[:sessionSigned])) {
+		return t, false
+	}
+	return InsightsSessionToken{
+		Link:       idEncoding.EncodeToString(text[:sessionIDBytes]),
+		Generation: int(binary.BigEndian.Uint32(text[sessionIDBytes:])),
+		ExpiresAt:  time.Unix(int64(binary.BigEndian.Uint64(text[sessionIDBytes+4:])), 0),
+	}, true
+}
+
+func sessionMAC(key, signed []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write(signed) // A hash never returns an error.
+	return mac.Sum(nil)
+}

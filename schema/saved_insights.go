@@ -1,0 +1,113 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Scopes of saved segments.
+const (
+	SegmentOfSite      = "site"
+	SegmentOfOnePerson = "personal"
+)
+
+// SegmentScopes are the scopes of saved segments, the default first.
+func SegmentScopes() []string { return []string{SegmentOfSite, SegmentOfOnePerson} }
+
+// SavedSegment has filters of insights that queries name by its id.
+type SavedSegment struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	// Scope is site, or personal for a segment that only its creator sees.
+	Scope string `json:"scope" rules:"enum=segmentScope"`
+	// Where has the conditions, as in a query.
+	Where jsontext.Value `json:"where"`
+	// CreatedBy is the id of the user who made the segment. It is absent if the user is gone.
+	CreatedBy string       `json:"createdBy,omitempty"`
+	CreatedAt time.Time    `json:"createdAt"`
+	UpdatedAt time.Time    `json:"updatedAt"`
+	URLs      LocationURLs `json:"urls"`
+}
+
+// Location is the address of a new segment in the answer to its creation.
+func (s SavedSegment) Location() string { return s.URLs.Location }
+
+// InsightsToken reads the insights of one site.
+type InsightsToken struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	// Token is the token itself. Only the answer to its creation has it.
+	Token     string    `json:"token,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	// ExpiresAt is absent for a token that works until it is revoked.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+	// LastUsedAt is exact to a minute. It is absent for a token that was never used.
+	LastUsedAt *time.Time   `json:"lastUsedAt,omitzero"`
+	URLs       LocationURLs `json:"urls"`
+}
+
+// Location is the address of a new token in the answer to its creation.
+func (t InsightsToken) Location() string { return t.URLs.Location }
+
+// InsightsShareLink shows a part of a site's insights to everybody who has its secret, and its password if it has one.
+type InsightsShareLink struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	// Secret opens the link. Only the answer to the link's creation has it.
+	Secret string `json:"secret,omitempty"`
+	// Password says whether the link takes a password.
+	Password bool `json:"password"`
+	InsightsPart
+	CreatedBy string    `json:"createdBy,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	// ExpiresAt is absent for a link that works until it is deleted.
+	ExpiresAt *time.Time   `json:"expiresAt,omitzero"`
+	URLs      LocationURLs `json:"urls"`
+}
+
+// InsightsPart is the part of a site's insights that a share link shows.
+type InsightsPart struct {
+	// Where has the conditions that every query meets, as in a query.
+	Where jsontext.Value `json:"where"`
+	// Segments are the saved segments in which every event is.
+	Segments []string `json:"segments"`
+	// Ranges are the ranges that queries are cut to, as in a query. Without any, all time is shown.
+	Ranges jsontext.Value `json:"ranges"`
+	// Timezone is the zone of the ranges' days.
+	Timezone string `json:"timezone"`
+}
+
+// Location is the address of a new link in the answer to its creation.
+func (l InsightsShareLink) Location() string { return l.URLs.Location }
+
+// InsightsSession is what opening a share link gives: a token that reads what the link shows.
+type InsightsSession struct {
+	Object string `json:"object"`
+	Token  string `json:"token"`
+	// ExpiresAt is when the token ends. It ends earlier with the link, or with its password.
+	ExpiresAt    time.Time `json:"expiresAt"`
+	Organization string    `json:"organization"`
+	Site         string    `json:"site"`
+}
+
+// InsightsAccess says what a caller reads of a site's insights.
+type InsightsAccess struct {
+	Object string       `json:"object"`
+	Site   InsightsSite `json:"site"`
+	// Part is the part that the caller's share link shows. It is absent for a caller who reads everything.
+	Part *InsightsPart `json:"part,omitzero"`
+	// ExpiresAt is when the caller's token ends, if it does.
+	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
+}
+
+// InsightsSite names a site to whoever reads its insights.
+type InsightsSite struct {
+	ID           string `json:"id"`
+	Organization string `json:"organization"`
+	Title        string `json:"title"`
+}
