@@ -33,6 +33,7 @@ type Quotas struct {
 	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
+	Annotations     int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of a site of each kind. Of the kinds that Octavo makes, the newest stay; 0: no bound."`
 
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
@@ -126,6 +127,10 @@ var (
 	QuotaPublishableKeys = Quota{
 		"publishable keys of a site", "PUBLISHABLE_KEYS", func(q Quotas) int64 { return q.PublishableKeys },
 		counted((*db.Queries).CountPublishableKeysUpTo),
+	}
+	QuotaAnnotations = Quota{
+		"annotations of a site by hand", "ANNOTATIONS", func(q Quotas) int64 { return q.Annotations },
+		counted((*db.Queries).CountAnnotationsUpTo),
 	}
 
 	QuotaChangeRequests = Quota{

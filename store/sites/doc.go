@@ -14,6 +14,8 @@
 //	hostnames                          names of hosts, and their proofs
 //	share_links, tokens, visitor_auth  keys that open a site to readers
 //	publishable_keys                   keys with which browsers post events
+//	annotations, occasions             what happened on sites, for their graphs
+//	insights_settings                  time zones and own hosts of sites
 //	erasures                           erasures of visitors, and days of retention
 //	door_salts                         salts of the visitors of browsers
 //	event_keys                         keys of posts of events, which make a second post harmless
