@@ -8,16 +8,16 @@ import (
 )
 
 // compile turns a request into the plan of its statement.
-func compile(site string, body []byte, now time.Time) (plan, error) {
-	r, err := decode(body)
+func compile(of Site, body []byte, now time.Time) (plan, error) {
+	r, err := decode(of, body)
 	if err != nil {
 		return plan{}, err
 	}
-	now, keys, err := cursorTime(site, r, ceil(now))
+	now, keys, err := cursorTime(of.ID, r, ceil(now))
 	if err != nil {
 		return plan{}, err
 	}
-	p, err := resolve(site, r, now)
+	p, err := resolve(of, r, now)
 	if err != nil {
 		return plan{}, err
 	}
@@ -58,12 +58,8 @@ func (p plan) keyOf(r request) string {
 	if r.cursor != nil {
 		cursor = strconv.Quote(*r.cursor)
 	}
-	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
-}
-
-func (p plan) owning(hosts []string) report {
-	p.env.Hosts = hosts
-	return p
+	return keyed(p, r.timeRange, p.env.Hosts) +
+		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
 // weigh sets the query's cost: the rows of both ranges, fewer if states are cached.

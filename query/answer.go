@@ -2,20 +2,21 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
 // compilers turn a request into a report.
-var compilers = map[Report]func(site string, body []byte, now time.Time) (report, error){
+var compilers = map[Report]func(site Site, body []byte, now time.Time) (report, error){
 	Aggregate: compiler(compile),
 	Funnel:    compiler(compileFunnel),
 	Retention: compiler(compileRetention),
 }
 
 func compiler[R report](
-	compile func(string, []byte, time.Time) (R, error),
-) func(string, []byte, time.Time) (report, error) {
-	return func(site string, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
+	compile func(Site, []byte, time.Time) (R, error),
+) func(Site, []byte, time.Time) (report, error) {
+	return func(site Site, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
 }
 
 // Answer answers the request in body for one of the [Reports] on a site. It returns JSON and the answer's headers.
@@ -28,19 +29,32 @@ func (s *Service) Answer(
 	return q.reported(ctx, r, err)
 }
 
-// compile turns a request into a report about the site with its own hosts.
+// compile turns a request into a report about the site, with the site's own time zone, first day of weeks and hosts.
 func (s *Service) compile(ctx context.Context, of Report, site string, body []byte, now time.Time) (report, error) {
-	r, err := compilers[of](site, body, now)
-	if err == nil && s.config.Hosts != nil {
-		r = r.owning(s.config.Hosts(ctx, site))
+	about, err := s.site(ctx, site)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	return compilers[of](about, body, now)
+}
+
+// site reads what a query needs to know about its site.
+func (s *Service) site(ctx context.Context, id string) (Site, error) {
+	if s.config.Site == nil {
+		return Site{ID: id}, nil
+	}
+	site, err := s.config.Site(ctx, id)
+	if err != nil {
+		return Site{}, fmt.Errorf("%w: %w", errSite, err)
+	}
+	site.ID = id
+	return site, nil
 }
 
 // reported answers a query with a report. err is the error of its request, if it has one.
 func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
 	if err != nil {
-		return nil, nil, q.invalid(err)
+		return nil, nil, q.invalid(ctx, err)
 	}
 	r.weigh(q)
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })

@@ -139,7 +139,7 @@ func (s *Service) answerAll(ctx context.Context, who Caller, site string, list [
 			n.report, n.err = s.compile(ctx, n.of, site, n.body, now)
 		}
 		if n.err != nil {
-			n.err = n.invalid(n.err)
+			n.err = n.invalid(ctx, n.err)
 			continue
 		}
 		key := string(n.of) + "\n" + n.report.identity()

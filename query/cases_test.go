@@ -168,7 +168,7 @@ func shapeCases(t *testing.T, add func(c *testCase, p plan)) []testCase {
 	for _, file := range rowFiles(t) {
 		for _, c := range file {
 			if slices.Contains(shapes, c.name) {
-				p, err := compile(testSite, []byte(c.request), testNow)
+				p, err := compile(Site{ID: testSite}, []byte(c.request), testNow)
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}

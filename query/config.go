@@ -44,9 +44,8 @@ type Config struct {
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
 	// lacks the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Hosts returns the site's own hosts, for the columns channel and sourceName. nil means that no host is known.
-	// Each query calls it.
-	Hosts func(ctx context.Context, site string) []string
+	// Site returns what is known about a site. nil means that nothing is known. Each query calls it.
+	Site func(ctx context.Context, id string) (Site, error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }

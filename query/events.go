@@ -3,12 +3,12 @@ package query
 import "time"
 
 // scope resolves the scope of a report that only filters events.
-func (q *scopeRequest) scope(site string, now time.Time) (s scope, err error) {
+func (q *scopeRequest) scope(of Site, now time.Time) (s scope, err error) {
 	in, err := q.when(ceil(now))
 	if err != nil {
 		return s, err
 	}
-	s = in.scope(site)
+	s = in.scope(of)
 	s.where, err = resolveEvents(q.filters)
 	return s, err
 }

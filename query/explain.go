@@ -31,7 +31,7 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
 	r, err := s.compile(ctx, of, site, body, now)
 	if err != nil {
-		return x, q.invalid(err)
+		return x, q.invalid(ctx, err)
 	}
 	x.Plan = r.String()
 	x.Answer, x.Headers, err = q.reported(ctx, r, nil)

@@ -43,12 +43,12 @@ type funnel struct {
 
 var funnelMembers = append([]string{"steps", "window", "by", "strictIncrease"}, scopeMembers...)
 
-func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error) {
+func compileFunnel(of Site, body []byte, now time.Time) (f funnel, err error) {
 	var q scopeRequest
 	var steps [][]conditionRequest
 	window, by := DefaultFunnelWindow, FunnelActors()[0]
 	f.increases = true
-	err = q.decode(body, funnelMembers, func(r *reader, name string) (err error) {
+	err = q.decode(of, body, funnelMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "steps":
 			steps = nil
@@ -74,7 +74,7 @@ func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error
 	if len(steps) < MinFunnelSteps {
 		return f, schema.Invalid("steps", "must have at least "+strconv.Itoa(MinFunnelSteps)+" entries, not "+strconv.Itoa(len(steps)))
 	}
-	if f.scope, err = q.scope(site, now); err != nil {
+	if f.scope, err = q.scope(of, now); err != nil {
 		return f, err
 	}
 	f.window, f.by = time.Duration(window)*time.Second, insights.Actors[slices.Index(FunnelActors(), by)]
@@ -88,7 +88,7 @@ func compileFunnel(site string, body []byte, now time.Time) (f funnel, err error
 	f.scope = f.joining(reads(f.steps...))
 	timeless := f
 	timeless.scope = f.timeless()
-	f.key = keyed(timeless, q.timeRange)
+	f.key = keyed(timeless, q.timeRange, of.Hosts)
 	return f, nil
 }
 
@@ -222,11 +222,6 @@ func appendShare(b []byte, part, whole uint64) []byte {
 		return append(b, "null"...)
 	}
 	return strconv.AppendFloat(b, float64(part)/float64(whole), 'f', -1, 64)
-}
-
-func (f funnel) owning(hosts []string) report {
-	f.env.Hosts = hosts
-	return f
 }
 
 func (f funnel) weigh(q *query) {

@@ -34,8 +34,12 @@ func LiveParts() []string {
 // Live answers what happens on a site now: its visitors, minutes, pages, sources and countries. All callers of a site
 // share an answer for a moment.
 func (s *Service) Live(ctx context.Context, who Caller, site string, now time.Time) ([]byte, map[string]string, error) {
+	about, err := s.site(ctx, site)
+	if err != nil {
+		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
+	}
 	r, err := s.live.Do(ctx, resultcache.Query[answer]{
-		Key: resultcache.NewKey(site, "live"), Fresh: who.Fresh,
+		Key: resultcache.NewKey(site, "live\n"+about.key()), Fresh: who.Fresh,
 		Enter: func(context.Context) (func(), error) { return func() {}, nil }, // answerAll waits for a turn
 		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, who, site, now) },
 	})

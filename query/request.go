@@ -45,14 +45,16 @@ type scopeRequest struct {
 
 var scopeMembers = []string{"where", "range", "timezone", "weekStart"}
 
-// decode reads a request's body, which must be an object. It reads scopeMembers itself, and calls read for the other
-// members.
-func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader, name string) error) error {
+// decode reads the body of a request about a site, which must be an object. It reads scopeMembers itself, and calls
+// read for the other members.
+func (q *scopeRequest) decode(
+	of Site, body []byte, members []string, read func(r *reader, name string) error,
+) error {
 	if err := checkJSON(body, maxDepth); err != nil {
 		return err
 	}
 	*q = scopeRequest{
-		timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues},
+		timezone: of.timezone(), weekStart: of.weekStart(), left: whereBudget{maxFilters, maxValues},
 	}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {
@@ -77,9 +79,10 @@ func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader
 	return err
 }
 
-// keyed returns the key of a report: its description without times, and the range as the request has it.
-func keyed(timeless fmt.Stringer, asked rangeRequest) string {
-	return timeless.String() + "range: " + asked.String() + "\n"
+// keyed returns the key of a report: its description without times, the range as the request has it, and the site's
+// own hosts, which the description lacks.
+func keyed(timeless fmt.Stringer, asked rangeRequest, hosts []string) string {
+	return timeless.String() + "range: " + asked.String() + "\n" + hostsKey(hosts)
 }
 
 type columnRequest struct {
@@ -144,10 +147,10 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 	return column, append(filter, groupMembers...)
 }()
 
-// decode reads a request and checks its form: types of members, unknown members, counts.
-func decode(body []byte) (request, error) {
+// decode reads a request about a site and checks its form: types of members, unknown members, counts.
+func decode(of Site, body []byte) (request, error) {
 	q := request{accuracy: accuracies[0], limit: maxLimit}
-	err := q.decode(body, requestMembers, func(r *reader, name string) (err error) {
+	err := q.decode(of, body, requestMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "select":
 			q.selects, err = r.columns(name)

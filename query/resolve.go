@@ -18,13 +18,13 @@ import (
 //     column without its extra in groupBy means the selected column. Otherwise
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
-func resolve(site string, r request, now time.Time) (plan, error) {
+func resolve(of Site, r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
 	in, err := r.when(now)
 	if err != nil {
 		return p, err
 	}
-	p.scope = in.scope(site)
+	p.scope = in.scope(of)
 	if !slices.Contains(accuracies, r.accuracy) {
 		return p, schema.Invalid("accuracy", unknown("auto or exact", r.accuracy, accuracies), accuracies...)
 	}
@@ -99,9 +99,10 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	return in, err
 }
 
-// scope selects the range's events.
-func (in period) scope(site string) scope {
-	s := newScope(site, in.from, in.to, in.zone)
+// scope selects the range's events of a site.
+func (in period) scope(of Site) scope {
+	s := newScope(of.ID, in.from, in.to, in.zone)
+	s.env.Hosts = of.Hosts
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }

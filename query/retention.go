@@ -35,12 +35,12 @@ type retention struct {
 
 var retentionMembers = append([]string{"interval", "first", "return", "periods"}, scopeMembers...)
 
-func compileRetention(site string, body []byte, now time.Time) (p retention, err error) {
+func compileRetention(of Site, body []byte, now time.Time) (p retention, err error) {
 	p = retention{time: ref{column: insights.Datetime}, periods: DefaultRetentionPeriods}
 	interval := jsontext.Value(`"day"`)
 	var q scopeRequest
 	var first, again []conditionRequest
-	err = q.decode(body, retentionMembers, func(r *reader, name string) (err error) {
+	err = q.decode(of, body, retentionMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "interval":
 			interval = r.value()
@@ -59,7 +59,7 @@ func compileRetention(site string, body []byte, now time.Time) (p retention, err
 	if err := p.time.column.Extra.Parse(interval, &p.time.args); err != nil {
 		return p, refuse("interval", err)
 	}
-	if p.scope, err = q.scope(site, now); err != nil {
+	if p.scope, err = q.scope(of, now); err != nil {
 		return p, err
 	}
 	if p.first, err = resolveEvents(first); err != nil {
@@ -75,7 +75,7 @@ func compileRetention(site string, body []byte, now time.Time) (p retention, err
 	p.scope = p.joining(reads(p.first, p.again))
 	timeless := p
 	timeless.scope, timeless.starts = p.timeless(), nil
-	p.key = keyed(timeless, q.timeRange)
+	p.key = keyed(timeless, q.timeRange, of.Hosts)
 	return p, nil
 }
 
@@ -165,11 +165,6 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 		b = append(b, `]}`...)
 	}
 	return append(b, `]}`...), nil
-}
-
-func (p retention) owning(hosts []string) report {
-	p.env.Hosts = hosts
-	return p
 }
 
 func (p retention) weigh(q *query) { q.weigh(p.refs(), insights.CountExact, p.scope) }

@@ -45,12 +45,17 @@ func (s *Service) VisitorSegments(
 ) ([]byte, map[string]string, error) {
 	q := s.query(kindSegments, who, site)
 	q.spills = true
-	part, err := readSegmentPage(site, page, now)
+	about, err := s.site(ctx, site)
 	if err != nil {
-		return nil, nil, q.invalid(err)
+		return nil, nil, q.invalid(ctx, err)
+	}
+	part, err := readSegmentPage(about, page, now)
+	if err != nil {
+		return nil, nil, q.invalid(ctx, err)
 	}
 	q.weighSegments(part)
-	return q.shared(ctx, fmt.Sprintf("limit %d, page %q", part.limit, page.Page), func(ctx context.Context) ([]byte, error) {
+	key := fmt.Sprintf("limit %d, page %q, zone %s", part.limit, page.Page, part.zone)
+	return q.shared(ctx, key, func(ctx context.Context) ([]byte, error) {
 		list, err := q.segments(ctx, &part)
 		if err != nil {
 			return nil, err

@@ -2,11 +2,13 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // defaultSegments is the number of segments on a page if the request has no limit.
@@ -23,6 +25,7 @@ type segmentPage struct {
 	total int64     // as counted for the first page
 	after *segmentKey
 	limit int
+	zone  *time.Location // whose calendar counts the days; nil is UTC
 }
 
 // segmentKey has the values that order the list.
@@ -32,23 +35,39 @@ type segmentKey struct {
 }
 
 func (p segmentPage) scope(site string) scope {
-	return newScope(site, daysBefore(p.days)(p.to), p.to, nil)
+	to := p.to
+	if p.zone != nil {
+		to = to.In(p.zone)
+	}
+	return newScope(site, daysBefore(p.days)(to), p.to, nil)
 }
 
-const segmentList = "visitor-segments/"
+// list names the list in page tokens. A token of another time zone is refused, because its days are others.
+func (p segmentPage) list(site string) string {
+	name := "visitor-segments/" + site
+	if zone := p.zone.String(); zone != insights.UTC.String() {
+		name += " " + zone
+	}
+	return name
+}
 
 func (p segmentPage) token(site string) string {
-	return schema.PageToken(segmentList+site, strconv.FormatInt(p.to.UnixMilli(), 10), strconv.Itoa(p.days), strconv.FormatInt(p.total, 10),
+	return schema.PageToken(p.list(site), strconv.FormatInt(p.to.UnixMilli(), 10), strconv.Itoa(p.days),
+		strconv.FormatInt(p.total, 10),
 		strconv.FormatUint(p.after.visitors, 10), strconv.FormatUint(p.after.events, 10), p.after.id)
 }
 
-func readSegmentPage(site string, page schema.PageRequest, now time.Time) (segmentPage, error) {
+func readSegmentPage(of Site, page schema.PageRequest, now time.Time) (segmentPage, error) {
+	zone, err := insights.Location(of.timezone())
+	if err != nil {
+		return segmentPage{}, fmt.Errorf("%w: %w", errSite, err)
+	}
 	now = ceil(now.UTC())
-	part := segmentPage{to: now, limit: defaultSegments}
+	part := segmentPage{to: now, limit: defaultSegments, zone: zone}
 	if page.Limit != nil {
 		part.limit = *page.Limit
 	}
-	keys, err := schema.PageKeys(segmentList+site, page.Page, 6)
+	keys, err := schema.PageKeys(part.list(of.ID), page.Page, 6)
 	if err != nil || keys == nil {
 		return part, err
 	}

@@ -154,8 +154,11 @@ func TestSegmentPages(t *testing.T) {
 	if list := segmentsOf(t, service, testSite, "", nil); len(list.Items) != defaultSegments || list.Next == nil {
 		t.Errorf("%d segments without a limit", len(list.Items))
 	}
-	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
-		schema.PageToken(segmentList+testSite, "0", "31", "1", "1", "1", "x"), schema.PageToken(segmentList+testSite, "0", "30", "1", "-1", "1", "x")} {
+	list := segmentPage{}.list(testSite)
+	for _, bad := range []string{
+		"x", page[:len(page)-1], schema.PageToken("visitor-segments/site_2", "0", "30", "1", "1", "1", "x"),
+		schema.PageToken(list, "0", "31", "1", "1", "1", "x"), schema.PageToken(list, "0", "30", "1", "-1", "1", "x"),
+	} {
 		t.Run(bad, func(t *testing.T) {
 			if _, _, err := service.VisitorSegments(
 				t.Context(), Caller{}, testSite, schema.PageRequest{Page: bad}, testNow,

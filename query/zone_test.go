@@ -17,7 +17,7 @@ func TestZoneIsGos(t *testing.T) {
 	insert(t, conn, testSite, []insights.Event{event})
 	body := []byte(`{"range":{"from":"2024-02-01T00:00:00Z","to":"2024-04-01T00:00:00Z"},"timezone":"Asia/Almaty",
 		"select":[{"column":"datetime","interval":"day"},{"column":"datetime","interval":"hour"},{"column":"dayOfWeek"},{"column":"hourOfDay"}]}`)
-	r, err := decode(body)
+	r, err := decode(Site{}, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ dayOfWeek: [5]
 hourOfDay: [0]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := resolve(testSite, r, testNow)
+			p, err := resolve(Site{ID: testSite}, r, testNow)
 			if err != nil {
 				t.Fatal(err)
 			}

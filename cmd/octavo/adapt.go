@@ -108,7 +108,10 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	}
 }
 
-type insightsQueries struct{ service *query.Service }
+type insightsQueries struct {
+	service *query.Service
+	sites   *queriedSites
+}
 
 func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) ([]byte, map[string]string, error) {
 	return a.service.Answer(ctx, queryCaller(from), of, from.SiteID, body, time.Now())
@@ -127,6 +130,9 @@ func (a insightsQueries) Live(ctx context.Context, from schema.QueryOrigin) ([]b
 func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
 	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }
+
+// SettingsChanged forgets the site's settings. Cached answers have others in their keys.
+func (a insightsQueries) SettingsChanged(siteID string) { a.sites.forget(siteID) }
 
 func queryCaller(from schema.QueryOrigin) query.Caller {
 	return query.Caller{

@@ -5,82 +5,107 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Bounds of the hosts that are known: how old they may be, of how many sites, and how long a query waits for them.
+// Bounds of the sites that are known: how old they may be, how many they are, and how long a query waits for one.
 const (
-	hostsAge  = time.Minute
-	hostsMost = 10_000
-	hostsWait = time.Second
+	sitesAge  = 5 * time.Second
+	sitesMost = 10_000
+	sitesWait = time.Second
 )
 
-// siteHosts knows the own hosts of sites: the host of the site's name, the hosts that its publishable keys list by
-// name, and the host under which this installation publishes sites without a name.
-type siteHosts struct {
+// queriedSites knows what queries need to know about sites: the settings of their insights, and their own hosts. These
+// are the host of the site's name, the hosts of the settings, the hosts that its publishable keys list by name, and the
+// host under which this installation publishes sites without a name.
+type queriedSites struct {
 	store  *store.Store
 	public string
 	log    *slog.Logger
 
 	mu   sync.Mutex
-	kept map[string]keptHosts
+	kept map[string]keptSite
+	// changes counts the calls of forget. What was read before a change is not kept after it.
+	changes int
 }
 
-type keptHosts struct {
-	hosts []string
+type keptSite struct {
+	query.Site
 	until time.Time
 }
 
-// newSiteHosts knows the hosts of the sites in a store. public is the base of the addresses of sites without a name.
-func newSiteHosts(st *store.Store, public string, log *slog.Logger) *siteHosts {
-	h := &siteHosts{store: st, log: log, kept: map[string]keptHosts{}}
+// newQueriedSites knows the sites in a store. public is the base of the addresses of sites without a name.
+func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedSites {
+	s := &queriedSites{store: st, log: log, kept: map[string]keptSite{}}
 	if base, err := url.Parse(public); err == nil {
-		h.public = base.Hostname()
+		s.public = base.Hostname()
 	}
-	return h
+	return s
 }
 
-// of returns a site's hosts. If the site cannot be read, only the installation's host is known, for this query.
-func (h *siteHosts) of(ctx context.Context, site string) []string {
-	h.mu.Lock()
-	known, ok := h.kept[site]
-	h.mu.Unlock()
+// of returns what is known about a site. If the site cannot be read, that is what was known before. A site that does
+// not exist has the defaults.
+func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
+	s.mu.Lock()
+	known, ok := s.kept[id]
+	changes := s.changes
+	s.mu.Unlock()
 	if ok && time.Now().Before(known.until) {
-		return known.hosts
+		return known.Site, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, hostsWait)
+	site, err := s.read(ctx, id)
+	if err != nil && ok {
+		s.log.WarnContext(ctx, "A query has the site's settings of before.", "site", id, "error", err)
+		return known.Site, nil
+	}
+	if err != nil {
+		return query.Site{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if changes != s.changes {
+		return site, nil
+	}
+	if len(s.kept) >= sitesMost {
+		clear(s.kept)
+	}
+	s.kept[id] = keptSite{site, time.Now().Add(sitesAge)}
+	return site, nil
+}
+
+func (s *queriedSites) read(ctx context.Context, id string) (query.Site, error) {
+	ctx, cancel := context.WithTimeout(ctx, sitesWait)
 	defer cancel()
-	hosts := []string{h.public}
-	row, err := h.store.Sites.ByID(ctx, site)
-	if err != nil {
-		h.log.WarnContext(ctx, "A query does not know the site's own hosts.", "site", site, "error", err)
-		return hosts
+	site := query.Site{Hosts: []string{s.public}}
+	row, err := s.store.Sites.Queried(ctx, id)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return site, nil
 	}
+	if err != nil {
+		return query.Site{}, err
+	}
+	site.Timezone, site.WeekStart = schema.Or(row.Timezone, ""), schema.Or(row.WeekStart, "")
+	hosts := slices.Concat(row.Hosts, row.KeyHosts)
 	if row.Hostname != nil {
-		hosts = append(hosts, *row.Hostname)
+		hosts = append([]string{*row.Hostname}, hosts...)
 	}
-	keys, err := h.store.Sites.ListPublishableKeys(ctx, site, "", schema.MaxLimit)
-	if err != nil {
-		h.log.WarnContext(ctx, "A query does not know the hosts of the site's keys.", "site", site, "error", err)
-		return hosts
-	}
-	for _, key := range keys.Rows {
-		for _, host := range key.Hosts {
-			if !strings.HasPrefix(host, "*") && !slices.Contains(hosts, host) {
-				hosts = append(hosts, host)
-			}
+	for _, host := range hosts {
+		if !slices.Contains(site.Hosts, host) {
+			site.Hosts = append(site.Hosts, host)
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.kept) >= hostsMost {
-		clear(h.kept)
-	}
-	h.kept[site] = keptHosts{hosts, time.Now().Add(hostsAge)}
-	return hosts
+	return site, nil
+}
+
+// forget makes the next query read a site that has changed.
+func (s *queriedSites) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	delete(s.kept, id)
 }
