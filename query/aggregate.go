@@ -13,7 +13,7 @@ func compilePlan(of reach, body []byte, now time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	now, keys, err := cursorTime(of.site, r, ceil(now))
+	now, keys, err := cursorTime(of.site.ID, r, ceil(now))
 	if err != nil {
 		return plan{}, err
 	}
@@ -58,12 +58,8 @@ func (p plan) keyOf(r request) string {
 	if r.cursor != nil {
 		cursor = strconv.Quote(*r.cursor)
 	}
-	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
-}
-
-func (p plan) owning(hosts []string) report {
-	p.env.Hosts = hosts
-	return p
+	return keyed(p, r.timeRange, p.env.Hosts) +
+		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
 // weigh sets the query's cost: the rows of both ranges, fewer if states are cached.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -28,23 +29,27 @@ func (s *Service) Answer(
 	if err != nil {
 		return q.reported(ctx, nil, err)
 	}
-	r, err := s.compile(ctx, of, within, body, now)
+	r, err := compilers[of](within, body, now)
 	return q.reported(ctx, r, err)
 }
 
-// compile turns a request into a report about the site with its own hosts.
-func (s *Service) compile(ctx context.Context, of Report, within reach, body []byte, now time.Time) (report, error) {
-	r, err := compilers[of](within, body, now)
-	if err == nil && s.config.Hosts != nil {
-		r = r.owning(s.config.Hosts(ctx, within.site))
+// site reads what a query needs to know about its site.
+func (s *Service) site(ctx context.Context, id string) (Site, error) {
+	if s.config.Site == nil {
+		return Site{ID: id}, nil
 	}
-	return r, err
+	site, err := s.config.Site(ctx, id)
+	if err != nil {
+		return Site{}, fmt.Errorf("%w: %w", errSite, err)
+	}
+	site.ID = id
+	return site, nil
 }
 
 // reported answers a query with a report. err is the error of its request, if it has one.
 func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
 	if err != nil {
-		return nil, nil, q.invalid(err)
+		return nil, nil, q.invalid(ctx, err)
 	}
 	r.weigh(q)
 	q.within = r.span()

@@ -45,6 +45,6 @@ func (a *asking) answered() {
 }
 
 // compile compiles an aggregate request of a caller who can read the whole site.
-func compile(site string, body []byte, now time.Time) (plan, error) {
+func compile(site Site, body []byte, now time.Time) (plan, error) {
 	return compilePlan(reach{site: site}, body, now)
 }

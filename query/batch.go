@@ -54,7 +54,7 @@ func (s *Service) Batch(
 	}
 	within, err := s.reach(ctx, who, site, now)
 	if err != nil {
-		return nil, nil, s.query(Aggregate, who, site).invalid(err)
+		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
 	}
 	if err := s.answerAll(ctx, within, who, list, now); err != nil {
 		return nil, nil, err
@@ -134,17 +134,17 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 
 // answerAll answers queries in one turn. Its error means that there was no turn.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
-	site := within.site
+	site := within.site.ID
 	var rows cost
 	first := map[string]int{} // by kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
 		if n.err == nil {
-			n.report, n.err = s.compile(ctx, n.of, within, n.body, now)
+			n.report, n.err = compilers[n.of](within, n.body, now)
 		}
 		if n.err != nil {
-			n.err = n.invalid(n.err)
+			n.err = n.invalid(ctx, n.err)
 			continue
 		}
 		key := string(n.of) + "\n" + n.report.identity()

@@ -24,7 +24,7 @@ func BenchmarkAggregate(b *testing.B) {
 		"total":    `{"range":"last30Days"}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			p, err := compile(testSite, []byte(body), testNow)
+			p, err := compile(Site{ID: testSite}, []byte(body), testNow)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func BenchmarkCompile(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := compile(testSite, body, testNow)
+		p, err := compile(Site{ID: testSite}, body, testNow)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	statements, keys := map[string]string{}, 0
 	check := func(body []byte) {
-		p, err := compile(testSite, body, testNow)
+		p, err := compile(Site{ID: testSite}, body, testNow)
 		if err != nil {
 			return
 		}
@@ -99,7 +99,7 @@ func TestKeys(t *testing.T) {
 			keys++
 		}
 		statements[p.key] = text
-		later, err := compile(testSite, body, testNow.Add(3*time.Second))
+		later, err := compile(Site{ID: testSite}, body, testNow.Add(3*time.Second))
 		if err != nil || later.key != p.key {
 			t.Errorf("%s: another key a few seconds later: %v", body, err)
 		}

@@ -168,7 +168,7 @@ func shapeCases(t *testing.T, add func(c *testCase, p plan)) []testCase {
 	for _, file := range rowFiles(t) {
 		for _, c := range file {
 			if slices.Contains(shapes, c.name) {
-				p, err := compile(testSite, []byte(c.request), testNow)
+				p, err := compile(Site{ID: testSite}, []byte(c.request), testNow)
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
@@ -205,7 +205,7 @@ func TestSQL(t *testing.T) {
 			add(c, "bounded", estimate)
 		}
 	})
-	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: testSite}}
+	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}}}
 	sc := part.scope()
 	segments := testCase{name: "visitor segments"}
 	add(&segments, "shared claims", lowerSharedClaims(sc))

@@ -44,9 +44,8 @@ type Config struct {
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
 	// lacks the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Hosts returns the site's own hosts, for the columns channel and sourceName. nil means that no host is known.
-	// Each query calls it.
-	Hosts func(ctx context.Context, site string) []string
+	// Site returns what is known about a site. nil means that nothing is known. Each query calls it.
+	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
 	// "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)

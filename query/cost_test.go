@@ -96,7 +96,7 @@ func TestCosts(t *testing.T) {
 		{"unknown", `{"range":"last24Hours"}`, lightRows, false},
 		{"unknown", `{"range":"last30Days"}`, unknownRows, false},
 	} {
-		p, err := compile(c.site, []byte(c.body), testNow)
+		p, err := compile(Site{ID: c.site}, []byte(c.body), testNow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	q := service.query(kindSegments, Caller{}, testSite)
-	if q.weighSegments(segmentPage{to: testNow, reach: reach{site: q.site}}); q.cost != 2*(10_000+29*20_000+10_833) {
+	if q.weighSegments(segmentPage{to: testNow, reach: reach{site: Site{ID: q.site}}}); q.cost != 2*(10_000+29*20_000+10_833) {
 		t.Errorf("segments cost %d rows", q.cost)
 	}
 }
@@ -190,7 +190,7 @@ func TestLighter(t *testing.T) {
 		{"unknown", "unknown", `{"range":"lastYear"}`, errQueryTime, 1, "narrow the range of 365 days or add filters"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := compile(c.site, []byte(c.body), testNow)
+			p, err := compile(Site{ID: c.site}, []byte(c.body), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}

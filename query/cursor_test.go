@@ -85,7 +85,8 @@ func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`
 	page := func(accuracy, cursor string) (plan, error) {
-		return compile(testSite, []byte(strings.NewReplacer("CURSOR", cursor, "ACCURACY", accuracy).Replace(request)), testNow)
+		body := strings.NewReplacer("CURSOR", cursor, "ACCURACY", accuracy).Replace(request)
+		return compile(Site{ID: testSite}, []byte(body), testNow)
 	}
 	for _, counted := range []insights.Counting{insights.CountExact, insights.CountBounded, insights.CountSketched, insights.CountSketched + 1} {
 		for _, accuracy := range []string{"", `,"accuracy":"exact"`} {

@@ -60,7 +60,7 @@ func TestDifferentialReports(t *testing.T) {
 		data[site] = randomEvents(rand.New(rand.NewPCG(11, uint64(i))), size)
 		insert(t, conn, site, data[site])
 	}
-	oneThread := func(c *Config) { c.MaxThreads, c.Hosts = 1, ownHosts }
+	oneThread := func(c *Config) { c.MaxThreads, c.Site = 1, ownSite }
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64}
 	funnels, retentions, converted, read := 0, 0, 0, map[string]int{}

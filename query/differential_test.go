@@ -66,11 +66,11 @@ func TestDifferential(t *testing.T) {
 			data[site] = append(data[site], some.events...) // in the order in which they were sent
 		}
 	}
-	oneThread := func(c *Config) { c.MaxThreads, c.Hosts = 1, ownHosts } // starting threads costs more than the rows
+	oneThread := func(c *Config) { c.MaxThreads, c.Site = 1, ownSite } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64} // visits are read whenever possible
 	states := keepingMonths(conn)
-	states.config.MaxThreads, states.config.Hosts = 1, ownHosts
+	states.config.MaxThreads, states.config.Site = 1, ownSite
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -180,7 +180,7 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-func ownHosts(context.Context, string) []string { return naiveOwn }
+func ownSite(context.Context, string) (Site, error) { return Site{Hosts: naiveOwn}, nil }
 
 // arrival has the events that arrive in a month, as a part of the table.
 type arrival struct {

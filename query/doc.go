@@ -24,8 +24,9 @@
 //	resultcache  answers that equal queries share
 //	statecache   aggregate states in the insights store
 //
-// service.go has the parts that all queries share. engine.go has the engine's errors and parameters, errors.go the
-// errors for clients, and too_heavy.go the advice on lighter queries. kind.go and metrics.go are closed sets.
+// service.go has the parts that all queries share, and site.go what they know about their site. engine.go has the
+// engine's errors and parameters, errors.go the errors for clients, and too_heavy.go the advice on lighter queries.
+// kind.go and metrics.go are closed sets.
 //
 // Only a column's row in the column table (schema/insights) says what the column is, how it is read and how its values
 // look: no code here knows a column by name. No code here writes the SQL text of a query: sqltree prints it, and no
@@ -56,9 +57,10 @@
 //     matches nothing, notIn [] everything. notIn also selects events without a
 //     value. in and comparisons never match an absent value if the contract has
 //     no word for it (insights.Excluded).
-//   - Octavo's own: weekStart is the day with which weeks begin; Monday if absent.
+//   - Octavo's own: weekStart is the day with which weeks begin; the site's if absent.
 //   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
-//     count their days. Offsets come only from Go's zone data. An hour that a clock
+//     count their days; the site's if absent (site.go). A site without settings has
+//     UTC, and weeks from Monday. Offsets come only from Go's zone data. An hour that a clock
 //     shows twice is two hours.
 //   - Octavo's own: fill adds the empty buckets of the only group of time, for each
 //     combination of the other groups that the range has. It acts before conditions

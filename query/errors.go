@@ -24,6 +24,8 @@ var (
 	// errSegments ends the last attempt. The client cannot make this request lighter, so it gets a 503 instead of a
 	// 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
+	// errSite ends a query whose site cannot be read. Its answer could have another time zone than the site's.
+	errSite = errors.New("cannot read the settings of the site")
 	// errQueryTime ends a query that the engine did not end in time.
 	errQueryTime = errors.New("the query ran too long")
 	// errTooLong refuses a statement that is too long to be sent.
@@ -56,6 +58,9 @@ var ownLimits = []struct {
 // engineError turns an error of the engine or the connection into an error for the client. The engine's own text
 // stays in the cause.
 func engineError(ctx context.Context, err error) (*schema.Error, class) {
+	if errors.Is(err, errSite) {
+		return schema.Unavailable(err, retryAfter), classUnavailable
+	}
 	if errors.Is(err, errSegments) {
 		return schema.Unavailable(err, retryAfter), classTooHeavy
 	}

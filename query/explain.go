@@ -31,11 +31,11 @@ func (s *Service) Explain(ctx context.Context, of Report, site string, body []by
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
 	within, err := s.reach(ctx, q.who, site, now)
 	if err != nil {
-		return x, q.invalid(err)
+		return x, q.invalid(ctx, err)
 	}
-	r, err := s.compile(ctx, of, within, body, now)
+	r, err := compilers[of](within, body, now)
 	if err != nil {
-		return x, q.invalid(err)
+		return x, q.invalid(ctx, err)
 	}
 	x.Plan = r.String()
 	x.Answer, x.Headers, err = q.reported(ctx, r, nil)

@@ -88,7 +88,7 @@ func compileFunnel(of reach, body []byte, now time.Time) (f funnel, err error) {
 	f.scope = f.joining(reads(f.steps...))
 	timeless := f
 	timeless.scope = f.timeless()
-	f.key = keyed(timeless, q.timeRange)
+	f.key = keyed(timeless, q.timeRange, of.site.Hosts)
 	return f, nil
 }
 
@@ -222,11 +222,6 @@ func appendShare(b []byte, part, whole uint64) []byte {
 		return append(b, "null"...)
 	}
 	return strconv.AppendFloat(b, float64(part)/float64(whole), 'f', -1, 64)
-}
-
-func (f funnel) owning(hosts []string) report {
-	f.env.Hosts = hosts
-	return f
 }
 
 func (f funnel) weigh(q *query) {

@@ -28,7 +28,7 @@ func FuzzAggregate(f *testing.F) {
 		f.Add([]byte(`{"range":"lastYear","select":[{"column":` + quoted + `}]}`))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		p, err := compile(testSite, body, testNow)
+		p, err := compile(Site{ID: testSite}, body, testNow)
 		if err != nil {
 			e, ok := errors.AsType[*schema.Error](err)
 			if !ok || e.Code != schema.CodeBadRequest || e.Message == "" {
@@ -97,7 +97,7 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 	var want string
 	for i, evil := range injections {
-		p, err := compile("site"+evil, []byte(request(evil)), daysBefore(-i)(testNow))
+		p, err := compile(Site{ID: "site" + evil}, []byte(request(evil)), daysBefore(-i)(testNow))
 		if err != nil {
 			t.Fatalf("%q: %v", evil, err)
 		}
@@ -166,7 +166,7 @@ func TestPlanIsImmutable(t *testing.T) {
 	t.Parallel()
 	body := `{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorClaim","claim":"plan"},{"column":"eventSearchQuery"},{"column":"visitorsCount"}],
 		"where":[{"column":"visitorsCount","operator":"greaterThan","values":[0]},{"column":"url","operator":"notIn","values":["a","b"]}]}`
-	p, err := compile(testSite, []byte(body), testNow)
+	p, err := compile(Site{ID: testSite}, []byte(body), testNow)
 	if err != nil {
 		t.Fatal(err)
 	}

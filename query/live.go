@@ -48,7 +48,7 @@ func (s *Service) Live(
 		key, err = within.key(segments)
 	}
 	if err != nil {
-		return nil, nil, s.query(Aggregate, who, site).invalid(err)
+		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
 	}
 	r, err := s.live.Do(ctx, resultcache.Query[answer]{
 		Key: resultcache.NewKey(site, "live\n"+key), Fresh: who.Fresh,

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -64,7 +65,10 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 }
 
 // invalid counts a request that is refused before it is run.
-func (q *query) invalid(err error) error {
+func (q *query) invalid(ctx context.Context, err error) error {
+	if errors.Is(err, errSite) {
+		return q.failed(ctx, err).public
+	}
 	q.service.metrics.errors[q.kind][classInvalid].Inc()
 	return err
 }
@@ -155,8 +159,6 @@ type report interface {
 	span() scope      // scope.span
 	// weigh sets the query's cost.
 	weigh(q *query)
-	// owning returns the report about a site with these hosts.
-	owning(hosts []string) report
 	// answer runs the report's statements.
 	answer(ctx context.Context, q *query) ([]byte, error)
 }

@@ -57,7 +57,7 @@ func TestComparisons(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := compile(testSite, []byte(`{"range":`+c.request+`,"timezone":"`+c.zone+`"}`), testNow)
+			p, err := compile(Site{ID: testSite}, []byte(`{"range":`+c.request+`,"timezone":"`+c.zone+`"}`), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}

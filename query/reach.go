@@ -20,7 +20,11 @@ const (
 
 // reach returns what a caller can read of a site.
 func (s *Service) reach(ctx context.Context, who Caller, site string, now time.Time) (reach, error) {
-	r := reach{site: site, now: ceil(now)}
+	about, err := s.site(ctx, site)
+	r := reach{site: about, now: ceil(now)}
+	if err != nil {
+		return r, err
+	}
 	if s.config.Segment != nil {
 		r.saved = once(func(id string) ([]byte, error) { return s.config.Segment(ctx, site, who.User, id) })
 	}
@@ -228,8 +232,8 @@ func (r rangeRequest) check(path string, now time.Time, zone *time.Location) (er
 	return err
 }
 
-// key identifies the conditions and ranges of a reach together with segments of a request. Equal keys read the same
-// events.
+// key identifies the site's settings, and the conditions and ranges of a reach together with segments of a request.
+// Equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {
@@ -243,5 +247,5 @@ func (r reach) key(segments []string) (string, error) {
 	for _, c := range where {
 		fmt.Fprintf(&b, "%v\n", c)
 	}
-	return b.String() + r.view, nil
+	return r.site.key() + b.String() + r.view, nil
 }

@@ -81,7 +81,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 	}
 	segments := savedSegments{}
 	oneThread := func(c *Config) {
-		c.MaxThreads, c.Hosts = 1, ownHosts
+		c.MaxThreads, c.Site = 1, ownSite
 		segments.config(c)
 	}
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
@@ -99,7 +99,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 		who := Caller{View: &view}
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
-		plain, err := newService(conn, oneThread).compile(context.Background(), of, reach{site: testSite}, body, now)
+		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
 		if err != nil { // The request is wrong with any view.
 			if gotErr == nil {
 				t.Fatalf("%s: %s, want %v", body, got, err)
@@ -123,7 +123,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 				t.Fatalf("%s: %s is %q, want %q", body, headerRange, headers[headerRange], want)
 			}
 			// A comparison with the period before follows the range.
-			if plain, err = compilers[of](reach{site: testSite}, jsonOf(t, request), now); err == nil {
+			if plain, err = compilers[of](reach{site: Site{ID: testSite}}, jsonOf(t, request), now); err == nil {
 				_, _, compared = timesOf(plain)
 			}
 		}

@@ -34,7 +34,7 @@ type lowered interface {
 
 // compileReport compiles a request for a kind of report other than aggregates.
 func compileReport(of Report, site, body string) (lowered, error) {
-	r, err := compilers[of](reach{site: site}, []byte(body), testNow)
+	r, err := compilers[of](reach{site: Site{ID: site}}, []byte(body), testNow)
 	return r.(lowered), err
 }
 
@@ -218,7 +218,7 @@ func TestReportsAreShared(t *testing.T) {
 	for _, c := range readCases(t, "testdata/reports.txt") {
 		word, _, _ := strings.Cut(c.name, ":")
 		of := Report(word)
-		r, err := compilers[of](reach{site: testSite}, []byte(c.request), testNow)
+		r, err := compilers[of](reach{site: Site{ID: testSite}}, []byte(c.request), testNow)
 		if err != nil {
 			continue
 		}
@@ -228,7 +228,7 @@ func TestReportsAreShared(t *testing.T) {
 		keys[word+r.identity()] = c.name
 		var first string
 		for i := range 2 {
-			later, err := compilers[of](reach{site: testSite}, []byte(c.request), testNow.Add(time.Duration(i)*time.Second))
+			later, err := compilers[of](reach{site: Site{ID: testSite}}, []byte(c.request), testNow.Add(time.Duration(i)*time.Second))
 			q := service.query(of, Caller{}, testSite)
 			answer, headers, err := q.reported(t.Context(), later, err)
 			if err != nil {
@@ -258,7 +258,8 @@ func TestWhereOfSteps(t *testing.T) {
 		}
 	}
 	step := `{"where":[` + strings.TrimSuffix(strings.Repeat(`{"column":"url","values":["a"]},`, maxFilters/2), ",") + `]},`
-	_, err := compileFunnel(reach{site: testSite}, []byte(`{"range":"lastYear","steps":[`+strings.Repeat(step, 2)+`{"where":[{"column":"url","values":["a"]}]}]}`), testNow)
+	body := `{"range":"lastYear","steps":[` + strings.Repeat(step, 2) + `{"where":[{"column":"url","values":["a"]}]}]}`
+	_, err := compileFunnel(reach{site: Site{ID: testSite}}, []byte(body), testNow)
 	if want := "steps[2].where[0] is one too many: a request must have at most 100 conditions and groups of them"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -40,7 +40,7 @@ type request struct {
 // reach is what a request can read: a site, its saved segments, and the caller's view of the site. Each request applies
 // its reach once, between decoding and resolving: see [scopeRequest.narrow] and [scopeRequest.when].
 type reach struct {
-	site  string
+	site  Site
 	saved func(id string) (where []byte, err error) // nil: the site has no saved segments
 	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
 	where  []conditionRequest
@@ -72,7 +72,7 @@ func (q *scopeRequest) decode(
 		return err
 	}
 	*q = scopeRequest{
-		reach: of, timezone: "UTC", weekStart: insights.WeekStart(0).String(), left: whereBudget{maxFilters, maxValues},
+		reach: of, timezone: of.site.timezone(), weekStart: of.site.weekStart(), left: whereBudget{maxFilters, maxValues},
 	}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {
@@ -137,9 +137,10 @@ func unknownSegment(path string) error {
 	return schema.Invalid(path, "is not the id of a saved segment that you see on this site")
 }
 
-// keyed returns the key of a report: its description without times, and the range as the request has it.
-func keyed(timeless fmt.Stringer, asked rangeRequest) string {
-	return timeless.String() + "range: " + asked.String() + "\n"
+// keyed returns the key of a report: its description without times, the range as the request has it, and the site's
+// own hosts, which the description lacks.
+func keyed(timeless fmt.Stringer, asked rangeRequest, hosts []string) string {
+	return timeless.String() + "range: " + asked.String() + "\n" + hostsKey(hosts)
 }
 
 type columnRequest struct {

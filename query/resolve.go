@@ -110,8 +110,8 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 
 // scope selects the range's events.
 func (in period) scope(of reach) scope {
-	s := newScope(of.site, in.from, in.to, in.zone)
-	s.view, s.cut = of.view, in.cut
+	s := newScope(of.site.ID, in.from, in.to, in.zone)
+	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }

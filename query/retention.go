@@ -75,7 +75,7 @@ func compileRetention(of reach, body []byte, now time.Time) (p retention, err er
 	p.scope = p.joining(reads(p.first, p.again))
 	timeless := p
 	timeless.scope, timeless.starts = p.timeless(), nil
-	p.key = keyed(timeless, q.timeRange)
+	p.key = keyed(timeless, q.timeRange, of.site.Hosts)
 	return p, nil
 }
 
@@ -165,11 +165,6 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 		b = append(b, `]}`...)
 	}
 	return append(b, `]}`...), nil
-}
-
-func (p retention) owning(hosts []string) report {
-	p.env.Hosts = hosts
-	return p
 }
 
 func (p retention) weigh(q *query) { q.weigh(p.refs(), insights.CountExact, p.scope) }

@@ -44,10 +44,11 @@ func (s *Service) VisitorSegments(
 	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
 ) ([]byte, map[string]string, error) {
 	q := s.query(kindSegments, who, site)
-	part, err := readSegmentPage(site, page, now)
-	var within reach
+	q.spills = true
+	within, err := s.reach(ctx, who, site, now)
+	var part segmentPage
 	if err == nil {
-		within, err = s.reach(ctx, who, site, now)
+		part, err = readSegmentPage(within.site, page, now)
 	}
 	if err == nil {
 		part, err = part.within(within)
@@ -57,7 +58,7 @@ func (s *Service) VisitorSegments(
 		key, err = within.key(nil)
 	}
 	if err != nil {
-		return nil, nil, q.invalid(err)
+		return nil, nil, q.invalid(ctx, err)
 	}
 	q.weighSegments(part)
 	q.visitors(part.scope())

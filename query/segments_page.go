@@ -3,11 +3,13 @@ package query
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // defaultSegments is the number of segments on a page if the request has no limit.
@@ -24,6 +26,7 @@ type segmentPage struct {
 	total int64     // as counted for the first page
 	after *segmentKey
 	limit int
+	zone  *time.Location // whose calendar counts the days; nil is UTC
 	reach reach
 	where []condition // of the reach
 }
@@ -47,7 +50,11 @@ func (p segmentPage) within(of reach) (_ segmentPage, err error) {
 }
 
 func (p segmentPage) period() period {
-	return period{from: daysBefore(p.days)(p.to), to: p.to, zone: time.UTC}
+	to := p.to
+	if p.zone != nil {
+		to = to.In(p.zone)
+	}
+	return period{from: daysBefore(p.days)(to), to: p.to, zone: time.UTC}
 }
 
 // scope selects the events of the page's days that the reach has. If a view shows none of the days, no event is left.
@@ -56,25 +63,37 @@ func (p segmentPage) scope() scope {
 	if err != nil {
 		in.from = in.to
 	}
-	s := newScope(p.reach.site, in.from, in.to, nil)
+	s := newScope(p.reach.site.ID, in.from, in.to, nil)
 	s.where = p.where
 	return s.joining(segmentReads)
 }
 
-const segmentList = "visitor-segments/"
+// list names the list in page tokens. A token of another time zone is refused, because its days are others.
+func (p segmentPage) list(site string) string {
+	name := "visitor-segments/" + site
+	if zone := p.zone.String(); zone != insights.UTC.String() {
+		name += " " + zone
+	}
+	return name
+}
 
 func (p segmentPage) token(site string) string {
-	return schema.PageToken(segmentList+site, strconv.FormatInt(p.to.UnixMilli(), 10), strconv.Itoa(p.days), strconv.FormatInt(p.total, 10),
+	return schema.PageToken(p.list(site), strconv.FormatInt(p.to.UnixMilli(), 10), strconv.Itoa(p.days),
+		strconv.FormatInt(p.total, 10),
 		strconv.FormatUint(p.after.visitors, 10), strconv.FormatUint(p.after.events, 10), p.after.id)
 }
 
-func readSegmentPage(site string, page schema.PageRequest, now time.Time) (segmentPage, error) {
+func readSegmentPage(of Site, page schema.PageRequest, now time.Time) (segmentPage, error) {
+	zone, err := insights.Location(of.timezone())
+	if err != nil {
+		return segmentPage{}, fmt.Errorf("%w: %w", errSite, err)
+	}
 	now = ceil(now.UTC())
-	part := segmentPage{to: now, limit: defaultSegments}
+	part := segmentPage{to: now, limit: defaultSegments, zone: zone}
 	if page.Limit != nil {
 		part.limit = *page.Limit
 	}
-	keys, err := schema.PageKeys(segmentList+site, page.Page, 6)
+	keys, err := schema.PageKeys(part.list(of.ID), page.Page, 6)
 	if err != nil || keys == nil {
 		return part, err
 	}

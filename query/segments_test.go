@@ -62,7 +62,7 @@ func TestSegments(t *testing.T) {
 	if string(text) != `{"items":[],"count":0}` {
 		t.Errorf("%s", text)
 	}
-	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: testSite}}
+	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}}}
 	sc := part.scope()
 	for _, sql := range []string{lowerSegments(sc, nil, part).SQL, lowerSharedClaims(sc).SQL, lowerSegmentCount(sc, nil).SQL} {
 		checkSQL(t, sql)
@@ -154,8 +154,11 @@ func TestSegmentPages(t *testing.T) {
 	if list := segmentsOf(t, service, testSite, "", nil); len(list.Items) != defaultSegments || list.Next == nil {
 		t.Errorf("%d segments without a limit", len(list.Items))
 	}
-	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
-		schema.PageToken(segmentList+testSite, "0", "31", "1", "1", "1", "x"), schema.PageToken(segmentList+testSite, "0", "30", "1", "-1", "1", "x")} {
+	list := segmentPage{}.list(testSite)
+	for _, bad := range []string{
+		"x", page[:len(page)-1], schema.PageToken("visitor-segments/site_2", "0", "30", "1", "1", "1", "x"),
+		schema.PageToken(list, "0", "31", "1", "1", "1", "x"), schema.PageToken(list, "0", "30", "1", "-1", "1", "x"),
+	} {
 		t.Run(bad, func(t *testing.T) {
 			if _, _, err := service.VisitorSegments(
 				t.Context(), Caller{}, testSite, schema.PageRequest{Page: bad}, testNow,

@@ -45,7 +45,7 @@ func TestUniquesBound(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			site := fmt.Sprint("u", n)
 			fill(t, conn, site, n)
-			p, err := compile(site, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
+			p, err := compile(Site{ID: site}, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -360,7 +360,8 @@ func TestCaps(t *testing.T) {
 func TestRangeMessage(t *testing.T) {
 	t.Parallel()
 	for range 64 {
-		if _, err := decode(reach{}, []byte(`{"range":{}}`)); err == nil || !strings.Contains(err.Error(), "range.from is required") {
+		_, err := decode(reach{}, []byte(`{"range":{}}`))
+		if err == nil || !strings.Contains(err.Error(), "range.from is required") {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ func TestOfVisits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := compile(testSite, []byte("{"+c.request+"}"), testNow)
+			p, err := compile(Site{ID: testSite}, []byte("{"+c.request+"}"), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestBestSource(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := compile(testSite, []byte(c.request), testNow)
+			p, err := compile(Site{ID: testSite}, []byte(c.request), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -145,7 +145,7 @@ func TestStatesCostLittle(t *testing.T) {
 	conn := store(t)
 	fill(t, conn, testSite, events)
 	service := keepingStates(t, conn)
-	p, err := compile(testSite, []byte(`{"range":"last30Days"}`), testNow)
+	p, err := compile(Site{ID: testSite}, []byte(`{"range":"last30Days"}`), testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestStatesSQL(t *testing.T) {
 	type told struct{ sql, key, table string }
 	tell := func(site, claim, pattern string, parts ...string) (list told) {
 		t.Helper()
-		p, err := compile(site, fmt.Appendf(nil, request, claim, pattern), testNow)
+		p, err := compile(Site{ID: site}, fmt.Appendf(nil, request, claim, pattern), testNow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestHasStates(t *testing.T) {
 		"sessions' measures": {`"range":"lastYear","select":[{"column":"bounceRate"}]`, insights.CountExact, false},
 		"sessions' pages":    {`"range":"lastYear","where":[{"column":"entryPage","values":[null]}]`, insights.CountExact, false},
 	} {
-		p, err := compile(testSite, []byte("{"+c.request+"}"), testNow)
+		p, err := compile(Site{ID: testSite}, []byte("{"+c.request+"}"), testNow)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestZoneIsGos(t *testing.T) {
 	insert(t, conn, testSite, []insights.Event{event})
 	body := []byte(`{"range":{"from":"2024-02-01T00:00:00Z","to":"2024-04-01T00:00:00Z"},"timezone":"Asia/Almaty",
 		"select":[{"column":"datetime","interval":"day"},{"column":"datetime","interval":"hour"},{"column":"dayOfWeek"},{"column":"hourOfDay"}]}`)
-	r, err := decode(reach{site: testSite}, body)
+	r, err := decode(reach{site: Site{ID: testSite}}, body)
 	if err != nil {
 		t.Fatal(err)
 	}

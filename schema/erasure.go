@@ -51,13 +51,6 @@ type PendingErasures struct {
 	FirstMutated time.Time
 }
 
-// EventSettings are a site's settings for its events.
-type EventSettings struct {
-	Object string `json:"object"`
-	// RetentionDays is for how many days events are kept, by their own time; absent is for ever.
-	RetentionDays *int `json:"retentionDays,omitzero"`
-}
-
 // Expiry says which events of a site are deleted because of their age. A site has several after its retention was
 // extended: events that arrive later are kept for longer, and earlier deleted events stay deleted.
 type Expiry struct {

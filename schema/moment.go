@@ -16,6 +16,20 @@ const momentForm = "2006-01-02T15:04:05.000Z"
 // the moment. So a list of changes since that text includes the object.
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
+// MomentOf reads a time that the rules of a request have checked; nil stays nil. It rounds up to a millisecond, because
+// answers cut times to one: a range from a shown time includes what shows it, and a range until it excludes that.
+func MomentOf(text *string) *time.Time {
+	if text == nil {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, *text)
+	if err != nil {
+		return nil
+	}
+	at = at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+	return &at
+}
+
 var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))
 
 // Outgoing returns the options of all JSON that leaves the service: answers, webhooks, events for tunnels, and what

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // GitImport is the content that an import found in a repository.
@@ -110,6 +111,8 @@ type gitImporter struct {
 	space Space
 	head  Revision
 	way   gitWay
+	// changed are the import's changes of the main content.
+	changed tree.Changed
 	// loaded are the files whose bytes are stored.
 	loaded []db.InsertFileParams
 }
@@ -167,6 +170,7 @@ func (i *gitImporter) merge() error {
 		Parents: []string{i.head.ID, theirs.ID}, CreatedBy: in.Operation.CreatedBy,
 	}
 	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
+	i.changed = merged
 	if merged.None() && len(in.Assets) == 0 {
 		unnamed, err := i.unnamed(i.head.ID)
 		if err != nil {
@@ -244,6 +248,7 @@ func (i *gitImporter) write(after, before Revision, files bool) (string, error) 
 	if err != nil || !files {
 		return id, err
 	}
+	i.changed = changed
 	return id, i.files(after, id)
 }
 
@@ -289,6 +294,12 @@ func differences(was, is []tree.Node) tree.Changed {
 func (i *gitImporter) finish(head, synced string) error {
 	if head != i.head.ID {
 		if err := setHead(i.ctx, i.q, i.space, head); err != nil {
+			return err
+		}
+		if err := i.store.Sites.Annotate(i.ctx, i.q, sites.ImportOccasion, sites.Happening{
+			Space: i.space.ID, Title: i.space.Title, Pages: i.changed.Pages(),
+			By: postgres.Deref(i.in.Operation.CreatedBy),
+		}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // ContentChange is a user's change of the content of a change request, all or nothing.
@@ -188,6 +189,12 @@ func (s *Store) merge(
 			return err
 		}
 		if err := m.forget(ctx, q, row.ID); err != nil {
+			return err
+		}
+		if err := s.Sites.Annotate(ctx, q, sites.MergeOccasion, sites.Happening{
+			Space: space.ID, Title: space.Title, Pages: m.changed.Pages(), ChangeRequest: row.ID, Number: row.Number,
+			By: userID,
+		}); err != nil {
 			return err
 		}
 		return setStatus(ctx, q, row, schema.ChangeRequestMerged)

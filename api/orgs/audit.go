@@ -45,7 +45,8 @@ type listAuditLogRequest struct {
 func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRequest) (schema.List[schema.AuditEntry], error) {
 	organization := c.Organization.Organization.ID
 	f := audit.AuditFilter{
-		Actor: r.Actor, Operation: r.Operation, ObjectType: r.ObjectType, ObjectID: r.ObjectID, Since: timeOf(r.From), Until: timeOf(r.To),
+		Actor: r.Actor, Operation: r.Operation, ObjectType: r.ObjectType, ObjectID: r.ObjectID,
+		Since: schema.MomentOf(r.From), Until: schema.MomentOf(r.To),
 	}
 	name := fmt.Sprintf("audit log %s %q %q %q %q %q %q", organization, schema.Or(r.Actor, ""), schema.Or(r.Operation, ""),
 		schema.Or(r.ObjectType, ""), schema.Or(r.ObjectID, ""), schema.Or(r.From, ""), schema.Or(r.To, ""))
@@ -59,20 +60,6 @@ func (h *auditLog) list(ctx context.Context, c *access.Caller, r *listAuditLogRe
 		},
 		func(entry schema.AuditEntry) schema.AuditEntry { return entry },
 		func(entry schema.AuditEntry) []string { return audit.AuditEntryCursor(entry).Keys() })
-}
-
-// timeOf reads a time that the request's rules have checked. It rounds up to a millisecond, because answers cut the
-// times of entries to one: from includes the entries that show this time, and to excludes them.
-func timeOf(text *string) *time.Time {
-	if text == nil {
-		return nil
-	}
-	at, err := time.Parse(time.RFC3339, *text)
-	if err != nil {
-		return nil
-	}
-	at = at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
-	return &at
 }
 
 type auditEntryRequest struct {

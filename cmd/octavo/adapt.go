@@ -109,7 +109,10 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	}
 }
 
-type insightsQueries struct{ service *query.Service }
+type insightsQueries struct {
+	service *query.Service
+	sites   *queriedSites
+}
 
 func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) ([]byte, map[string]string, error) {
 	return a.service.Answer(ctx, queryCaller(from), of, from.SiteID, body, time.Now())
@@ -138,6 +141,8 @@ func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string)
 		return []byte(row.Filters), err
 	}
 }
+// SettingsChanged forgets the site's settings. Cached answers have others in their keys.
+func (a insightsQueries) SettingsChanged(siteID string) { a.sites.forget(siteID) }
 
 func queryCaller(from schema.QueryOrigin) query.Caller {
 	return query.Caller{

@@ -74,7 +74,7 @@ func (c *ExplainCmd) Run() error {
 			return fmt.Errorf("site %s: %w", site, err)
 		}
 		queries := c.queryConfig()
-		queries.Hosts = newSiteHosts(st, c.publicURL(), slog.Default()).of
+		queries.Site = newQueriedSites(st, c.publicURL(), slog.Default()).of
 		queries.Segment = segmentOf(st)
 		service := query.New(queries, conn, query.NewMetrics(prometheus.NewRegistry()))
 		if c.Report == explainBatch {

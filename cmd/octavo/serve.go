@@ -260,7 +260,8 @@ func (n *node) startServer(ctx context.Context) error {
 		}
 		queries := n.settings.queryConfig()
 		queries.Log = n.log
-		queries.Hosts = newSiteHosts(n.store, n.settings.publicURL(), n.log).of
+		known := newQueriedSites(n.store, n.settings.publicURL(), n.log)
+		queries.Site = known.of
 		queries.Segment = segmentOf(n.store)
 		fresh := sink.NewFreshness(n.eventLog, n.settings.sinkGroup(), n.log)
 		fresh.Start(ctx)
@@ -273,7 +274,7 @@ func (n *node) startServer(ctx context.Context) error {
 		}
 		service := query.New(queries, n.queries, n.metrics.Query)
 		n.queryService.Store(service)
-		deps.Insights = insightsQueries{service}
+		deps.Insights = insightsQueries{service, known}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
 		return err

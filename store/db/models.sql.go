@@ -318,6 +318,29 @@ type GlossaryEntry struct {
 	UpdatedAt      time.Time
 }
 
+type InsightsAnnotation struct {
+	ID              string
+	SiteID          string
+	Kind            string
+	At              time.Time
+	Day             pgtype.Date
+	Text            string
+	Pages           []string
+	SpaceID         *string
+	Path            *string
+	ChangeRequestID *string
+	CreatedBy       *string
+	CreatedAt       time.Time
+}
+
+type InsightsSetting struct {
+	SiteID     string
+	Timezone   string
+	WeekStart  string
+	Hosts      []string
+	RespectGpc bool
+}
+
 type InsightsShareLink struct {
 	ID         string
 	SiteID     string

@@ -67,6 +67,26 @@ func (q *Queries) CountAdministered(ctx context.Context, arg CountAdministeredPa
 	return count, err
 }
 
+const countAnnotationsUpTo = `-- name: CountAnnotationsUpTo :one
+select count(*) from (
+    select 1 from insights_annotations where site_id = $1 and kind = 'manual' limit $2
+) x
+`
+
+type CountAnnotationsUpToParams struct {
+	Subject string
+	Bound   int32
+}
+
+// By hand: the others make room for themselves.
+// Index: insights_annotations_kind (site_id, kind, at, id).
+func (q *Queries) CountAnnotationsUpTo(ctx context.Context, arg CountAnnotationsUpToParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countAnnotationsUpTo, arg.Subject, arg.Bound)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countCollectionsUpTo = `-- name: CountCollectionsUpTo :one
 select count(*) from (select 1 from collections where organization_id = $1 limit $2) x
 `

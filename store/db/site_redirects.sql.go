@@ -144,6 +144,34 @@ func (q *Queries) ListSiteRedirects(ctx context.Context, arg ListSiteRedirectsPa
 	return items, nil
 }
 
+const lockSiteRedirect = `-- name: LockSiteRedirect :one
+select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft from site_redirects where site_id = $1 and id = $2 for update
+`
+
+type LockSiteRedirectParams struct {
+	SiteID string
+	ID     string
+}
+
+func (q *Queries) LockSiteRedirect(ctx context.Context, arg LockSiteRedirectParams) (SiteRedirect, error) {
+	row := q.db.QueryRow(ctx, lockSiteRedirect, arg.SiteID, arg.ID)
+	var i SiteRedirect
+	err := row.Scan(
+		&i.ID,
+		&i.SiteID,
+		&i.Source,
+		&i.SourceKey,
+		&i.Kind,
+		&i.SiteSectionID,
+		&i.SiteSpaceID,
+		&i.PageID,
+		&i.Url,
+		&i.CreatedAt,
+		&i.Draft,
+	)
+	return i, err
+}
+
 const siteRedirectBySource = `-- name: SiteRedirectBySource :one
 select id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at, draft from site_redirects where site_id = $1 and source_key = $2 and not draft
 `

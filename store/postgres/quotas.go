@@ -33,6 +33,7 @@ type Quotas struct {
 	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
+	Annotations     int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of a site of each kind. Of the kinds that Octavo makes, the newest stay; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site, and of each user there; 0: no bound."`
 	InsightsTokens     int64 `env:"INSIGHTS_TOKENS" default:"50" help:"Read-only tokens of a site's insights; 0: no bound."`
@@ -143,6 +144,10 @@ var (
 	QuotaInsightsShareLinks = Quota{
 		"share links of a site's insights", "INSIGHTS_SHARE_LINKS",
 		func(q Quotas) int64 { return q.InsightsShareLinks }, counted((*db.Queries).CountInsightsShareLinksUpTo),
+	}
+	QuotaAnnotations = Quota{
+		"annotations of a site by hand", "ANNOTATIONS", func(q Quotas) int64 { return q.Annotations },
+		counted((*db.Queries).CountAnnotationsUpTo),
 	}
 
 	QuotaChangeRequests = Quota{

@@ -97,3 +97,10 @@ select count(*) from (select 1 from insights_share_links where site_id = sqlc.ar
 -- name: MailsToday :one
 -- Of what a day's mails are, its row is added to first.
 select mails from mail_counts where subject = sqlc.arg(subject) and day = (now() at time zone 'UTC')::date;
+
+-- name: CountAnnotationsUpTo :one
+-- By hand: the others make room for themselves.
+-- Index: insights_annotations_kind (site_id, kind, at, id).
+select count(*) from (
+    select 1 from insights_annotations where site_id = sqlc.arg(subject) and kind = 'manual' limit sqlc.arg(bound)
+) x;

@@ -16,6 +16,9 @@ update site_redirects set
 where site_id = sqlc.arg(site_id) and id = sqlc.arg(id)
 returning *;
 
+-- name: LockSiteRedirect :one
+select * from site_redirects where site_id = $1 and id = $2 for update;
+
 -- name: DeleteSiteRedirect :exec
 delete from site_redirects where site_id = $1 and id = $2;
 

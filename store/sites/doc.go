@@ -17,6 +17,8 @@
 //	insights_tokens                    tokens that read a site's insights
 //	insights_share_links               links to a part of a site's insights
 //	publishable_keys                   keys with which browsers post events
+//	annotations, occasions             what happened on sites, for their graphs
+//	insights_settings                  time zones and own hosts of sites
 //	erasures                           erasures of visitors, and days of retention
 //	door_salts                         salts of the visitors of browsers
 //	event_keys                         keys of posts of events, which make a second post harmless

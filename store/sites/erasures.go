@@ -172,12 +172,16 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 
 // SetRetention sets the number of days for which a site keeps events; nil is for ever.
 func (s *Store) SetRetention(ctx context.Context, site string, days *int) error {
+	return setRetention(ctx, s.db.Queries, site, days)
+}
+
+func setRetention(ctx context.Context, q *db.Queries, site string, days *int) error {
 	var n *int32
 	if days != nil {
 		n = new(int32)
 		*n = int32(*days) // The API and the table check the range.
 	}
-	return postgres.Interpret(s.db.Queries.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
+	return postgres.Interpret(q.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
 }
 
 // RetentionDue reports whether there are sites whose retention was not carried out today.

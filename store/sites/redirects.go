@@ -2,7 +2,10 @@ package sites
 
 import (
 	"context"
+	"reflect"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -54,14 +57,32 @@ func isUnreserved(c byte) bool {
 }
 
 // CreateRedirect adds a redirect. A site may have only one for each source.
-func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewRedirect) (Redirect, error) {
+func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewRedirect) (row Redirect, err error) {
 	to := redirect.Destination
-	row, err := s.db.Queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
-		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
-		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
-		Draft: redirect.Draft,
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err = q.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
+			ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
+			Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
+			Draft: redirect.Draft,
+		})
+		if err != nil {
+			return postgres.Interpret(err, "redirect with this source")
+		}
+		return s.annotateRedirect(ctx, q, NewRedirectOccasion, row)
 	})
-	return row, postgres.Interpret(err, "redirect with this source")
+	return row, err
+}
+
+// annotateRedirect annotates the site of a redirect that leads somewhere.
+func (s *Store) annotateRedirect(ctx context.Context, q *db.Queries, o Occasion, row Redirect) error {
+	if row.Draft {
+		return nil
+	}
+	happened := Happening{Site: row.SiteID, Path: row.Source}
+	if row.PageID != nil {
+		happened.Pages = []string{*row.PageID}
+	}
+	return s.Annotate(ctx, q, o, happened)
 }
 
 // RedirectChange is a change of a redirect; nil members stay unchanged.
@@ -72,7 +93,9 @@ type RedirectChange struct {
 }
 
 // UpdateRedirect changes a redirect.
-func (s *Store) UpdateRedirect(ctx context.Context, siteID, id string, change RedirectChange) (Redirect, error) {
+func (s *Store) UpdateRedirect(
+	ctx context.Context, siteID, id string, change RedirectChange,
+) (row Redirect, err error) {
 	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source, Draft: change.Draft}
 	if change.Source != nil {
 		key := normalSource(*change.Source)
@@ -82,11 +105,20 @@ func (s *Store) UpdateRedirect(ctx context.Context, siteID, id string, change Re
 		params.Kind, params.SiteSectionID, params.SiteSpaceID = &to.Kind, to.SiteSectionID, to.SiteSpaceID
 		params.PageID, params.Url = to.PageID, to.URL
 	}
-	row, err := s.db.Queries.UpdateSiteRedirect(ctx, params)
-	if err != nil && schema.IsCode(postgres.Interpret(err, ""), schema.CodeConflict) {
-		return row, postgres.Interpret(err, "redirect with this source")
-	}
-	return row, postgres.Interpret(err, "redirect")
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		was, err := q.LockSiteRedirect(ctx, db.LockSiteRedirectParams{SiteID: siteID, ID: id})
+		if err != nil {
+			return postgres.Interpret(err, "redirect")
+		}
+		if row, err = q.UpdateSiteRedirect(ctx, params); err != nil {
+			return postgres.Interpret(err, "redirect with this source")
+		}
+		if reflect.DeepEqual(was, row) {
+			return nil
+		}
+		return s.annotateRedirect(ctx, q, ChangedRedirectOccasion, row)
+	})
+	return row, err
 }
 
 // DeleteRedirect removes a redirect, if it exists.

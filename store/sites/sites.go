@@ -146,9 +146,24 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 }
 
 // Publish makes a site readable at its published address, or ends that.
-func (s *Store) Publish(ctx context.Context, siteID string, published bool) (Site, error) {
-	row, err := s.db.Queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
-	return row, postgres.Interpret(err, "site")
+func (s *Store) Publish(ctx context.Context, siteID string, published bool) (row Site, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if row, err = q.LockSite(ctx, siteID); err != nil {
+			return postgres.Interpret(err, "site")
+		}
+		if row.Published == published {
+			return nil
+		}
+		if row, err = q.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published}); err != nil {
+			return postgres.Interpret(err, "site")
+		}
+		occasion := PublishOccasion
+		if !published {
+			occasion = UnpublishOccasion
+		}
+		return s.Annotate(ctx, q, occasion, Happening{Site: siteID})
+	})
+	return row, err
 }
 
 // Delete removes a site and its structure; its spaces stay.

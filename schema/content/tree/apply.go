@@ -85,6 +85,15 @@ type Changed struct {
 // None reports whether nothing changed.
 func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
 
+// Pages returns the ids of the pages that were put or are gone.
+func (c Changed) Pages() []string {
+	ids := make([]string, len(c.Put), len(c.Put)+len(c.Gone))
+	for i, n := range c.Put {
+		ids[i] = n.ID
+	}
+	return append(ids, c.Gone...)
+}
+
 // Apply makes the changes in the pages of a revision, all of them or none. It reads only the affected pages. Its error
 // is a *Problem or the source's error. A page that ends unchanged is not among the changed pages, whatever its times.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {

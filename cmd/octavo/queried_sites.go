@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Bounds of the sites that are known: how old they may be, how many they are, and how long a query waits for one.
+const (
+	sitesAge  = 5 * time.Second
+	sitesMost = 10_000
+	sitesWait = time.Second
+)
+
+// queriedSites knows what queries need to know about sites: the settings of their insights, and their own hosts. These
+// are the host of the site's name, the hosts of the settings, the hosts that its publishable keys list by name, and the
+// host under which this installation publishes sites without a name.
+type queriedSites struct {
+	store  *store.Store
+	public string
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	kept map[string]keptSite
+	// changes counts the calls of forget. What was read before a change is not kept after it.
+	changes int
+}
+
+type keptSite struct {
+	query.Site
+	until time.Time
+}
+
+// newQueriedSites knows the sites in a store. public is the base of the addresses of sites without a name.
+func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedSites {
+	s := &queriedSites{store: st, log: log, kept: map[string]keptSite{}}
+	if base, err := url.Parse(public); err == nil {
+		s.public = base.Hostname()
+	}
+	return s
+}
+
+// of returns what is known about a site. If the site cannot be read, that is what was known before. A site that does
+// not exist has the defaults.
+func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
+	s.mu.Lock()
+	known, ok := s.kept[id]
+	changes := s.changes
+	s.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.Site, nil
+	}
+	site, err := s.read(ctx, id)
+	if err != nil && ok {
+		s.log.WarnContext(ctx, "A query has the site's settings of before.", "site", id, "error", err)
+		return known.Site, nil
+	}
+	if err != nil {
+		return query.Site{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if changes != s.changes {
+		return site, nil
+	}
+	if len(s.kept) >= sitesMost {
+		clear(s.kept)
+	}
+	s.kept[id] = keptSite{site, time.Now().Add(sitesAge)}
+	return site, nil
+}
+
+func (s *queriedSites) read(ctx context.Context, id string) (query.Site, error) {
+	ctx, cancel := context.WithTimeout(ctx, sitesWait)
+	defer cancel()
+	site := query.Site{Hosts: []string{s.public}}
+	row, err := s.store.Sites.Queried(ctx, id)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return site, nil
+	}
+	if err != nil {
+		return query.Site{}, err
+	}
+	site.Timezone, site.WeekStart = schema.Or(row.Timezone, ""), schema.Or(row.WeekStart, "")
+	hosts := slices.Concat(row.Hosts, row.KeyHosts)
+	if row.Hostname != nil {
+		hosts = append([]string{*row.Hostname}, hosts...)
+	}
+	for _, host := range hosts {
+		if !slices.Contains(site.Hosts, host) {
+			site.Hosts = append(site.Hosts, host)
+		}
+	}
+	return site, nil
+}
+
+// forget makes the next query read a site that has changed.
+func (s *queriedSites) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	delete(s.kept, id)
+}

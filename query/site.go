@@ -1,0 +1,36 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Site has what a query needs to know about its site.
+type Site struct {
+	ID string
+	// Hosts are the site's own hosts, for the columns channel and sourceName.
+	Hosts []string
+	// Timezone and WeekStart are the time zone, and the day with which weeks begin, of requests that name none. "" is
+	// UTC, and Monday.
+	Timezone, WeekStart string
+}
+
+func (s Site) timezone() string { return cmp.Or(s.Timezone, insights.UTC.String()) }
+
+func (s Site) weekStart() string { return cmp.Or(s.WeekStart, insights.WeekStarts()[0]) }
+
+// key is the part of a cached answer's key that tells different settings apart.
+func (s Site) key() string {
+	return fmt.Sprintf("zone: %s\nweeks: %s\n%s", s.timezone(), s.weekStart(), hostsKey(s.Hosts))
+}
+
+func hostsKey(hosts []string) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return "hosts: " + strings.Join(slices.Sorted(slices.Values(hosts)), " ") + "\n"
+}

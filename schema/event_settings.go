@@ -1,0 +1,17 @@
+package schema
+
+// EventSettings are the settings of a site's insights.
+type EventSettings struct {
+	Object string `json:"object"`
+	// RetentionDays is for how many days events are kept, by their own time; absent is for ever.
+	RetentionDays *int `json:"retentionDays,omitzero"`
+	// Timezone is the time zone of queries that name none, by its name in the IANA database.
+	Timezone string `json:"timezone"`
+	// WeekStart is the day with which weeks begin in queries that name none.
+	WeekStart string `json:"weekStart"`
+	// Hosts are hosts of the site, apart from its own name and the hosts of its publishable keys: visits from there have
+	// no source.
+	Hosts []string `json:"hosts"`
+	// RespectGPC is the respectGPC of publishable keys that are made without one.
+	RespectGPC bool `json:"respectGPC"`
+}

@@ -1,0 +1,100 @@
+package sites
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// InsightsSettings is a row of its table.
+type InsightsSettings = db.InsightsSetting
+
+// InsightsSettings returns the settings of a site's insights: the defaults, if nobody has changed them.
+func (s *Store) InsightsSettings(ctx context.Context, siteID string) (InsightsSettings, error) {
+	return insightsSettings(ctx, s.db.Queries, siteID)
+}
+
+func insightsSettings(ctx context.Context, q *db.Queries, siteID string) (InsightsSettings, error) {
+	row, err := q.InsightsSettings(ctx, siteID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return InsightsSettings{
+			SiteID: siteID, Timezone: insights.UTC.String(), WeekStart: insights.WeekStarts()[0], Hosts: []string{},
+			RespectGpc: true,
+		}, nil
+	}
+	return row, postgres.Interpret(err, "settings of insights")
+}
+
+// InsightsSettingsChange is a change of settings; nil members stay unchanged.
+type InsightsSettingsChange struct {
+	Timezone, WeekStart *string
+	// Hosts are in the form of [schema.CanonicalHost].
+	Hosts      []string
+	RespectGPC *bool
+	// Retention is the number of days for which the site keeps events; null is for ever.
+	Retention schema.Opt[int]
+}
+
+// row reports whether the change changes the row of settings.
+func (c InsightsSettingsChange) row() bool {
+	return c.Timezone != nil || c.WeekStart != nil || c.Hosts != nil || c.RespectGPC != nil
+}
+
+// SetInsightsSettings changes the settings of a site's insights. Annotations of days move with the time zone.
+func (s *Store) SetInsightsSettings(ctx context.Context, siteID string, c InsightsSettingsChange) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if c.Retention.Set {
+			if err := setRetention(ctx, q, siteID, c.Retention.Value); err != nil {
+				return err
+			}
+		}
+		if !c.row() {
+			return nil
+		}
+		if _, err := q.LockSite(ctx, siteID); err != nil {
+			return postgres.Interpret(err, "site")
+		}
+		row, err := q.SetInsightsSettings(ctx, db.SetInsightsSettingsParams{
+			SiteID: siteID, Timezone: c.Timezone, WeekStart: c.WeekStart, Hosts: c.Hosts, RespectGpc: c.RespectGPC,
+		})
+		if err != nil || c.Timezone == nil {
+			return postgres.Interpret(err, "settings of insights")
+		}
+		return moveAnnotatedDays(ctx, q, siteID, row.Timezone)
+	})
+}
+
+// moveAnnotatedDays moves the annotations of days to where the days begin in a time zone.
+func moveAnnotatedDays(ctx context.Context, q *db.Queries, siteID, timezone string) error {
+	zone, err := insights.Location(timezone)
+	if err != nil {
+		return err
+	}
+	days, err := q.AnnotatedDays(ctx, siteID)
+	if err != nil {
+		return postgres.Interpret(err, "annotations")
+	}
+	times := make([]time.Time, len(days))
+	for i, day := range days {
+		times[i] = startOfDay(day.Time, zone)
+	}
+	return postgres.Interpret(q.MoveAnnotatedDays(ctx, db.MoveAnnotatedDaysParams{
+		SiteID: siteID, Days: days, Times: times,
+	}), "annotations")
+}
+
+// QueriedSite has what queries need to know about a site.
+type QueriedSite = db.QueriedSiteRow
+
+// Queried returns what queries need to know about a site.
+func (s *Store) Queried(ctx context.Context, siteID string) (QueriedSite, error) {
+	row, err := s.db.Queries.QueriedSite(ctx, siteID)
+	return row, postgres.Interpret(err, "site")
+}

@@ -1,0 +1,64 @@
+package sites
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Occasion is a kind of change for which Octavo annotates sites.
+type Occasion struct {
+	kind string
+	// text is the annotation's text. Words in braces stand for members of a Happening.
+	text string
+}
+
+// The occasions. A text has nothing that only readers of a space may see, because every reader of a site's insights
+// sees it.
+var (
+	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
+	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}
+	PublishOccasion         = Occasion{schema.AnnotationPublication, "The site was published."}
+	UnpublishOccasion       = Occasion{schema.AnnotationPublication, "The site was unpublished."}
+	NewRedirectOccasion     = Occasion{schema.AnnotationRedirect, "A redirect of {path} was created."}
+	ChangedRedirectOccasion = Occasion{schema.AnnotationRedirect, "A redirect of {path} was changed."}
+)
+
+// Happening is a change of a site, or of all sites that show a space.
+type Happening struct {
+	Site  string
+	Space string
+	// Title is the space's.
+	Title         string
+	Pages         []string
+	Path          string
+	ChangeRequest string
+	Number        int32
+	// By is the user who made the change; "" is the user of the context.
+	By string
+}
+
+// Annotate annotates the sites of a change, in the change's transaction. The quota of annotations never refuses the
+// change: the oldest annotations of the kind go.
+func (s *Store) Annotate(ctx context.Context, q *db.Queries, o Occasion, h Happening) error {
+	if h.By == "" {
+		h.By = postgres.ActingUser(ctx)
+	}
+	if len(h.Pages) > schema.MaxAnnotationPages {
+		h.Pages = nil
+	}
+	text := strings.NewReplacer("{number}", strconv.Itoa(int(h.Number)), "{space}", h.Title, "{path}", h.Path).Replace(o.text)
+	if runes := []rune(text); len(runes) > schema.MaxAnnotationText {
+		text = string(runes[:schema.MaxAnnotationText-1]) + "…"
+	}
+	return postgres.Interpret(q.AnnotateSites(ctx, db.AnnotateSitesParams{
+		SiteID: postgres.UnlessEmpty(h.Site), SpaceID: postgres.UnlessEmpty(h.Space), Kind: o.kind, Text: text,
+		Pages: append([]string{}, h.Pages...), Path: postgres.UnlessEmpty(h.Path),
+		ChangeRequestID: postgres.UnlessEmpty(h.ChangeRequest), CreatedBy: postgres.UnlessEmpty(h.By),
+		Kept: s.db.Bound(postgres.QuotaAnnotations) - 1,
+	}), "annotation")
+}
