@@ -16,9 +16,10 @@ import (
 // content in jobs.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
-	"createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
+	"createSiteAnnotation", "createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
 	"deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
-	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
+	"deleteLegacyGitInstallation", "deleteSiteAnnotation", "deleteSitePublishableKey", "eraseSiteVisitor",
+	"exportToGitRepository",
 	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
 	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
@@ -27,7 +28,8 @@ var unseen = []string{
 	"trackEventsInSiteById", "uninstallIntegrationFromSite", "uninstallIntegrationFromSpace",
 	"updateChangeRequest", "updateCommentInChangeRequest", "updateCommentInSpace",
 	"updateCommentReplyInChangeRequest", "updateCommentReplyInSpace", "updateIntegrationSiteInstallation",
-	"updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteInsightsSettings",
+	"updateIntegrationSpaceInstallation", "updateOpenAPISpecBySlug", "updateSiteAnnotation",
+	"updateSiteInsightsSettings",
 	"updateSitePublishableKey", "updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 

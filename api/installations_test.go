@@ -38,7 +38,8 @@ var installationsMay = map[string][]string{
 		"getSiteStructure", "listSiteRedirects", "listSiteSectionGroups", "listSiteSections", "listSiteSpaces",
 	},
 	schema.ScopeSiteViewsRead: {
-		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteLiveInsights", "listSiteVisitorSegments",
+		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
+		"getSiteInsightsSettings", "getSiteLiveInsights", "listSiteAnnotations", "listSiteVisitorSegments",
 		"querySiteInsights",
 	},
 	schema.ScopeOpenAPIRead: {

@@ -24,7 +24,8 @@ func TestQuotas(t *testing.T) {
 	limits := postgres.Quotas{
 		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2,
 		Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
-		Conversations: 2, Webhooks: 2, PublishableKeys: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
+		Conversations: 2, Webhooks: 2, PublishableKeys: 2, Annotations: 2,
+		ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
 	bounded, err := store.New(postgres.Config{
@@ -90,6 +91,9 @@ func TestQuotas(t *testing.T) {
 		"WEBHOOKS":      {2, []func(int) apitest.Answer{post(org+"/webhooks", `{"url":"https://example.com/{i}"}`)}},
 		"PUBLISHABLE_KEYS": {2, []func(int) apitest.Answer{
 			post(org+"/sites/"+h.Ours.Site.ID+"/insights/keys", `{"name":"{i}","hosts":["docs.example.com"]}`),
+		}},
+		"ANNOTATIONS": {2, []func(int) apitest.Answer{
+			post(org+"/sites/"+h.Ours.Site.ID+"/insights/annotations", `{"text":"{i}"}`),
 		}},
 		"CHANGE_REQUESTS": {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
 		"COMMENTS":        {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},

@@ -168,9 +168,12 @@ func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
 	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
-		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")
+		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets "+
+			"count its days. Times in the answer have its offset. "+
+			"If absent, the time zone of the site's settings: UTC, unless it was changed.")
 	members["weekStart"] = jsonschema.Documented(jsonschema.Enum(insights.WeekStarts()),
-		"The day with which weeks begin, in intervals and in the preset thisWeek: monday if absent.")
+		"The day with which weeks begin, in intervals and in the preset thisWeek. "+
+			"If absent, the day of the site's settings: monday, unless it was changed.")
 	return jsonschema.Closed(jsonschema.Object(members, required...))
 }
 

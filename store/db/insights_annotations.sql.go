@@ -66,10 +66,10 @@ func (q *Queries) AnnotateSites(ctx context.Context, arg AnnotateSitesParams) er
 }
 
 const annotatedDays = `-- name: AnnotatedDays :many
-select distinct day from insights_annotations where site_id = $1 and day is not null
+select distinct day from insights_annotations where site_id = $1 and kind = 'manual' and day is not null
 `
 
-// Index: insights_annotations_time.
+// Index: insights_annotations_kind.
 func (q *Queries) AnnotatedDays(ctx context.Context, siteID string) ([]pgtype.Date, error) {
 	rows, err := q.db.Query(ctx, annotatedDays, siteID)
 	if err != nil {
