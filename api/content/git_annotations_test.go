@@ -37,7 +37,8 @@ func TestGitImportAnnotates(t *testing.T) {
 	merges := annotations().Count
 	b.commit(map[string]string{"README.md": "# Home\n\nText.\n", "one.md": "# One\n\nSecond.\n"})
 	b.done("import", nil)
-	if list := annotations(); list.Count != merges+1 || list.Items[0].Kind != schema.AnnotationImport || list.Items[0].Page == "" {
+	list = annotations()
+	if list.Count != merges+1 || list.Items[0].Kind != schema.AnnotationImport || list.Items[0].Page == "" {
 		t.Errorf("%+v", list)
 	}
 }

@@ -48,7 +48,8 @@ func TestAnnotationLife(t *testing.T) {
 	if got := annotation(h, "PATCH", one, `{}`, 200); got.Text != made.Text || got.Page != "p1" || !got.At.Equal(made.At) {
 		t.Errorf("%+v", got)
 	}
-	got := annotation(h, "PATCH", one, `{"text":"Two talks.","date":"2026-03-29","page":null,"space":null,"path":null}`, 200)
+	got := annotation(h, "PATCH", one,
+		`{"text":"Two talks.","date":"2026-03-29","page":null,"space":null,"path":null}`, 200)
 	if got.Text != "Two talks." || got.Date != "2026-03-29" || got.Page+got.Space+got.Path != "" ||
 		schema.FormatMoment(got.At) != "2026-03-29T00:00:00.000Z" || got.CreatedBy.ID != user.ID {
 		t.Errorf("%+v", got)
@@ -128,7 +129,8 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	// Each site that shows the space has one.
 	elsewhere := apitest.Ask[schema.List[schema.Annotation]](h, schema.RoleAdmin, "GET",
 		sitePath(h.Ours.Organization.ID, other)+"/insights/annotations", nil, 200)
-	if elsewhere.Count != 1 || elsewhere.Items[0].ChangeRequest != merged.ChangeRequest || elsewhere.Items[0].ID == merged.ID {
+	if elsewhere.Count != 1 || elsewhere.Items[0].ChangeRequest != merged.ChangeRequest ||
+		elsewhere.Items[0].ID == merged.ID {
 		t.Errorf("%+v", elsewhere)
 	}
 	if list := h.Want(200, "GET", sitePath(h.Theirs.Organization.ID, h.Theirs.Site.ID)+"/insights/annotations",
@@ -187,7 +189,8 @@ func TestAnnotationLists(t *testing.T) {
 	var all []string // The newest last.
 	for i := range 9 {
 		at := fmt.Sprintf("2026-03-%02dT00:00:00Z", 1+i/3)
-		all = append(all, annotation(h, "POST", base, map[string]any{"text": "x", "at": at, "page": fmt.Sprint("p", i%2)}, 201).ID)
+		body := map[string]any{"text": "x", "at": at, "page": fmt.Sprint("p", i%2)}
+		all = append(all, annotation(h, "POST", base, body, 201).ID)
 	}
 	h.MergedPage(h.Ours)
 	slices.Reverse(all)
@@ -242,7 +245,9 @@ func TestAnnotationRights(t *testing.T) {
 	h := apitest.New(t)
 	base := annotationsPath(h)
 	id, foreign := h.Annotation(h.Ours), h.Annotation(h.Theirs)
-	writes := [][3]string{{"POST", base, `{"text":"x"}`}, {"PATCH", base + "/" + id, `{"text":"x"}`}, {"DELETE", base + "/" + id, ""}}
+	writes := [][3]string{
+		{"POST", base, `{"text":"x"}`}, {"PATCH", base + "/" + id, `{"text":"x"}`}, {"DELETE", base + "/" + id, ""},
+	}
 	reads := [][3]string{{"GET", base, ""}, {"GET", base + "/" + id, ""}}
 	call := func(token string, c [3]string) apitest.Answer {
 		if c[2] == "" {
@@ -291,20 +296,24 @@ func TestAnnotationTexts(t *testing.T) {
 		"'; drop table insights_annotations; --", `<script>alert(1)</script>`, `\u0041 "{number}" {space} $1 %s`, "a\nb\tc\r",
 		"\u202eright to left\u2066", "👩‍🔬 é e\u0301 \ufeff", strings.Repeat("界", 500), "=cmd()", "\u0001\u007f",
 	} {
-		if got := annotation(h, "POST", base, map[string]any{"text": text, "path": "/" + "%2e%2e/é?<b>"}, 201); got.Text != text {
+		body := map[string]any{"text": text, "path": "/%2e%2e/é?<b>"}
+		if got := annotation(h, "POST", base, body, 201); got.Text != text {
 			t.Errorf("%q, sent %q", got.Text, text)
 		}
 	}
 	for name, body := range map[string]map[string]any{
 		"text":  {},
 		"text ": {"text": nil},
-		"text0": {"text": ""}, "text1": {"text": " \n"}, "text2": {"text": strings.Repeat("x", 501)}, "text3": {"text": "a\x00b"},
+		"text0": {"text": ""}, "text1": {"text": " \n"},
+		"text2": {"text": strings.Repeat("x", 501)}, "text3": {"text": "a\x00b"},
 		"text4": {"text": 5},
 		"date":  {"text": "x", "at": "2026-03-01T00:00:00Z", "date": "2026-03-01"},
-		"date0": {"text": "x", "date": "2026-02-30"}, "date1": {"text": "x", "date": "1970-12-31"}, "date2": {"text": "x", "date": "2105-01-01"},
-		"at": {"text": "x", "at": "2026-03-01"}, "at1": {"text": "x", "at": "0001-01-01T00:00:00Z"},
+		"date0": {"text": "x", "date": "2026-02-30"}, "date1": {"text": "x", "date": "1970-12-31"},
+		"date2": {"text": "x", "date": "2105-01-01"},
+		"at":    {"text": "x", "at": "2026-03-01"}, "at1": {"text": "x", "at": "0001-01-01T00:00:00Z"},
 		"page": {"text": "x", "page": "a b"}, "page1": {"text": "x", "page": strings.Repeat("x", 65)},
-		"path": {"text": "x", "path": "guide"}, "path1": {"text": "x", "path": "/a\nb"}, "path2": {"text": "x", "path": "/" + strings.Repeat("x", 1024)},
+		"path": {"text": "x", "path": "guide"}, "path1": {"text": "x", "path": "/a\nb"},
+		"path2": {"text": "x", "path": "/" + strings.Repeat("x", 1024)},
 		"space": {"text": "x", "space": ""},
 		"kind":  {"text": "x", "kind": "merge"}, "createdBy": {"text": "x", "createdBy": "me"},
 	} {
