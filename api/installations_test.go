@@ -38,8 +38,9 @@ var installationsMay = map[string][]string{
 		"getSiteStructure", "listSiteRedirects", "listSiteSectionGroups", "listSiteSections", "listSiteSpaces",
 	},
 	schema.ScopeSiteViewsRead: {
-		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteInsightsAccess",
-		"getSiteLiveInsights", "listSiteVisitorSegments", "querySiteInsights",
+		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
+		"getSiteInsightsAccess", "getSiteInsightsSettings", "getSiteLiveInsights", "listSiteAnnotations",
+		"listSiteVisitorSegments", "querySiteInsights",
 	},
 	schema.ScopeOpenAPIRead: {
 		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug",

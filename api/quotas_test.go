@@ -24,7 +24,7 @@ func TestQuotas(t *testing.T) {
 	limits := postgres.Quotas{
 		Organizations: 4, Members: 10, Teams: 2, InviteLinks: 2, InviteMails: 3, UserMails: 5, Collections: 2,
 		Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
-		Conversations: 2, Webhooks: 2, PublishableKeys: 2, SavedSegments: 2,
+		Conversations: 2, Webhooks: 2, PublishableKeys: 2, Annotations: 2, SavedSegments: 2,
 		InsightsTokens: 2, InsightsShareLinks: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
 	request := h.ChangeRequest(h.Ours)
@@ -93,6 +93,7 @@ func TestQuotas(t *testing.T) {
 		"PUBLISHABLE_KEYS": {2, []func(int) apitest.Answer{
 			post(org+"/sites/"+h.Ours.Site.ID+"/insights/keys", `{"name":"{i}","hosts":["docs.example.com"]}`),
 		}},
+		"ANNOTATIONS": {2, []func(int) apitest.Answer{post(insights+"/annotations", `{"text":"{i}"}`)}},
 		"SAVED_SEGMENTS": {2, []func(int) apitest.Answer{
 			post(insights+"/saved-segments", `{"name":"{i}","where":[{"column":"page","values":["p"]}]}`),
 		}},

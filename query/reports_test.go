@@ -228,7 +228,8 @@ func TestReportsAreShared(t *testing.T) {
 		keys[word+r.identity()] = c.name
 		var first string
 		for i := range 2 {
-			later, err := compilers[of](reach{site: Site{ID: testSite}}, []byte(c.request), testNow.Add(time.Duration(i)*time.Second))
+			now := testNow.Add(time.Duration(i) * time.Second)
+			later, err := compilers[of](reach{site: Site{ID: testSite}}, []byte(c.request), now)
 			q := service.query(of, Caller{}, testSite)
 			answer, headers, err := q.reported(t.Context(), later, err)
 			if err != nil {

@@ -45,7 +45,8 @@ func TestUniquesBound(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			site := fmt.Sprint("u", n)
 			fill(t, conn, site, n)
-			p, err := compile(Site{ID: site}, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
+			request := []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`)
+			p, err := compile(Site{ID: site}, request, testNow)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -56,7 +56,8 @@ func TestSiteSettings(t *testing.T) {
 		for members, of := range calendarRequests {
 			name := fmt.Sprintf("%+v %s", site.Site, members)
 			bare := "{" + members + "}"
-			want := answer(plain, of, fmt.Sprintf(`{%s,"timezone":%q,"weekStart":%q}`, members, site.timezone(), site.weekStart()))
+			named := fmt.Sprintf(`{%s,"timezone":%q,"weekStart":%q}`, members, site.timezone(), site.weekStart())
+			want := answer(plain, of, named)
 			if got := answer(service, of, bare); got != want {
 				t.Errorf("%s: %s, want %s", name, got, want)
 			}
@@ -68,8 +69,9 @@ func TestSiteSettings(t *testing.T) {
 			if got := string(batch.Queries["a"].Answer); got != want {
 				t.Errorf("%s: %s in a batch, want %s", name, got, want)
 			}
-			if x, err := service.Explain(t.Context(), of, testSite, []byte(bare), testNow); err != nil || string(x.Answer) != want {
-				t.Errorf("%s: %s explained, want %s", name, x.Answer, want)
+			x, err := service.Explain(t.Context(), of, testSite, []byte(bare), testNow)
+			if err != nil || string(x.Answer) != want {
+				t.Errorf("%s: %s explained, %v, want %s", name, x.Answer, err, want)
 			}
 			// A request's own words win.
 			own := fmt.Sprintf(`{%s,"timezone":"Europe/Berlin","weekStart":"friday"}`, members)

@@ -9,8 +9,8 @@ type EventSettings struct {
 	Timezone string `json:"timezone"`
 	// WeekStart is the day with which weeks begin in queries that name none.
 	WeekStart string `json:"weekStart"`
-	// Hosts are hosts of the site, apart from its own name and the hosts of its publishable keys: visits from there have
-	// no source.
+	// Hosts are hosts of the site in addition to its own name and the hosts of its publishable keys. Visits from them
+	// have no source.
 	Hosts []string `json:"hosts"`
 	// RespectGPC is the respectGPC of publishable keys that are made without one.
 	RespectGPC bool `json:"respectGPC"`

@@ -28,7 +28,14 @@ func eventsExamples() {
 	}
 	Examples["eraseSiteVisitor"] = example{Make: visitor}
 	Examples["getSiteVisitorErasure"] = example{Make: visitor}
-	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400}`}
+	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400,"timezone":"Europe/Berlin"}`}
+	annotation := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"annotationId": h.Annotation(tenant)}
+	}
+	Examples["createSiteAnnotation"] = example{body: `{"text":"We moved the guide.","date":"2026-11-20"}`}
+	Examples["getSiteAnnotation"] = example{Make: annotation}
+	Examples["updateSiteAnnotation"] = example{body: `{"text":"We moved the guides."}`, Make: annotation}
+	Examples["deleteSiteAnnotation"] = example{Make: annotation}
 	key := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		id, text := h.PublishableKey(tenant, "docs.example.com")
 		return map[string]string{"keyId": id, "key": text}

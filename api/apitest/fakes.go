@@ -103,6 +103,9 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}, nil
 }
 
+// SettingsChanged does nothing: the answers depend on no settings.
+func (*fakeInsights) SettingsChanged(string) {}
+
 func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
 	if !bytes.Contains(body, []byte("queries")) {
 		return nil, nil, schema.Invalid("queries", "is required")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
@@ -247,4 +248,16 @@ func (h *Harness) PublishableKey(tenant *storetest.Tenant, hosts ...string) (id,
 		h.T.Fatal(err)
 	}
 	return row.ID, schema.PublishableKeyText(secret, row.ID, 1)
+}
+
+// Annotation makes an annotation of a tenant's site by hand and returns its id.
+func (h *Harness) Annotation(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	at, text := time.Now().Truncate(time.Millisecond), "Annotated"
+	row, err := h.Store.Sites.CreateAnnotation(h.T.Context(), tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID,
+		sites.AnnotationChange{At: &at, Text: &text})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return row.ID
 }

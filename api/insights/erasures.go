@@ -7,7 +7,6 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 )
 
 // VisitorErasures erases visitors of sites. Its answer does not depend on whether the visitor has events.
@@ -17,13 +16,10 @@ type VisitorErasures interface {
 }
 
 // siteErasures has the operations that delete events.
-type siteErasures struct {
-	erasures VisitorErasures
-	store    *store.Store
-}
+type siteErasures struct{ erasures VisitorErasures }
 
 func erasureOperations(h *siteErasures) []frame.Operation {
-	visitor, settings := insightsBase+"/visitors/{visitorId}", insightsBase+"/settings"
+	const visitor = insightsBase + "/visitors/{visitorId}"
 	admin := access.Having(access.RightAdmin, access.OnInsights)
 	return []frame.Operation{
 		{
@@ -39,17 +35,6 @@ func erasureOperations(h *siteErasures) []frame.Operation {
 			Doc:   "Read how far the erasure of a visitor is. It is done when the last bytes have left the events table's disks; it is forgotten after logUntil.",
 			Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.erasure),
 		},
-		{
-			Method: http.MethodGet, Path: settings, ID: "getSiteInsightsSettings", Tag: "insights",
-			Doc:   "Read for how many days a site keeps events, retentionDays; without it, for ever.",
-			Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.settings),
-		},
-		{
-			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights", Strict: true,
-			Doc: "Set for how many days a site keeps events, by their own time; null is for ever. Older ones are deleted within the hour, and then once a day; " +
-				"queries show them until then. Events that are imported later and are older are deleted at the next day.",
-			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
-		},
 	}
 }
 
@@ -63,24 +48,4 @@ func (h *siteErasures) erase(ctx context.Context, c *access.Caller, r *visitorRe
 
 func (h *siteErasures) erasure(ctx context.Context, c *access.Caller, r *visitorRequest) (schema.VisitorErasure, error) {
 	return h.erasures.Erasure(ctx, c.EventSite.SiteID, r.VisitorID)
-}
-
-func (h *siteErasures) settings(ctx context.Context, c *access.Caller, _ *struct{}) (schema.EventSettings, error) {
-	days, err := h.store.Sites.Retention(ctx, c.EventSite.SiteID)
-	return schema.EventSettings{Object: "insights-settings", RetentionDays: days}, err
-}
-
-type settingsRequest struct {
-	Body struct {
-		RetentionDays schema.Opt[int] `json:"retentionDays,omitzero" rules:"range=1..3650"`
-	} `body:"json"`
-}
-
-func (h *siteErasures) set(ctx context.Context, c *access.Caller, r *settingsRequest) (schema.EventSettings, error) {
-	if r.Body.RetentionDays.Set {
-		if err := h.store.Sites.SetRetention(ctx, c.EventSite.SiteID, r.Body.RetentionDays.Value); err != nil {
-			return schema.EventSettings{}, err
-		}
-	}
-	return h.settings(ctx, c, nil)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -44,6 +45,8 @@ type Insights interface {
 		ctx context.Context, from schema.QueryOrigin, segments []string,
 	) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
+	// SettingsChanged makes the next query on this node read the site's settings.
+	SettingsChanged(siteID string)
 }
 
 // EventBodyLimit bounds a batch of events, both as sent and after decompression.
@@ -66,7 +69,9 @@ func Table(
 ) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
-		erasureOperations(&siteErasures{erasures: erasures, store: st}),
+		erasureOperations(&siteErasures{erasures: erasures}),
+		settingsOperations(&siteSettings{store: st, insights: answers}),
+		annotationOperations(&annotations{store: st, view: view.Presenter{URLs: urls}}),
 		accessOperations(&insightsAccess{store: st}),
 		segmentOperations(&savedSegments{store: st, urls: urls}),
 		tokenOperations(&insightsTokens{store: st, urls: urls}),

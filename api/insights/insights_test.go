@@ -243,12 +243,30 @@ func TestEventSettings(t *testing.T) {
 	h := apitest.New(t)
 	path := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/settings"
 	admin := h.Ours.Tokens[schema.RoleAdmin]
+	const (
+		none = `{"object":"insights-settings",` +
+			`"timezone":"UTC","weekStart":"monday","hosts":[],"respectGPC":true}`
+		days = `{"object":"insights-settings","retentionDays":3650,` +
+			`"timezone":"UTC","weekStart":"monday","hosts":[],"respectGPC":true}`
+		all = `{"object":"insights-settings","retentionDays":7,` +
+			`"timezone":"Europe/Berlin","weekStart":"sunday","hosts":["old.example.com"],"respectGPC":false}`
+	)
 	for _, step := range []struct{ method, body, want string }{
-		{"GET", "", `{"object":"insights-settings"}`},
-		{"PATCH", `{"retentionDays":3650}`, `{"object":"insights-settings","retentionDays":3650}`},
-		{"PATCH", `{}`, `{"object":"insights-settings","retentionDays":3650}`},
-		{"GET", "", `{"object":"insights-settings","retentionDays":3650}`},
-		{"PATCH", `{"retentionDays":null}`, `{"object":"insights-settings"}`},
+		{"GET", "", none},
+		{"PATCH", `{"retentionDays":3650}`, days},
+		{"PATCH", `{}`, days},
+		{"GET", "", days},
+		{
+			"PATCH", `{"retentionDays":7,"timezone":"Europe/Berlin","weekStart":"sunday",` +
+				`"hosts":["Old.example.com","old.example.com"],"respectGPC":false}`, all,
+		},
+		{"PATCH", `{"retentionDays":7}`, all},
+		{"PATCH", `{"timezone":"Europe/Berlin"}`, all},
+		{"PATCH", `{"hosts":[]}`, strings.Replace(all, `"old.example.com"`, "", 1)},
+		{"PATCH", `{"hosts":["old.example.com"]}`, all},
+		{"PATCH", `{"timezone":"UTC","weekStart":"monday","hosts":[],"respectGPC":true}`,
+			strings.Replace(days, "3650", "7", 1)},
+		{"PATCH", `{"retentionDays":null}`, none},
 	} {
 		var body any
 		if step.body != "" {
@@ -258,8 +276,17 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%+v: %d %s", step, a.Status, a.Body)
 		}
 	}
-	for _, body := range []string{`{"retentionDays":0}`, `{"retentionDays":3651}`, `{"retentionDays":"7"}`} {
-		if e := h.WantError(h.Do("PATCH", path, admin, body), 400); !strings.Contains(e.Message, "retentionDays") {
+	for body, problem := range map[string]string{
+		`{"retentionDays":0}`: "retentionDays", `{"retentionDays":3651}`: "retentionDays",
+		`{"retentionDays":"7"}`:        "retentionDays",
+		`{"timezone":"europe/berlin"}`: `did you mean "Europe/Berlin"?`, `{"timezone":"Local"}`: "timezone",
+		`{"timezone":""}`: "timezone", `{"timezone":null}`: "timezone", `{"timezone":"../UTC"}`: "timezone",
+		`{"weekStart":"Monday"}`: "weekStart", `{"hosts":["*.example.com"]}`: "hosts[0]",
+		`{"hosts":["https://a.example"]}`:                                   "hosts[0]",
+		`{"hosts":[` + strings.Repeat(`"a.example",`, 50) + `"a.example"]}`: "hosts", `{"respectGPC":1}`: "respectGPC",
+		`{"retentionDays":5,"timezone":"x"}`: "timezone",
+	} {
+		if e := h.WantError(h.Do("PATCH", path, admin, body), 400); !strings.Contains(e.Message, problem) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
@@ -273,8 +300,36 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	if a := h.Do("GET", path, admin, nil); string(a.Body) != `{"object":"insights-settings"}` {
+	if a := h.Do("GET", path, admin, nil); string(a.Body) != none {
 		t.Errorf("after what was refused: %s", a.Body)
 	}
-	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
+	// Everybody who may query sees the settings.
+	h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
+	h.WantError(h.Do("GET", path, h.Ours.SiteKey, nil), http.StatusForbidden)
+	h.WantError(h.Do("PATCH", path, h.Ours.Tokens[schema.RoleCreate], `{}`), http.StatusForbidden)
+	h.WantError(h.Do("GET", path, h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
+	theirs := "/v1/orgs/" + h.Theirs.Organization.ID + "/sites/" + h.Theirs.Site.ID + "/insights/settings"
+	h.Want(200, "PATCH", theirs, h.Theirs.Tokens[schema.RoleAdmin], `{"timezone":"Asia/Kolkata"}`)
+	if a := h.Do("GET", path, admin, nil); string(a.Body) != none {
+		t.Errorf("another site's change: %s", a.Body)
+	}
+}
+
+// TestNewKeysRespectGPC: a key that is made without respectGPC has the site's.
+func TestNewKeysRespectGPC(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	base := sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights"
+	for _, site := range []string{"true", "false"} {
+		h.Want(200, "PATCH", base+"/settings", h.Ours.Tokens[schema.RoleAdmin], `{"respectGPC":`+site+`}`)
+		for member, want := range map[string]bool{
+			"": site == "true", `,"respectGPC":true`: true, `,"respectGPC":false`: false,
+		} {
+			key := apitest.Ask[schema.PublishableKey](h, schema.RoleAdmin, "POST", base+"/keys",
+				`{"name":"k","hosts":["a.example"]`+member+`}`, 201)
+			if key.RespectGPC != want {
+				t.Errorf("site %s, key%s: %t", site, member, key.RespectGPC)
+			}
+		}
+	}
 }

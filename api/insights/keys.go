@@ -2,13 +2,11 @@ package insights
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
-	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -44,7 +42,7 @@ func keyOperations(h *publishableKeys) []frame.Operation {
 			Doc: "Make a publishable key. Its text may be seen by everybody: it posts events of this site from the " +
 				"listed hosts, and does nothing else. " +
 				"A host is a name, or *.example.com for every host below example.com. A node refuses events beyond " +
-				"dailyCap until midnight (UTC).",
+				"dailyCap until midnight (UTC). Without respectGPC it has the site's: see the settings.",
 			Scope: admin, Status: http.StatusCreated, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON,
 			Handler: frame.Handle(h.create),
 		},
@@ -104,9 +102,14 @@ type createKeyRequest struct {
 
 func (h *publishableKeys) create(ctx context.Context, c *access.Caller, r *createKeyRequest) (schema.PublishableKey,
 	error) {
+	settings, err := h.store.Sites.InsightsSettings(ctx, c.EventSite.SiteID)
+	if err != nil {
+		return schema.PublishableKey{}, err
+	}
 	row, err := h.store.Sites.CreatePublishableKey(ctx, c.EventSite.SiteID, sites.NewPublishableKey{
 		Name: *r.Body.Name, Hosts: canonicalHosts(r.Body.Hosts),
-		DailyCap: int64(schema.Or(r.Body.DailyCap, defaultDailyCap)), RespectGPC: schema.Or(r.Body.RespectGPC, true),
+		DailyCap:   int64(schema.Or(r.Body.DailyCap, defaultDailyCap)),
+		RespectGPC: schema.Or(r.Body.RespectGPC, settings.RespectGpc),
 	})
 	return h.answer(ctx, c, row, err)
 }
@@ -199,14 +202,3 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 	}
 	return key
 }
-
-// vocabulary defines the names in these operations' rules that no other domain uses.
-var vocabulary = rules.Vocabulary{Enums: map[string][]string{"segmentScope": schema.SegmentScopes()}, Patterns: map[string]rules.Pattern{
-	"keyHost": {
-		Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
-		Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +
-			"domain, " +
-			"without a scheme, a port or a path; names of other scripts begin with xn--",
-		Regexp: fmt.Sprintf(`^(?:\*\.%[1]s\.)?%[1]s(?:\.%[1]s)*$`, `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`),
-	},
-}}

@@ -171,9 +171,12 @@ func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 		"Ids of saved segments, at most %d, which events are in as well: their where is joined with this where by and.",
 		query.MaxSegments))
 	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
-		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")
+		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets "+
+			"count its days. Times in the answer have its offset. "+
+			"If absent, the time zone of the site's settings: UTC, unless it was changed.")
 	members["weekStart"] = jsonschema.Documented(jsonschema.Enum(insights.WeekStarts()),
-		"The day with which weeks begin, in intervals and in the preset thisWeek: monday if absent.")
+		"The day with which weeks begin, in intervals and in the preset thisWeek. "+
+			"If absent, the day of the site's settings: monday, unless it was changed.")
 	return jsonschema.Closed(jsonschema.Object(members, required...))
 }
 

@@ -30,7 +30,7 @@ type queriedSites struct {
 
 	mu   sync.Mutex
 	kept map[string]keptSite
-	// changes counts the calls of forget. What was read before a change is not kept after it.
+	// changes counts the calls of forget. A site that was read before such a call is not kept after it.
 	changes int
 }
 

@@ -45,7 +45,7 @@ type QueriedSiteRow struct {
 	KeyHosts  []string
 }
 
-// What queries need to know about a site. Keys list hosts by name, or all hosts below a domain.
+// Reads the facts about a site that queries need. Keys list hosts by name, or all hosts below a domain.
 func (q *Queries) QueriedSite(ctx context.Context, id string) (QueriedSiteRow, error) {
 	row := q.db.QueryRow(ctx, queriedSite, id)
 	var i QueriedSiteRow
@@ -66,8 +66,10 @@ values (
     coalesce($4::text[], '{}'), coalesce($5::boolean, true)
 )
 on conflict (site_id) do update set
-    timezone = coalesce($2::text, s.timezone), week_start = coalesce($3::text, s.week_start),
-    hosts = coalesce($4::text[], s.hosts), respect_gpc = coalesce($5::boolean, s.respect_gpc)
+    timezone = coalesce($2::text, s.timezone),
+    week_start = coalesce($3::text, s.week_start),
+    hosts = coalesce($4::text[], s.hosts),
+    respect_gpc = coalesce($5::boolean, s.respect_gpc)
 returning site_id, timezone, week_start, hosts, respect_gpc
 `
 

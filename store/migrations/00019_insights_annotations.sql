@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What happened on a site, for its graphs.
+-- The table has moments and days of a site that its graphs show.
 create table insights_annotations (
     id                text collate "C" primary key,
     site_id           text collate "C" not null references sites (id) on delete cascade,

@@ -8,12 +8,14 @@ values (
     coalesce(sqlc.narg(hosts)::text[], '{}'), coalesce(sqlc.narg(respect_gpc)::boolean, true)
 )
 on conflict (site_id) do update set
-    timezone = coalesce(sqlc.narg(timezone)::text, s.timezone), week_start = coalesce(sqlc.narg(week_start)::text, s.week_start),
-    hosts = coalesce(sqlc.narg(hosts)::text[], s.hosts), respect_gpc = coalesce(sqlc.narg(respect_gpc)::boolean, s.respect_gpc)
+    timezone = coalesce(sqlc.narg(timezone)::text, s.timezone),
+    week_start = coalesce(sqlc.narg(week_start)::text, s.week_start),
+    hosts = coalesce(sqlc.narg(hosts)::text[], s.hosts),
+    respect_gpc = coalesce(sqlc.narg(respect_gpc)::boolean, s.respect_gpc)
 returning *;
 
 -- name: QueriedSite :one
--- What queries need to know about a site. Keys list hosts by name, or all hosts below a domain.
+-- Reads the facts about a site that queries need. Keys list hosts by name, or all hosts below a domain.
 select s.hostname, i.timezone, i.week_start, coalesce(i.hosts, '{}')::text[] as hosts,
     coalesce((
         select array_agg(distinct h.host order by h.host)

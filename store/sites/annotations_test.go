@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAnnotationsMakeRoom: at the quota, the newest annotations of each kind that Octavo makes stay, on each site.
-// Those by hand are refused instead, and stay.
+// TestAnnotationsMakeRoom: at the quota, the newest annotations of each kind that Octavo makes stay. An
+// annotation by hand is refused instead.
 func TestAnnotationsMakeRoom(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -47,7 +47,8 @@ func TestAnnotationsMakeRoom(t *testing.T) {
 	for i := range 5 {
 		url := "https://example.com"
 		if _, err := st.Sites.CreateRedirect(ctx, site, sites.NewRedirect{
-			Source: fmt.Sprint("/", i), Destination: schema.SiteRedirectDestination{Kind: schema.RedirectToExternal, URL: &url},
+			Source:      fmt.Sprint("/", i),
+			Destination: schema.SiteRedirectDestination{Kind: schema.RedirectToExternal, URL: &url},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,8 @@ func waitForLock(t *testing.T, conn *pgx.Conn) {
 	eventually.True(t, "a lock that waits for the deletion", func() bool {
 		var waiting bool
 		err := conn.QueryRow(t.Context(), `select exists (
-			select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`).Scan(&waiting)
+			select from pg_stat_activity
+			where datname = current_database() and wait_event_type = 'Lock')`).Scan(&waiting)
 		return err == nil && waiting
 	})
 }

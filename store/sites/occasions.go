@@ -51,7 +51,8 @@ func (s *Store) Annotate(ctx context.Context, q *db.Queries, o Occasion, h Happe
 	if len(h.Pages) > schema.MaxAnnotationPages {
 		h.Pages = nil
 	}
-	text := strings.NewReplacer("{number}", strconv.Itoa(int(h.Number)), "{space}", h.Title, "{path}", h.Path).Replace(o.text)
+	words := strings.NewReplacer("{number}", strconv.Itoa(int(h.Number)), "{space}", h.Title, "{path}", h.Path)
+	text := words.Replace(o.text)
 	if runes := []rune(text); len(runes) > schema.MaxAnnotationText {
 		text = string(runes[:schema.MaxAnnotationText-1]) + "…"
 	}

@@ -1,0 +1,46 @@
+package insights
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// hostLabel is the expression of a part of a host's name.
+const hostLabel = `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
+
+// vocabulary defines the names in these operations' rules that no other domain uses.
+var vocabulary = rules.Vocabulary{
+	Enums: map[string][]string{
+		"annotationKind": schema.AnnotationKinds(),
+		"segmentScope":   schema.SegmentScopes(),
+		"weekStart":      insights.WeekStarts(),
+	},
+	Patterns: map[string]rules.Pattern{
+		"keyHost": {
+			Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
+			Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +
+				"domain, " +
+				"without a scheme, a port or a path; names of other scripts begin with xn--",
+			Regexp: fmt.Sprintf(`^(?:\*\.%[1]s\.)?%[1]s(?:\.%[1]s)*$`, hostLabel),
+		},
+		"ownHost": {
+			Match: func(text string) bool {
+				return schema.CanonicalHost(text) != "" && !strings.HasPrefix(text, "*")
+			},
+			Problem: "must be the name of a host, such as docs.example.com, without a scheme, a port or a path; names " +
+				"of other scripts begin with xn--",
+			Regexp: fmt.Sprintf(`^%[1]s(?:\.%[1]s)*$`, hostLabel),
+		},
+		"date": {
+			Match:   func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
+			Problem: "must be a date such as 2026-01-31", Format: "date",
+		},
+		"urlPath": rules.Matching(`^/[^\x00-\x1f\x7f]*$`, "must begin with / and have no control characters"),
+		"pageId":  rules.Matching(`^[a-zA-Z0-9_-]+$`, "must be the id of a page"),
+	},
+}
