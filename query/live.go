@@ -41,7 +41,8 @@ func (s *Service) Live(
 ) ([]byte, map[string]string, error) {
 	within, err := s.reach(ctx, who, site, now)
 	if err == nil && len(segments) > MaxSegments {
-		err = schema.Invalid("segments", fmt.Sprintf("must have at most %d entries, not %d", MaxSegments, len(segments)))
+		err = schema.Invalid("segments",
+			fmt.Sprintf("must have at most %d entries, not %d", MaxSegments, len(segments)))
 	}
 	var key string
 	if err == nil {

@@ -119,7 +119,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 		if cut != [2]time.Time{from, to} {
 			request["range"] = naiveRange{From: cut[0], To: cut[1]}
 			counts["cut"]++
-			if want := schema.FormatMoment(cut[0]) + "/" + schema.FormatMoment(cut[1]); gotErr == nil && headers[headerRange] != want {
+			want := schema.FormatMoment(cut[0]) + "/" + schema.FormatMoment(cut[1])
+			if gotErr == nil && headers[headerRange] != want {
 				t.Fatalf("%s: %s is %q, want %q", body, headerRange, headers[headerRange], want)
 			}
 			// A comparison with the period before follows the range.
@@ -186,9 +187,11 @@ func drawAsked(t *rapid.T, events []insights.Event, n *naive, now time.Time) (Re
 	} else {
 		in, zone, where := drawReport(t, events, n)
 		if rapid.Bool().Draw(t, "funnel") {
-			of, asked = Funnel, naiveFunnel{Range: in, Zone: zone, Where: where, Steps: []naiveStep{drawStep(t, events, n), drawStep(t, events, n)}}
+			steps := []naiveStep{drawStep(t, events, n), drawStep(t, events, n)}
+			of, asked = Funnel, naiveFunnel{Range: in, Zone: zone, Where: where, Steps: steps}
 		} else {
-			of, asked = Retention, naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom(naiveIntervals).Draw(t, "interval")}
+			interval := rapid.SampledFrom(naiveIntervals).Draw(t, "interval")
+			of, asked = Retention, naiveRetention{Range: in, Zone: zone, Where: where, Interval: interval}
 		}
 	}
 	members := map[string]any{}
@@ -241,7 +244,7 @@ func drawView(
 	return v, where, windows
 }
 
-// timesOf returns the times that a report reads, and those that it is compared with.
+// timesOf returns the range of a report, and the range of its comparison.
 func timesOf(r report) (from, to time.Time, compared *[2]time.Time) {
 	switch r := r.(type) {
 	case plan:
@@ -304,7 +307,8 @@ func TestReachOfAttacks(t *testing.T) {
 		t.Fatalf("%s %v", all, err)
 	}
 	long := `"range":{"from":"0001-01-01T00:00:00Z","to":"9999-12-31T00:00:00Z"},`
-	oldCursor := schema.PageToken(cursorList+testSite, strconv.FormatInt(testNow.AddDate(0, -3, 0).UnixMilli(), 10), "x", "0")
+	old := strconv.FormatInt(testNow.AddDate(0, -3, 0).UnixMilli(), 10)
+	oldCursor := schema.PageToken(cursorList+testSite, old, "x", "0")
 	for name, body := range map[string]string{
 		"all years":           `{` + long + events + `}`,
 		"an empty where":      `{"where":[],` + long + events + `}`,
@@ -343,7 +347,8 @@ func TestReachOfAttacks(t *testing.T) {
 			t.Errorf("%s: %s %v, want 400", name, got, err)
 		}
 	}
-	if got, err := count(Caller{View: view}, `{"range":"last24Hours","compare":{"from":"2026-03-09","to":"2026-03-10"},`+events+`}`); err != nil {
+	inside := `{"range":"last24Hours","compare":{"from":"2026-03-09","to":"2026-03-10"},` + events + `}`
+	if got, err := count(Caller{View: view}, inside); err != nil {
 		t.Errorf("a comparison inside: %s %v", got, err)
 	}
 }
@@ -391,11 +396,13 @@ func TestSegmentsOfRequests(t *testing.T) {
 		}
 	}
 	joined, err := answer("", `,"where":[{"column":"visitorDevice","values":["desktop"]}],"segments":["fr"]`)
-	if both, err2 := answer("", `,"where":[{"column":"visitorDevice","values":["desktop"]},`+fromFrance[1:]); err != nil || err2 != nil || joined != both {
+	both, err2 := answer("", `,"where":[{"column":"visitorDevice","values":["desktop"]},`+fromFrance[1:])
+	if err != nil || err2 != nil || joined != both {
 		t.Errorf("segments and where: %s %v, want %s %v", joined, err, both, err2)
 	}
 	many := `[` + strings.TrimSuffix(strings.Repeat(`"de",`, MaxSegments+1), ",") + `]`
-	filters := `,"where":[` + strings.TrimSuffix(strings.Repeat(fromFrance[1:len(fromFrance)-1]+",", maxFilters), ",") + `]`
+	one := fromFrance[1 : len(fromFrance)-1]
+	filters := `,"where":[` + strings.TrimSuffix(strings.Repeat(one+",", maxFilters), ",") + `]`
 	for _, c := range []struct{ name, user, more, field string }{
 		{"unknown", "", `,"segments":["de","none"]`, "segments[1]"},
 		{"another's", "u2", `,"segments":["mine"]`, "segments[0]"},
@@ -425,7 +432,8 @@ func TestReachOfOtherAnswers(t *testing.T) {
 	france := Caller{View: &schema.InsightsView{Segments: []string{"fr"}, Ranges: []byte(`["last24Hours"]`)}}
 	old := Caller{View: &schema.InsightsView{Ranges: []byte(`[{"from":"2025-01-01","to":"2025-01-31"}]`)}}
 	batch := func(who Caller) string {
-		got, _, err := service.Batch(t.Context(), who, testSite, []byte(`{"queries":{"a":{"range":"last7Days","select":[{"column":"eventsCount"}]}}}`), testNow)
+		body := `{"queries":{"a":{"range":"last7Days","select":[{"column":"eventsCount"}]}}}`
+		got, _, err := service.Batch(t.Context(), who, testSite, []byte(body), testNow)
 		return fmt.Sprint(string(got), err)
 	}
 	live := func(who Caller, segments ...string) string {
@@ -482,7 +490,8 @@ func TestBrokenViewsShowNothing(t *testing.T) {
 	} {
 		who := Caller{View: &view}
 		_, _, err1 := service.Aggregate(t.Context(), who, testSite, []byte(`{"range":"last7Days"}`), testNow)
-		_, _, err2 := service.Batch(t.Context(), who, testSite, []byte(`{"queries":{"a":{"range":"last7Days"}}}`), testNow)
+		body := []byte(`{"queries":{"a":{"range":"last7Days"}}}`)
+		_, _, err2 := service.Batch(t.Context(), who, testSite, body, testNow)
 		_, _, err3 := service.Live(t.Context(), who, testSite, nil, testNow)
 		_, _, err4 := service.VisitorSegments(t.Context(), who, testSite, schema.PageRequest{}, testNow)
 		for i, err := range []error{err1, err2, err3, err4} {

@@ -186,8 +186,8 @@ func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
 	requestMembers = []string{
-		"select", "where", "segments", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy", "fill", "compare",
-		"cursor", "others", "count",
+		"select", "where", "segments", "groupBy", "order", "range", "limit", "timezone", "weekStart", "accuracy",
+		"fill", "compare", "cursor", "others", "count",
 	}
 	orderMembers = []string{"by", "direction"}
 	groupMembers = Joints()

@@ -46,7 +46,8 @@ func (h *insightsAccess) get(ctx context.Context, c *access.Caller, _ *struct{})
 // partOf presents a view.
 func partOf(v schema.InsightsView) schema.InsightsPart {
 	return schema.InsightsPart{
-		Where: listOr(v.Where), Segments: append([]string{}, v.Segments...), Ranges: listOr(v.Ranges), Timezone: v.Timezone,
+		Where: listOr(v.Where), Segments: append([]string{}, v.Segments...), Ranges: listOr(v.Ranges),
+		Timezone: v.Timezone,
 	}
 }
 

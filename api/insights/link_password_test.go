@@ -27,7 +27,9 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("%q: %v %v", password, got, err)
 		}
 	}
-	for _, stored := range []string{"", "$argon2id$v=18$m=1,t=1,p=1$AA$AA", "$argon2id$v=19$m=1$AA$AA", "$argon2id$v=19$m=8,t=1,p=1$?$AA"} {
+	for _, stored := range []string{
+		"", "$argon2id$v=18$m=1,t=1,p=1$AA$AA", "$argon2id$v=19$m=1$AA$AA", "$argon2id$v=19$m=8,t=1,p=1$?$AA",
+	} {
 		if got, err := p.matches(t.Context(), stored, "x"); got || err == nil {
 			t.Errorf("%q: %v %v", stored, got, err)
 		}

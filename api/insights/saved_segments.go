@@ -30,8 +30,8 @@ func segmentOperations(h *savedSegments) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: many, ID: "listSiteSavedSegments", Tag: "insights",
-			Doc: "List the saved segments of a site that the caller sees: the site's, and the caller's personal ones. " +
-				"Queries name them in segments. An addition to the published contract.",
+			Doc: "List the saved segments of a site that the caller sees: the site's, and the caller's personal " +
+				"ones. Queries name them in segments. An addition to the published contract.",
 			Scope: scope, Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
@@ -49,8 +49,8 @@ func segmentOperations(h *savedSegments) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateSiteSavedSegment", Tag: "insights", Strict: true,
-			Doc: "Change the name or the filters of a saved segment. Queries and share links that name it use the new " +
-				"filters from then on. An addition to the published contract.",
+			Doc: "Change the name or the filters of a saved segment. Queries and share links that name it use the " +
+				"new filters from then on. An addition to the published contract.",
 			Scope: scope, Status: http.StatusOK, BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON,
 			Handler: frame.Handle(h.update),
 		},

@@ -134,7 +134,8 @@ var (
 	}
 	// QuotaSavedSegments has the id of a segment as its subject.
 	QuotaSavedSegments = Quota{
-		"saved segments of a site or of a user there", "SAVED_SEGMENTS", func(q Quotas) int64 { return q.SavedSegments },
+		"saved segments of a site or of a user there", "SAVED_SEGMENTS",
+		func(q Quotas) int64 { return q.SavedSegments },
 		counted((*db.Queries).CountSavedSegmentsUpTo),
 	}
 	QuotaInsightsTokens = Quota{

@@ -25,10 +25,13 @@ type NewSavedSegment struct {
 const savedSegment = "saved segment"
 
 // CreateSavedSegment adds a segment to a site.
-func (s *Store) CreateSavedSegment(ctx context.Context, siteID string, n NewSavedSegment) (row SavedSegment, err error) {
+func (s *Store) CreateSavedSegment(
+	ctx context.Context, siteID string, n NewSavedSegment,
+) (row SavedSegment, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err = q.InsertSavedSegment(ctx, db.InsertSavedSegmentParams{
-			ID: schema.NewID(), SiteID: siteID, OwnerID: n.Owner, Name: n.Name, Filters: n.Filters, CreatedBy: n.Creator,
+			ID: schema.NewID(), SiteID: siteID, OwnerID: n.Owner, Name: n.Name, Filters: n.Filters,
+			CreatedBy: n.Creator,
 		})
 		if err != nil {
 			return namedTwice(postgres.Interpret(err, savedSegment))
