@@ -16,6 +16,5 @@
 // # Promises of the page
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device
-// except the cookie: its address has its state. TestDashboardSize (package browsertest) bounds the bytes before the
-// first figures.
+// except the cookie: its address has its state.
 package dashboard
