@@ -1,7 +1,7 @@
 // Package dashboard has the page at which people read a site's insights, and the sessions of their browsers. The page
 // gets its figures from the public API. The package knows no query and no event.
 //
-//	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, panels.ts is the table of the overview
+//	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, panels.tsx is the overview's table
 //	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out
@@ -10,12 +10,11 @@
 //
 // A person pastes a token, or opens a link that `octavo serve --quickstart` prints. Single sign-on leads here too:
 // startSAMLLogin takes the page's address as returnTo. The page exchanges each of them for a cookie that scripts cannot
-// read, and forgets it. The cookie ends after 12 hours and with its token, and package access accepts it with the header
+// read, and forgets it. The cookie ends after 12 hours and with its token. Package access accepts it with the header
 // Octavo-Browser only.
 //
 // # Promises of the page
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device
-// except the cookie: its address has its state. TestDashboardSize (package browsertest) bounds the bytes before the
-// first figures.
+// except the cookie: its address has its state.
 package dashboard

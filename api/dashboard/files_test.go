@@ -8,6 +8,9 @@ import (
 	"testing"
 )
 
+// named matches the paths of the page's files.
+var named = regexp.MustCompile(`^/o/(app|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
+
 // TestPage checks that the page loads its own files only, under names of their bytes that no ad blocker hides, also
 // below a path.
 func TestPage(t *testing.T) {
@@ -18,7 +21,7 @@ func TestPage(t *testing.T) {
 		all := files(base)
 		page := string(all[len(all)-1].Plain)
 		for _, file := range all[:len(all)-1] {
-			if !file.Fixed || !regexp.MustCompile(`^/o/(app|icon)\.[0-9a-f]{16}\.(js|css|svg)$`).MatchString(file.Path) {
+			if !file.Fixed || !named.MatchString(file.Path) {
 				t.Errorf("%s: fixed is %v", file.Path, file.Fixed)
 			}
 			if !strings.Contains(page, `="`+prefix+file.Path+`"`) {

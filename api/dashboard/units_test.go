@@ -14,8 +14,9 @@ func TestUnits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "units.mjs")
 	built := esbuild.Build(esbuild.BuildOptions{
-		EntryPoints: []string{"testdata/units.ts"}, Outfile: file, Bundle: true, Write: true, Platform: esbuild.PlatformNode,
-		Format: esbuild.FormatESModule, JSX: esbuild.JSXAutomatic, JSXImportSource: "preact",
+		EntryPoints: []string{"testdata/units.ts"}, Outfile: file, Bundle: true, Write: true,
+		Platform: esbuild.PlatformNode, Format: esbuild.FormatESModule, JSX: esbuild.JSXAutomatic,
+		JSXImportSource: "preact",
 	})
 	if len(built.Errors) > 0 {
 		t.Fatal(built.Errors[0].Text)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDashboardQueries lets a node answer every kind of batch that the dashboard asks: each range, comparison, group of
-// visitors and filter. The totals of people are those that were sent.
+// visitors and filter. The totals are what was sent.
 func TestDashboardQueries(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "batches.mjs")

@@ -33,7 +33,8 @@ func TestSignInLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret, ok := strings.CutPrefix(address.Fragment, "in=")
-	if !ok || address.Path != "/base/" || address.Query().Get("org") != q.Org || address.Query().Get("site") != q.Site ||
+	query := address.Query()
+	if !ok || address.Path != "/base/" || query.Get("org") != q.Org || query.Get("site") != q.Site ||
 		strings.Contains(address.RawQuery, secret) {
 		t.Errorf("the link is %s", link)
 	}

@@ -41,8 +41,8 @@ export function Overview() {
   useKeys({
     h: () => go({ range: 'last24Hours' }), w: () => go({ range: 'last7Days' }), m: () => go({ range: 'last30Days' }),
     d: () => go({ range: 'today' }),
-    c: () => go({ compare: next(comparisons, s.compare) }), p: () => go({ who: next(whos, s.who) }),
-    v: () => go({ metric: next(metrics, s.metric) }),
+    c: () => go({ compare: next(comparisons, state.peek().compare) }),
+    p: () => go({ who: next(whos, state.peek().who) }), v: () => go({ metric: next(metrics, state.peek().metric) }),
     x: () => go({ filters: [] }), r: () => loader.again(),
   })
   return (
@@ -91,7 +91,7 @@ function Partial({ results }: { results: Results | undefined }) {
 
 function GraphCard({ s, results }: { s: State; results: Results | undefined }) {
   const [table, tabulate] = useState(false)
-  useKeys({ t: () => tabulate(!table) })
+  useKeys({ t: () => tabulate((shown) => !shown) })
   const column = s.metric === 'people' ? 'peopleCount' : 'eventsCount'
   const interval = intervalOf(s.range)
   const lines: Line[] = []
