@@ -37,7 +37,8 @@ func table(d Deps, v view.Presenter) frame.Table {
 		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
-		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs),
+		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs,
+			tracker.Files(), d.Outbound),
 	)
 }
 
