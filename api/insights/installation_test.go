@@ -262,16 +262,16 @@ func TestInstallationCheckOfOneAddress(t *testing.T) {
 		h.Theirs.Site.ID: schema.VerdictInstalled, h.Ours.Site.ID: schema.VerdictBehindProxy,
 	} {
 		h.Intake.Hidden = map[string]bool{site: true}
-		got := apitest.Ask[schema.InstallationCheck](h, schema.RoleAdmin, "POST",
-			sitePath(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/installation-check", map[string]any{"url": at}, 200)
+		path := sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights/installation-check"
+		got := apitest.Ask[schema.InstallationCheck](h, schema.RoleAdmin, "POST", path, map[string]any{"url": at}, 200)
 		if got.Verdict != want {
 			t.Errorf("%+v, want %s", got, want)
 		}
 	}
 }
 
-// TestInstallationCheckIsBounded: a site has a few checks at once, and no check reaches an internal address, not even by
-// a redirect.
+// TestInstallationCheckIsBounded: a site has a few checks at once, and no check reaches an internal address, not even
+// by a redirect.
 func TestInstallationCheckIsBounded(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))
