@@ -39,7 +39,8 @@ func table(d Deps, v view.Presenter) frame.Table {
 		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
 		dashboard.Table(d.Store, v.URLs),
-		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs),
+		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs,
+			tracker.Files(), d.Outbound),
 	)
 }
 

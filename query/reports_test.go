@@ -228,13 +228,8 @@ func TestReportsAreShared(t *testing.T) {
 		keys[word+r.identity()] = c.name
 		var first string
 		for i := range 2 {
-<<<<<<< ours
 			now := testNow.Add(time.Duration(i) * time.Second)
 			later, err := compilers[of](reach{site: Site{ID: testSite}}, []byte(c.request), now)
-=======
-			at := testNow.Add(time.Duration(i) * time.Second)
-			later, err := compilers[of](reach{site: testSite}, []byte(c.request), at)
->>>>>>> theirs
 			q := service.query(of, Caller{}, testSite)
 			answer, headers, err := q.reported(t.Context(), later, err)
 			if err != nil {
@@ -265,11 +260,7 @@ func TestWhereOfSteps(t *testing.T) {
 	}
 	step := `{"where":[` + strings.TrimSuffix(strings.Repeat(`{"column":"url","values":["a"]},`, maxFilters/2), ",") + `]},`
 	body := `{"range":"lastYear","steps":[` + strings.Repeat(step, 2) + `{"where":[{"column":"url","values":["a"]}]}]}`
-<<<<<<< ours
 	_, err := compileFunnel(reach{site: Site{ID: testSite}}, []byte(body), testNow)
-=======
-	_, err := compileFunnel(reach{site: testSite}, []byte(body), testNow)
->>>>>>> theirs
 	if want := "steps[2].where[0] is one too many: a request must have at most 100 conditions and groups of them"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -113,6 +113,8 @@ type KeyClaim struct {
 	// Attempt distinguishes the attempt that holds the key now from earlier attempts.
 	Attempt int32
 	State   KeyState
+	// Left is the time after which a key that is done is free again; zero in other states.
+	Left time.Duration
 }
 
 // KeyState is the result of claiming an idempotency key.

@@ -40,6 +40,8 @@ type Caller struct {
 	IP netip.Addr
 	// Now is when the request was read.
 	Now time.Time
+	// Head says that the method is HEAD. The answer is the answer to GET, and the request changes nothing.
+	Head bool
 
 	requestID []byte
 	conn      net.Conn

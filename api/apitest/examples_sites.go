@@ -23,6 +23,7 @@ func eventsExamples() {
 	Examples["getSiteEventsFunnel"] = example{body: `{"range":"last7Days","steps":[{},{}]}`}
 	Examples["getSiteEventsRetention"] = example{body: `{"range":"last7Days"}`}
 	Examples["querySiteInsights"] = example{body: `{"queries":{"a":{"report":"aggregate","range":"last7Days"}}}`}
+	Examples["checkSiteInstallation"] = example{body: `{"url":"https://docs.example.invalid/"}`}
 	visitor := func(*Harness, *storetest.Tenant) map[string]string {
 		return map[string]string{"visitorId": schema.NewID()}
 	}

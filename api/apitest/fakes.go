@@ -58,6 +58,8 @@ type fakeIntake struct {
 	Unread []string
 	// Unknown is how many events of each request have an unknown type and are refused individually.
 	Unknown int
+	// Hidden are the sites whose visitors have one address.
+	Hidden map[string]bool
 }
 
 func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error) {
@@ -78,6 +80,12 @@ func (f *fakeIntake) AcceptDoor(_ context.Context, site schema.EventSite, body [
 		return f.Run(body)
 	}
 	return nil
+}
+
+func (f *fakeIntake) OneAddress(siteID string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Hidden[siteID]
 }
 
 func (f *fakeIntake) RefuseUnread(_ string, reason *insights.Reason) {

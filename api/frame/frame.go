@@ -216,6 +216,7 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	ip, trusted := clientIP(ctx, f.proxies, false)
 	c.trusted = trusted
 	c.Begin(c.idBuffer, ctx.Conn(), ip, ctx.Time())
+	c.Head = ctx.IsHead()
 	ctx.Response.Header.SetCanonical(headerRequestID, c.idBuffer)
 	f.allowTrusted(ctx)
 	return c

@@ -110,9 +110,13 @@ func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers for a path that exists with other methods; the router has set Allow.
-func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx) {
+// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors says that pages of
+// any origin may read the answer, as they may read the answers of the path's operation.
+func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
+	if cors {
+		allowOrigin(ctx)
+	}
 	f.refuse(c, noOperation, schema.MethodNotAllowed(string(ctx.Method())))
 	f.end(c, noOperation)
 }

@@ -81,7 +81,12 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
 	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
-	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
+	r.NotFound, r.GlobalOPTIONS = s.frame.notFound, s.frame.options
+	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) {
+		// A path has a row for OPTIONS if pages of any origin may call it.
+		row, _ := r.Lookup(http.MethodOptions, string(ctx.Request.URI().PathOriginal()), nil)
+		s.frame.methodNotAllowed(ctx, row != nil)
+	}
 	for _, rt := range routes {
 		path := rt.op.Route()
 		if rt.op.Tail {

@@ -2,5 +2,6 @@
 // declares and cmd implements: it must not import ingest, and it imports query only for the vocabulary that describes
 // queries, and to check the parts of queries that it keeps.
 //
-// Of api it imports the frame, access and view, and no other domain.
+// Of api it imports the frame, access, view, and the clients of remote with which it loads pages of sites. It imports
+// no other domain.
 package insights

@@ -314,6 +314,36 @@ func TestPixel(t *testing.T) {
 	}
 	wantPixel(t, h.Do("GET", door+".gif?url=a&url=b", "", nil), http.StatusOK)
 	h.WantError(h.Do("GET", door, "", nil), http.StatusMethodNotAllowed)
+	taken = len(h.Intake.Doors)
+	unread := len(h.Intake.Unread)
+	for _, referer := range []string{"https://docs.example.com/", "https://evil.example/"} {
+		a := h.Do("HEAD", door+".gif", "", nil, "Referer", referer)
+		if a.Status != http.StatusOK || a.Header.Get("Content-Type") != "image/gif" || len(a.Body) > 0 {
+			t.Errorf("HEAD: %d %v", a.Status, a.Header)
+		}
+	}
+	if len(h.Intake.Doors) != taken || len(h.Intake.Unread) != unread {
+		t.Errorf("HEAD counts a view: %d views, %v", len(h.Intake.Doors), h.Intake.Unread)
+	}
+}
+
+// TestDoorIsReadableForEveryMethod: a page can read the door's refusal of a method, as it can read every other answer.
+func TestDoorIsReadableForEveryMethod(t *testing.T) {
+	t.Parallel()
+	h, _, door := opened(t)
+	for _, path := range []string{door, "/e/x"} {
+		for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "REPORT"} {
+			a := h.Do(method, path, "", nil, "Origin", "https://docs.example.com")
+			readable(t, a)
+			if a.Status != http.StatusMethodNotAllowed || !strings.Contains(a.Header.Get("Allow"), "POST") {
+				t.Errorf("%s %s: %d %v", method, path, a.Status, a.Header)
+			}
+		}
+	}
+	a := h.Do("DELETE", "/v1/user", "", nil, "Origin", "https://docs.example.com")
+	if a.Status != http.StatusMethodNotAllowed || a.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("another operation: %d %v", a.Status, a.Header)
+	}
 }
 
 // TestDoorDailyCap: a key has its events of a day, as the batches have them. Later batches are refused unread.

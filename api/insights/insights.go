@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/remote/outbound"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
@@ -26,6 +27,8 @@ type EventIntake interface {
 	AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error
 	// RefuseUnread counts a request for a site's events that is refused before its body is read.
 	RefuseUnread(siteID string, reason *insights.Reason)
+	// OneAddress reports whether nearly all browsers of a site lately had one address on this node.
+	OneAddress(siteID string) bool
 }
 
 // EventBalances reports the outcomes of each site's events.
@@ -62,11 +65,12 @@ type siteInsights struct {
 	balances EventBalances
 }
 
-// Table returns the operations on a site's events.
+// Table returns the operations on a site's events. files are the tracker's files, and policy is for pages of sites.
 func Table(
 	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, metrics DoorMetrics,
-	st *store.Store, urls schema.URLs,
+	st *store.Store, urls schema.URLs, files []frame.Static, policy outbound.Policy,
 ) frame.Table {
+	guard := outbound.New(outbound.Config{Policy: policy})
 	return frame.Table{Operations: slices.Concat(
 		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
 		erasureOperations(&siteErasures{erasures: erasures}),
@@ -78,7 +82,8 @@ func Table(
 		shareLinkOperations(newShareLinks(st, urls)),
 		keyOperations(&publishableKeys{store: st, secret: access.NewKeySecret(st), urls: urls}),
 		doorOperations(&door{intake: intake, metrics: metrics}),
-	), Vocabularies: []rules.Vocabulary{vocabulary}}
+		installationOperations(newInstallations(st, intake, urls, files, guard)),
+	), Vocabularies: []rules.Vocabulary{vocabulary, {Enums: schema.InstallationEnums()}}}
 }
 
 const insightsBase = "/orgs/{organizationId}/sites/{siteId}/insights"

@@ -202,20 +202,3 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 	}
 	return key
 }
-<<<<<<< ours
-=======
-
-// vocabulary defines the names in these operations' rules that no other domain uses.
-var vocabulary = rules.Vocabulary{
-	Enums: map[string][]string{"segmentScope": schema.SegmentScopes()},
-	Patterns: map[string]rules.Pattern{
-		"keyHost": {
-			Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
-			Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +
-				"domain, without a scheme, a port or a path; names of other scripts begin with xn--",
-			Regexp: fmt.Sprintf(`^(?:\*\.%[1]s\.)?%[1]s(?:\.%[1]s)*$`,
-				`[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`),
-		},
-	},
-}
->>>>>>> theirs

@@ -8,6 +8,7 @@
 //	gitsync       files from and to Git repositories over http
 //	openapi       OpenAPI specifications, from texts and URLs
 //	embed         titles of pages on the web
+//	pagecheck     scripts of pages on the web, and what refuses them
 //	mail          mails through an SMTP server
 //	webhooks      signed messages to organizations' receivers
 //	tunnel        events to integrations in development

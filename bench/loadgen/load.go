@@ -14,7 +14,10 @@ type Load struct {
 	Address string // host:port
 	// Requests are complete HTTP/1.1 requests, made by Request, which are sent
 	// in turn.
-	Requests    [][]byte
+	Requests [][]byte
+	// Numbered is a text of as many digits in each request, which each sending replaces by its number; "" for none. So
+	// requests can have ids of their own.
+	Numbered    string
 	Connections int
 	// Rate is requests per second; 0 means a closed loop.
 	Rate     float64
@@ -37,6 +40,10 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Timeout <= 0 {
 		l.Timeout = 10 * time.Second
 	}
+	numbered, err := l.places()
+	if err != nil {
+		return Result{}, err
+	}
 	workers := make([]*worker, l.Connections)
 	for i := range workers {
 		conn, err := Dial(l.Address, l.Timeout)
@@ -46,7 +53,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 			}
 			return Result{}, fmt.Errorf("cannot send to %s: %w", l.Address, err)
 		}
-		workers[i] = &worker{load: &l, conn: conn, result: newResult()}
+		workers[i] = &worker{load: &l, numbered: numbered, conn: conn, result: newResult()}
 	}
 	began := time.Now()
 	span := &window{measured: began.Add(l.Warmup)}

@@ -52,6 +52,51 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
+// TestNumberedRequests: each sending of a request has a number of its own, and the same length.
+func TestNumberedRequests(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		seen[string(body)]++
+		mu.Unlock()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	load := Load{
+		Address: address, Connections: 4, Duration: 50 * time.Millisecond, Numbered: "00000000",
+		Requests: [][]byte{
+			Request("POST", address, "/", "", []byte("a00000000")),
+			Request("POST", address, "/", "", []byte("b00000000")),
+		},
+	}
+	result, err := Run(t.Context(), load)
+	if err == nil {
+		err = result.Only(204)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != int(result.All[204]) || len(seen) < 10 {
+		t.Errorf("%d different bodies in %d requests", len(seen), result.All[204])
+	}
+	for body := range seen {
+		if len(body) != 9 {
+			t.Errorf("a body is %q", body)
+		}
+	}
+	load.Requests = append(load.Requests, Request("POST", address, "/", "", []byte("0000000")))
+	if _, err := Run(t.Context(), load); err == nil {
+		t.Error("a request without a number was sent")
+	}
+	for n, want := range map[uint64]string{0: "000", 7: "007", 123: "123", 4567: "567"} {
+		digits := []byte("xxx")
+		if number(digits, n); string(digits) != want {
+			t.Errorf("%d is written as %s, want %s", n, digits, want)
+		}
+	}
+}
+
 // When a server stalls once, the latency of all requests that were due
 // meanwhile must show it, although only one was in flight on the only
 // connection.

@@ -1,6 +1,10 @@
 package loadgen
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
 
 // Request makes a complete HTTP/1.1 request with a JSON body. With an empty
 // token it has no Authorization header. Headers are "name: value".
@@ -13,4 +17,30 @@ func Request(method, address, path, token string, body []byte, headers ...string
 		head += header + "\r\n"
 	}
 	return append([]byte(head+"\r\n"), body...)
+}
+
+// places returns where each request has its number; nil without numbers.
+func (l *Load) places() ([]int, error) {
+	if l.Numbered == "" {
+		return nil, nil
+	}
+	at := make([]int, len(l.Requests))
+	for i, request := range l.Requests {
+		if at[i] = bytes.Index(request, []byte(l.Numbered)); at[i] < 0 || bytes.Count(request, []byte(l.Numbered)) > 1 {
+			return nil, fmt.Errorf("cannot number a request that does not have %q once", l.Numbered)
+		}
+	}
+	return at, nil
+}
+
+// number writes n with leading zeros over digits, without its first digits if there are more.
+func number(digits []byte, n uint64) {
+	var room [20]byte
+	text := strconv.AppendUint(room[:0], n, 10)
+	for i := range digits {
+		digits[i] = '0'
+		if from := len(text) - len(digits) + i; from >= 0 {
+			digits[i] = text[from]
+		}
+	}
 }

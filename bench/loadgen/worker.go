@@ -10,10 +10,12 @@ import (
 
 // worker is one connection's part of a load.
 type worker struct {
-	load   *Load
-	conn   *Conn
-	window *window
-	result *Result
+	load     *Load
+	numbered []int  // of each request: see [Load.Numbered]
+	request  []byte // of a numbered request, for reuse
+	conn     *Conn
+	window   *window
+	result   *Result
 }
 
 // window is the time in which responses count. If nothing is answered in it, it
@@ -75,7 +77,14 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 // window is not counted: otherwise the last requests of a closed loop would
 // count as work of the measured time.
 func (w *worker) send(intended time.Time) {
-	request := w.load.Requests[(w.window.turn.Add(1)-1)%uint64(len(w.load.Requests))]
+	turn := w.window.turn.Add(1) - 1
+	which := turn % uint64(len(w.load.Requests))
+	request := w.load.Requests[which]
+	if w.numbered != nil {
+		w.request = append(w.request[:0], request...)
+		number(w.request[w.numbered[which]:][:len(w.load.Numbered)], turn)
+		request = w.request
+	}
 	status, _, err := w.conn.Exchange(request)
 	now := time.Now()
 	if err == nil {

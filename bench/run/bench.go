@@ -17,6 +17,8 @@ type bench struct {
 	query  queryOptions
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
+	// doorRounds is the number of loads of the row door, which makes the ids of each load new.
+	doorRounds int
 	// data is the site with the data set, dataBytes the size of its JSON.
 	data      target
 	dataBytes int
@@ -40,6 +42,7 @@ var parts = []part{
 	{"comments", allRoles, true, false, (*bench).commentRows},
 	{"fresh", allRoles, false, false, (*bench).freshRows},
 	{"intake", "api", false, false, (*bench).intakeRows},
+	{"door", "api", false, false, (*bench).doorRows},
 	{"sink", "api", true, false, (*bench).sinkRow},
 	{"catchup", "api", true, false, (*bench).catchupRow},
 	{contentPart, allRoles, true, true, (*bench).contentRows},

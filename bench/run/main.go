@@ -36,7 +36,7 @@ type benchCmd struct {
 
 func main() {
 	var cli commands
-	rows := "decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,content,pageviews,query"
+	rows := "decode,disk,aggregate,resources,comments,fresh,intake,door,sink,catchup,content,pageviews,query"
 	ctx := kong.Parse(&cli, kong.Name("bench"), kong.Vars{"rows": rows},
 		kong.Description("Benchmarks of Octavo against its ceilings."))
 	ctx.FatalIfErrorf(ctx.Run())

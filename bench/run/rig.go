@@ -177,7 +177,9 @@ func (r *rig) start(roles, address string) (*child, error) {
 		Address: address, Roles: roles, Dir: filepath.Join(r.dir, "node"), Token: r.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: r.clickHouse(), Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
 		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
-	}.Environment("OCTAVO_LOG_LEVEL=warn", "OCTAVO_QUERY_CACHE=0", "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), nil, r.binary, "serve")
+	}.Environment(slices.Concat(product.DoorSettings,
+		[]string{"OCTAVO_LOG_LEVEL=warn", "OCTAVO_QUERY_CACHE=0", "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"})...),
+		nil, r.binary, "serve")
 }
 
 // startSink starts a second node, which drains the log and also answers

@@ -72,6 +72,8 @@ func refusal(err error) error {
 	return e
 }
 
+func (a eventIntake) OneAddress(siteID string) bool { return a.intake.OneAddress(siteID) }
+
 func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
 	a.intake.RefuseUnread(siteID, reason)
 }

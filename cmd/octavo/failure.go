@@ -27,6 +27,7 @@ var hints = []struct {
 	{syscall.ECONNREFUSED, "No server listens at this address: start it, or set the address (OCTAVO_URL, " +
 		"OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS, OCTAVO_CLICKHOUSE_URL)."},
 	{tracker.ErrUnknownForm, "--for takes " + strings.Join(tracker.Names(), ", ") + "; html fits every page."},
+	{errNotInstalled, "The sentence above says what to do; api/tracker/TRACKER.md explains the verdicts."},
 	{errNoPublishableKey, "An administrator makes a key: POST /v1/orgs/{org}/sites/{site}/insights/keys with its " +
 		"name and hosts (ingest/intake/SENDING.md, From browsers)."},
 	{os.ErrPermission, "Run the command as the user of the node."},

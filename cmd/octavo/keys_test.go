@@ -253,14 +253,17 @@ func TestKeyOnTwoNodes(t *testing.T) {
 		t.Errorf("balance %+v", got)
 	}
 
-	// After a day the key is free, whether its row has been deleted or not.
+	// After a day the key is free, whether its row has been deleted or not. The nodes that answer did not see the key
+	// before: a node remembers a key for a day by its own clock, which goes on (TestRecentKeys).
 	b.exec("update event_keys set created_at = now() - interval '23 hours 59 minutes' where site_id = 'site_a'")
-	one.want(t, 422, "site_a", "k", "w")
+	b.node(nil).want(t, 422, "site_a", "k", "w")
 	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a' and key = 'k'")
+	one, two = b.node(nil), b.node(nil)
 	one.want(t, 204, "site_a", "k", "w")
 	two.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(4, 4)
 	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a'")
+	one = b.node(nil)
 	if more, err := one.keys.DeleteOldEventKeys(t.Context()); err != nil || more {
 		t.Errorf("more %v, %v", more, err)
 	}
@@ -281,6 +284,32 @@ func TestKeyRace(t *testing.T) {
 	}
 	wait.Wait()
 	b.wantMessages(1, 1)
+}
+
+// TestKeysTogether sends requests with many keys at once, each several times to each node, which the nodes claim by
+// shared statements. Each key is appended once, all requests are acknowledged, and a key with another body is refused.
+func TestKeysTogether(t *testing.T) {
+	t.Parallel()
+	b := newKeyBench(t)
+	nodes := []*keyNode{b.node(nil), b.node(nil)}
+	const keys = 60
+	var wait sync.WaitGroup
+	for i := range 6 * keys {
+		key := fmt.Sprint("k", i%keys)
+		wait.Go(func() { nodes[i/keys%2].want(t, 204, "site_a", key, "v"+key) })
+	}
+	wait.Wait()
+	b.wantMessages(keys, keys)
+	late := b.node(nil)
+	for i := range keys {
+		key := fmt.Sprint("k", i)
+		wait.Go(func() { late.want(t, 204, "site_a", key, "v"+key) })
+		wait.Go(func() { late.want(t, 422, "site_a", key, "w") })
+	}
+	wait.Wait()
+	b.wantMessages(keys, keys)
+	const done = "do $$ begin if exists (select from event_keys where not done) then raise 'not done'; end if; end $$"
+	b.exec(done)
 }
 
 // TestKeyRefusals: a refused request does not use up its key.

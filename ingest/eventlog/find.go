@@ -3,7 +3,11 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -24,6 +28,57 @@ func (l *Log) Choose() (int, error) {
 func (l *Log) End(ctx context.Context, partition int) (int64, error) {
 	_, next, err := l.topic.Offsets(ctx, partition)
 	return next, err
+}
+
+// recentEndAge bounds the age of RecentEnd's offsets. It costs a search that many messages more.
+const recentEndAge = time.Second
+
+// recentEnds keeps the last known end of each partition.
+type recentEnds struct {
+	mu     sync.Mutex
+	of     map[int]knownEnd // by partition
+	flight singleflight.Group
+}
+
+type knownEnd struct {
+	offset int64
+	asked  time.Time
+}
+
+// RecentEnd returns the partition's end, or its end at most a second ago: a lower bound of the offset of each message
+// that is appended from now on. Many callers share a question to the broker. (If the topic is recreated, its new end
+// can be lower for that second. Find then begins at the first message.)
+func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
+	l.ends.mu.Lock()
+	known, found := l.ends.of[partition]
+	l.ends.mu.Unlock()
+	if found && time.Since(known.asked) < recentEndAge {
+		return known.offset, nil
+	}
+	flight := l.ends.flight.DoChan(strconv.Itoa(partition), func() (any, error) {
+		// The callers share the answer, so it must not end with the first caller's request.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.ProduceTimeout)
+		defer cancel()
+		asked := time.Now()
+		end, err := l.End(ctx, partition)
+		if err != nil {
+			return int64(0), err
+		}
+		l.ends.mu.Lock()
+		defer l.ends.mu.Unlock()
+		if l.ends.of == nil {
+			l.ends.of = map[int]knownEnd{}
+		}
+		l.ends.of[partition] = knownEnd{end, asked}
+		return end, nil
+	})
+	select {
+	case answer := <-flight:
+		end, _ := answer.Val.(int64)
+		return end, answer.Err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 }
 
 // Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx ends,

@@ -27,6 +27,7 @@ type Log struct {
 	stopping chan struct{}      // closed by Stop
 
 	noIDs atomic.Bool // the brokers give out no producer ids
+	ends  recentEnds
 
 	mu      sync.RWMutex
 	running bool

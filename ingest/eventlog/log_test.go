@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -284,6 +285,41 @@ func TestLogGivesUpInTime(t *testing.T) {
 	if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); len(got) != 0 {
 		t.Errorf("the log has %q", got)
 	}
+}
+
+// TestLogRecentEnd: the recent end is never more than the end, follows it, and takes a question for many callers.
+func TestLogRecentEnd(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
+	appended := int64(0)
+	for round := range 3 {
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				if end, err := l.RecentEnd(t.Context(), 1); err != nil || end > appended {
+					t.Errorf("the recent end is %d of %d, %v", end, appended, err)
+				}
+			})
+		}
+		all.Wait()
+		var e insights.Encoder
+		e.Begin(insights.MessageID{byte(round)}, "site", 0)
+		if err := l.Append(t.Context(), "site", 1, e.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		appended++
+	}
+	if _, err := l.RecentEnd(ingesttest.Cancelled(t), 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone gets %v", err)
+	}
+	if end, err := l.RecentEnd(t.Context(), 0); err != nil || end != 0 {
+		t.Errorf("the recent end of another partition is %d, %v", end, err)
+	}
+	eventually.True(t, "the recent end follows the end", func() bool {
+		end, err := l.RecentEnd(t.Context(), 1)
+		return err == nil && end == appended
+	})
 }
 
 // TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts

@@ -71,6 +71,15 @@ func (c *crowds) see(site string, b *doorBatch) {
 	}
 }
 
+// OneAddress reports whether nearly all batches of a site's last full window came from one address, with many user
+// agents.
+func (in *Intake) OneAddress(site string) bool {
+	in.crowds.mu.Lock()
+	defer in.crowds.mu.Unlock()
+	w := in.crowds.sites[site]
+	return w != nil && w.hidden
+}
+
 // forgetOne makes room for another site.
 func (c *crowds) forgetOne() {
 	for site, w := range c.sites { // in random order

@@ -5,7 +5,7 @@
 //   - unknown.go skips events of types that this version does not know
 //   - validate*.go checks the sent values, enrich*.go adds derived values
 //   - admission.go limits the requests in flight
-//   - keys.go makes requests with an Idempotency-Key safe to repeat
+//   - keys.go makes requests with an Idempotency-Key safe to repeat, keys_recent.go answers repeats from memory
 //   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of
 //     sessions.go; crowds.go finds sites whose proxy hides the addresses of visitors
 //

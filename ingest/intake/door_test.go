@@ -370,13 +370,14 @@ func TestDoorKeys(t *testing.T) {
 	t.Parallel()
 	var claimed []string
 	keys := recordedKeys{claimed: &claimed}
-	in := newDoor(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 	accept := func(body []byte, change func(*Door)) {
 		t.Helper()
 		door := testDoor
 		if change != nil {
 			change(&door)
 		}
+		// Each batch reaches another node: a node claims a batch once (TestRepeatsAskNoStore).
+		in := newDoor(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 			t.Error(err)
 		}

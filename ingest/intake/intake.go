@@ -50,6 +50,7 @@ type Intake struct {
 	ranges    atomic.Pointer[agentlist.Ranges]
 	admission *admission
 	search    SearchableLog // cfg.Log, if there are keys
+	recent    *recentKeys
 	sessions  *sessions
 	crowds    *crowds
 	ids       messageIDs
@@ -67,6 +68,7 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		agents:    newAgents(cachedAgents),
 		admission: newAdmission(&cfg, m),
 		ids:       newMessageIDs(),
+		recent:    newRecentKeys(),
 		sessions:  newSessions(cfg.DoorSessions, m),
 		crowds:    newCrowds(cfg.Logger, m),
 		metrics:   m,

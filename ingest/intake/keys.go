@@ -17,7 +17,7 @@ import (
 // A request with a key takes three steps:
 //
 //  1. It claims the key, with a hash of its body, the id and the partition of its
-//     message, and the partition's present end.
+//     message, and the partition's recent end.
 //  2. It appends the message.
 //  3. It marks the key as done.
 //
@@ -26,6 +26,8 @@ import (
 // partition, starting at its end at the time of the first claim. It appends the message, with the same id, only if the
 // message is not there. If the first message nevertheless arrives later, the sink drops the second. A message that is
 // appended again has no producer id, so the sink compares its id (sink.repeats).
+//
+// recentKeys answers repeats that reach the same node, before they ask Keys.
 type Keys interface {
 	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
 	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
@@ -42,8 +44,8 @@ type SearchableLog interface {
 	// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
 	// partitions.
 	Choose() (partition int, err error)
-	// End returns the offset that the partition's next message will have.
-	End(ctx context.Context, partition int) (int64, error)
+	// RecentEnd returns an offset that the partition's next message will have or exceed.
+	RecentEnd(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx
 	// ends, a search can continue from there.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
@@ -55,21 +57,53 @@ const keyUpdate = 2 * time.Second
 // appendOnce appends the decoder's message, unless the request's key shows that it is in the log already. repeated is
 // true if an earlier request with the key was acknowledged.
 func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte, d *decoder) (repeated bool, refusal *insights.Refusal) {
-	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, body, d)
-	switch {
-	case refusal != nil:
-	case claim.State == schema.KeyDone:
-		repeated = true
-	case claim.State == schema.KeyNew:
-		refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, claimedAt, d)
-	default:
-		outcome, refusal = in.resume(ctx, site, key, claim, claimedAt, d)
-	}
+	repeated, outcome, refusal := in.appendKnown(ctx, site, key, sha256.Sum256(body), d)
 	if refusal != nil && outcome != "busy" && outcome != "reused" {
 		outcome = "failed"
 	}
 	in.metrics.keys.WithLabelValues(outcome).Inc()
 	return repeated, refusal
+}
+
+// appendKnown is appendOnce. It asks the store only about a key that this node does not know.
+func (in *Intake) appendKnown(
+	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
+) (repeated bool, outcome string, refusal *insights.Refusal) {
+	id := nameKey(site, key)
+	switch in.recent.begin(ctx, id, bodyHash, in.cfg.KeyWait) {
+	case schema.KeyDone:
+		return true, "repeat", nil
+	case schema.KeyReused:
+		return false, "reused", keyReused(d)
+	case schema.KeyBusy:
+		return false, "busy", keyBusy(d)
+	case schema.KeyNew, schema.KeyOpen:
+	}
+	var free time.Time // when the key is free again; zero if that is unknown
+	defer func() { in.recent.end(id, bodyHash, free) }()
+	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, bodyHash, d)
+	switch {
+	case refusal != nil:
+	case claim.State == schema.KeyDone:
+		repeated, free = true, claimedAt.Add(claim.Left)
+	case claim.State == schema.KeyNew:
+		if refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, claimedAt, d); refusal == nil {
+			free = claimedAt.Add(keyLife)
+		}
+	default:
+		outcome, refusal = in.resume(ctx, site, key, claim, claimedAt, d)
+	}
+	return repeated, outcome, refusal
+}
+
+func keyReused(d *decoder) *insights.Refusal {
+	const problem = "was used within a day for a request with another body"
+	return insights.Refuse(insights.KeyReused, d.keyField(), problem)
+}
+
+func keyBusy(d *decoder) *insights.Refusal {
+	const problem = "belongs to a request that is being processed, try again"
+	return insights.Refuse(insights.KeyBusy, d.keyField(), problem)
 }
 
 // keyField is the place of the request's key.
@@ -81,11 +115,13 @@ func (d *decoder) keyField() string {
 }
 
 // claim claims the key, or finds it done. claimedAt is a time just before the claim was granted.
-func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
-	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
+func (in *Intake) claim(
+	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
+) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
+	want := schema.KeyClaim{BodyHash: bodyHash, MessageID: d.encoder.ID()}
 	var err error
 	if want.Partition, err = in.search.Choose(); err == nil {
-		want.Offset, err = in.search.End(ctx, want.Partition)
+		want.Offset, err = in.search.RecentEnd(ctx, want.Partition)
 	}
 	if err != nil {
 		return want, claimedAt, "failed", eventlog.Unavailable(err)
@@ -103,8 +139,7 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		}
 		switch got.State {
 		case schema.KeyReused:
-			const problem = "was used within a day for a request with another body"
-			return got, claimedAt, "reused", insights.Refuse(insights.KeyReused, d.keyField(), problem)
+			return got, claimedAt, "reused", keyReused(d)
 		case schema.KeyDone:
 			return got, claimedAt, "repeat", nil
 		case schema.KeyNew:
@@ -114,8 +149,7 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		case schema.KeyBusy: // the other attempt may finish soon
 		}
 		if ctx.Err() != nil || time.Until(deadline) < wait.Next() {
-			const problem = "belongs to a request that is being processed, try again"
-			return got, claimedAt, "busy", insights.Refuse(insights.KeyBusy, d.keyField(), problem)
+			return got, claimedAt, "busy", keyBusy(d)
 		}
 		wait.Sleep(ctx)
 	}

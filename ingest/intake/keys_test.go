@@ -30,7 +30,7 @@ func (l *emptyLog) AppendAgain(ctx context.Context, site string, partition int, 
 
 func (*emptyLog) Choose() (int, error) { return 0, nil }
 
-func (*emptyLog) End(context.Context, int) (int64, error) { return 0, nil }
+func (*emptyLog) RecentEnd(context.Context, int) (int64, error) { return 0, nil }
 
 func (*emptyLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID) (bool, int64, error) {
 	return false, from, nil

@@ -219,7 +219,9 @@ var columns = append([]Column{
 		"searchResults", measuredField(53, "search_results", func(e *Event) Measured { return e.Results }),
 		0, MaxResults,
 		"How many results a search found; null if the sender did not say. "+
-			"The filter 0 selects searches without a result.",
+			"The filter 0 selects searches without a result. "+
+			"Octavo's own searches record no event, because the page that shows the results knows the visitor and "+
+			"sends the event.",
 	),
 	measuredDimension(
 		"engagedSeconds", measuredField(54, "engaged_seconds", func(e *Event) Measured { return e.EngagedSeconds }),

@@ -7,13 +7,17 @@ package db
 
 import (
 	"context"
-
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const claimEventKey = `-- name: ClaimEventKey :one
+const claimEventKeys = `-- name: ClaimEventKeys :many
 insert into event_keys as k (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until)
-values ($1, $2, $3, $4, $5, $6, now() + $7::interval)
+select c.site_id, c.key, c.body_hash, c.message_id, c.log_partition, c.log_offset,
+       now() + c.lease * interval '1 microsecond'
+from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key,
+             unnest($3::bytea[]) as body_hash, unnest($4::bytea[]) as message_id,
+             unnest($5::integer[]) as log_partition,
+             unnest($6::bigint[]) as log_offset, unnest($7::bigint[]) as lease) c
+order by c.site_id collate "C", c.key collate "C"
 on conflict (site_id, key) do update set
     body_hash     = excluded.body_hash,
     message_id    = case when k.created_at <= now() - interval '24 hours' then excluded.message_id else k.message_id end,
@@ -25,46 +29,65 @@ on conflict (site_id, key) do update set
     leased_until  = excluded.leased_until
 where k.created_at <= now() - interval '24 hours'
    or not k.done and k.leased_until <= now() and k.body_hash = excluded.body_hash
-returning message_id, log_partition, log_offset, attempt
+returning site_id, key, message_id, log_partition, log_offset, attempt
 `
 
-type ClaimEventKeyParams struct {
-	SiteID       string
-	Key          string
-	BodyHash     []byte
-	MessageID    []byte
-	LogPartition int32
-	LogOffset    int64
-	Lease        pgtype.Interval
+type ClaimEventKeysParams struct {
+	Sites      []string
+	Keys       []string
+	BodyHashes [][]byte
+	MessageIds [][]byte
+	Partitions []int32
+	Offsets    []int64
+	Leases     []int64
 }
 
-type ClaimEventKeyRow struct {
+type ClaimEventKeysRow struct {
+	SiteID       string
+	Key          string
 	MessageID    []byte
 	LogPartition int32
 	LogOffset    int64
 	Attempt      int32
 }
 
-// Index: event_keys_pkey. A key that is free or too old becomes the caller's; one whose attempt did not end in its time, with
-// the same body, becomes the caller's with the message that it has. No row: it is somebody else's, or done.
-func (q *Queries) ClaimEventKey(ctx context.Context, arg ClaimEventKeyParams) (ClaimEventKeyRow, error) {
-	row := q.db.QueryRow(ctx, claimEventKey,
-		arg.SiteID,
-		arg.Key,
-		arg.BodyHash,
-		arg.MessageID,
-		arg.LogPartition,
-		arg.LogOffset,
-		arg.Lease,
+// Index: event_keys_pkey. A key that is free or too old becomes the caller's. A key whose attempt did not end in its
+// time, with the same body, becomes the caller's with the message that it has. Other keys have no row: they are
+// claimed, or done. The order of the keys is the same on all nodes, so that they do not lock each other out.
+// Sorts: the keys of one statement.
+func (q *Queries) ClaimEventKeys(ctx context.Context, arg ClaimEventKeysParams) ([]ClaimEventKeysRow, error) {
+	rows, err := q.db.Query(ctx, claimEventKeys,
+		arg.Sites,
+		arg.Keys,
+		arg.BodyHashes,
+		arg.MessageIds,
+		arg.Partitions,
+		arg.Offsets,
+		arg.Leases,
 	)
-	var i ClaimEventKeyRow
-	err := row.Scan(
-		&i.MessageID,
-		&i.LogPartition,
-		&i.LogOffset,
-		&i.Attempt,
-	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClaimEventKeysRow{}
+	for rows.Next() {
+		var i ClaimEventKeysRow
+		if err := rows.Scan(
+			&i.SiteID,
+			&i.Key,
+			&i.MessageID,
+			&i.LogPartition,
+			&i.LogOffset,
+			&i.Attempt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deleteOldEventKeys = `-- name: DeleteOldEventKeys :execrows
@@ -82,41 +105,74 @@ func (q *Queries) DeleteOldEventKeys(ctx context.Context, most int32) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const eventKey = `-- name: EventKey :one
-select body_hash, done from event_keys where site_id = $1 and key = $2
+const eventKeys = `-- name: EventKeys :many
+select k.site_id, k.key, k.body_hash, k.done,
+       (extract(epoch from k.created_at + interval '24 hours' - now()) * 1000000)::bigint as left_micros
+from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key) c
+join event_keys k on k.site_id = c.site_id and k.key = c.key
 `
 
-type EventKeyParams struct {
-	SiteID string
-	Key    string
+type EventKeysParams struct {
+	Sites []string
+	Keys  []string
 }
 
-type EventKeyRow struct {
-	BodyHash []byte
-	Done     bool
+type EventKeysRow struct {
+	SiteID     string
+	Key        string
+	BodyHash   []byte
+	Done       bool
+	LeftMicros int64
 }
 
-// Index: event_keys_pkey.
-func (q *Queries) EventKey(ctx context.Context, arg EventKeyParams) (EventKeyRow, error) {
-	row := q.db.QueryRow(ctx, eventKey, arg.SiteID, arg.Key)
-	var i EventKeyRow
-	err := row.Scan(&i.BodyHash, &i.Done)
-	return i, err
+// Index: event_keys_pkey. left_micros is the time after which the key is free again.
+func (q *Queries) EventKeys(ctx context.Context, arg EventKeysParams) ([]EventKeysRow, error) {
+	rows, err := q.db.Query(ctx, eventKeys, arg.Sites, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EventKeysRow{}
+	for rows.Next() {
+		var i EventKeysRow
+		if err := rows.Scan(
+			&i.SiteID,
+			&i.Key,
+			&i.BodyHash,
+			&i.Done,
+			&i.LeftMicros,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const finishEventKey = `-- name: FinishEventKey :exec
-update event_keys set done = true where site_id = $1 and key = $2 and message_id = $3
+const finishEventKeys = `-- name: FinishEventKeys :exec
+with held as (
+    select k.site_id, k.key
+    from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key,
+                 unnest($3::bytea[]) as message_id) c
+    join event_keys k on k.site_id = c.site_id and k.key = c.key and k.message_id = c.message_id
+    order by k.site_id, k.key for update of k)
+update event_keys k set done = true from held where k.site_id = held.site_id and k.key = held.key
 `
 
-type FinishEventKeyParams struct {
-	SiteID    string
-	Key       string
-	MessageID []byte
+type FinishEventKeysParams struct {
+	Sites      []string
+	Keys       []string
+	MessageIds [][]byte
 }
 
-// Index: event_keys_pkey. Any node that finds the message in the log may record it.
-func (q *Queries) FinishEventKey(ctx context.Context, arg FinishEventKeyParams) error {
-	_, err := q.db.Exec(ctx, finishEventKey, arg.SiteID, arg.Key, arg.MessageID)
+// Index: event_keys_pkey. Any node that finds the message in the log may record it. The keys are locked in their order,
+// as in ClaimEventKeys.
+// Sorts: the keys of one statement.
+func (q *Queries) FinishEventKeys(ctx context.Context, arg FinishEventKeysParams) error {
+	_, err := q.db.Exec(ctx, finishEventKeys, arg.Sites, arg.Keys, arg.MessageIds)
 	return err
 }
 

@@ -10,6 +10,7 @@
 //	page, cursor, pieces              lists and stored bytes, part by part
 //	order                             positions of items among their siblings
 //	quotas                            the table of quotas and their checks
+//	group                             concurrent calls that share a statement
 //	batch, purge, values              statements in batches, deletions in steps, values of columns
 //	enqueue                           jobs that a transaction asks for
 //	access                            members who list content, and what decides about their access

@@ -1,8 +1,16 @@
--- name: ClaimEventKey :one
--- Index: event_keys_pkey. A key that is free or too old becomes the caller's; one whose attempt did not end in its time, with
--- the same body, becomes the caller's with the message that it has. No row: it is somebody else's, or done.
+-- name: ClaimEventKeys :many
+-- Index: event_keys_pkey. A key that is free or too old becomes the caller's. A key whose attempt did not end in its
+-- time, with the same body, becomes the caller's with the message that it has. Other keys have no row: they are
+-- claimed, or done. The order of the keys is the same on all nodes, so that they do not lock each other out.
+-- Sorts: the keys of one statement.
 insert into event_keys as k (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until)
-values ($1, $2, $3, $4, $5, $6, now() + sqlc.arg(lease)::interval)
+select c.site_id, c.key, c.body_hash, c.message_id, c.log_partition, c.log_offset,
+       now() + c.lease * interval '1 microsecond'
+from (select unnest(sqlc.arg(sites)::text[]) as site_id, unnest(sqlc.arg(keys)::text[]) as key,
+             unnest(sqlc.arg(body_hashes)::bytea[]) as body_hash, unnest(sqlc.arg(message_ids)::bytea[]) as message_id,
+             unnest(sqlc.arg(partitions)::integer[]) as log_partition,
+             unnest(sqlc.arg(offsets)::bigint[]) as log_offset, unnest(sqlc.arg(leases)::bigint[]) as lease) c
+order by c.site_id collate "C", c.key collate "C"
 on conflict (site_id, key) do update set
     body_hash     = excluded.body_hash,
     message_id    = case when k.created_at <= now() - interval '24 hours' then excluded.message_id else k.message_id end,
@@ -14,15 +22,26 @@ on conflict (site_id, key) do update set
     leased_until  = excluded.leased_until
 where k.created_at <= now() - interval '24 hours'
    or not k.done and k.leased_until <= now() and k.body_hash = excluded.body_hash
-returning message_id, log_partition, log_offset, attempt;
+returning site_id, key, message_id, log_partition, log_offset, attempt;
 
--- name: EventKey :one
--- Index: event_keys_pkey.
-select body_hash, done from event_keys where site_id = $1 and key = $2;
+-- name: EventKeys :many
+-- Index: event_keys_pkey. left_micros is the time after which the key is free again.
+select k.site_id, k.key, k.body_hash, k.done,
+       (extract(epoch from k.created_at + interval '24 hours' - now()) * 1000000)::bigint as left_micros
+from (select unnest(sqlc.arg(sites)::text[]) as site_id, unnest(sqlc.arg(keys)::text[]) as key) c
+join event_keys k on k.site_id = c.site_id and k.key = c.key;
 
--- name: FinishEventKey :exec
--- Index: event_keys_pkey. Any node that finds the message in the log may record it.
-update event_keys set done = true where site_id = $1 and key = $2 and message_id = $3;
+-- name: FinishEventKeys :exec
+-- Index: event_keys_pkey. Any node that finds the message in the log may record it. The keys are locked in their order,
+-- as in ClaimEventKeys.
+-- Sorts: the keys of one statement.
+with held as (
+    select k.site_id, k.key
+    from (select unnest(sqlc.arg(sites)::text[]) as site_id, unnest(sqlc.arg(keys)::text[]) as key,
+                 unnest(sqlc.arg(message_ids)::bytea[]) as message_id) c
+    join event_keys k on k.site_id = c.site_id and k.key = c.key and k.message_id = c.message_id
+    order by k.site_id, k.key for update of k)
+update event_keys k set done = true from held where k.site_id = held.site_id and k.key = held.key;
 
 -- name: ReleaseEventKey :exec
 -- Index: event_keys_pkey.

@@ -24,16 +24,25 @@
 //	event_keys                         keys of posts of events, which make a second post harmless
 package sites
 
-import "github.com/octavo-docs/octavo/store/postgres"
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
 
 // Store reads and writes the rows of this room.
 type Store struct {
 	db *postgres.DB
 	// published are the published sites that were read last.
 	published *postgres.Cache[string, *keptSite]
+	// claims and finishes gather the changes of idempotency keys.
+	claims   *postgres.Group[eventKeyClaim, schema.KeyClaim]
+	finishes *postgres.Group[eventKeyClaim, struct{}]
 }
 
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store {
-	return &Store{db: db, published: postgres.NewCache[string, *keptSite](keptParts)}
+	s := &Store{db: db, published: postgres.NewCache[string, *keptSite](keptParts)}
+	s.claims = postgres.NewGroup(eventKeyClaims, eventKeyTime, s.claimEventKeys)
+	s.finishes = postgres.NewGroup(eventKeyClaims, eventKeyTime, s.finishEventKeys)
+	return s
 }

@@ -2,12 +2,8 @@ package sites
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -17,47 +13,91 @@ import (
 // eventKeyRows is the number of rows that DeleteOldEventKeys deletes in one statement.
 const eventKeyRows = 2000
 
+// eventKeyClaims is the number of keys that one statement claims or finishes.
+const eventKeyClaims = 512
+
+// eventKeyTime is the time limit of a statement on the keys of many requests.
+const eventKeyTime = 5 * time.Second
+
+// eventKeyClaim is a request's claim of a key.
+type eventKeyClaim struct {
+	site, key string
+	claim     schema.KeyClaim
+	lease     time.Duration
+}
+
 // ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
 // caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
+//
+// The keys of concurrent callers are claimed by one statement, so that they share the commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
-	params := db.ClaimEventKeyParams{
-		SiteID: site, Key: key, BodyHash: want.BodyHash[:], MessageID: want.MessageID[:],
-		LogPartition: int32(want.Partition), LogOffset: want.Offset, // A log has at most 65,536 partitions.
-		Lease: pgtype.Interval{Microseconds: lease.Microseconds(), Valid: true},
+	got, err := s.claims.Do(ctx, eventKeyClaim{site, key, want, lease})
+	if err != nil {
+		return want, postgres.Interpret(err, "idempotency key")
 	}
-	// A row that the first statement finds may be deleted before the second: then the key is free.
-	for range 3 {
-		row, err := s.db.Queries.ClaimEventKey(ctx, params)
-		if err == nil {
-			return claimed(want, row)
-		}
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return want, postgres.Interpret(err, "idempotency key")
-		}
-		held, err := s.db.Queries.EventKey(ctx, db.EventKeyParams{SiteID: site, Key: key})
-		if errors.Is(err, pgx.ErrNoRows) {
-			continue
-		}
-		if err != nil {
-			return want, postgres.Interpret(err, "idempotency key")
-		}
-		switch {
-		case string(held.BodyHash) != string(want.BodyHash[:]):
-			want.State = schema.KeyReused
-		case held.Done:
-			want.State = schema.KeyDone
-		default:
-			want.State = schema.KeyBusy
-		}
-		return want, nil
-	}
-	want.State = schema.KeyBusy
-	return want, nil
+	return got, nil
 }
 
-func claimed(want schema.KeyClaim, row db.ClaimEventKeyRow) (schema.KeyClaim, error) {
+// claimEventKeys claims the keys of many callers. A key that two callers want is claimed for the first, and the second
+// finds it busy.
+func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
+	got := make([]schema.KeyClaim, len(wanted))
+	open := make(map[[2]string]int, len(wanted)) // by site and key: an index of wanted
+	var p db.ClaimEventKeysParams
+	for i, w := range wanted {
+		got[i] = w.claim
+		got[i].State = schema.KeyBusy
+		at := [2]string{w.site, w.key}
+		if _, twice := open[at]; twice {
+			continue
+		}
+		open[at] = i
+		p.Sites, p.Keys = append(p.Sites, w.site), append(p.Keys, w.key)
+		p.BodyHashes = append(p.BodyHashes, w.claim.BodyHash[:])
+		p.MessageIds = append(p.MessageIds, w.claim.MessageID[:])
+		p.Partitions = append(p.Partitions, int32(w.claim.Partition)) // A log has at most 65,536 partitions.
+		p.Offsets = append(p.Offsets, w.claim.Offset)
+		p.Leases = append(p.Leases, w.lease.Microseconds())
+	}
+	rows, err := s.db.Queries.ClaimEventKeys(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		at := [2]string{row.SiteID, row.Key}
+		i := open[at]
+		delete(open, at)
+		if got[i], err = claimed(wanted[i].claim, row); err != nil {
+			return nil, err
+		}
+	}
+	if len(open) == 0 {
+		return got, nil
+	}
+	var held db.EventKeysParams
+	for at := range open {
+		held.Sites, held.Keys = append(held.Sites, at[0]), append(held.Keys, at[1])
+	}
+	found, err := s.db.Queries.EventKeys(ctx, held)
+	if err != nil {
+		return nil, err
+	}
+	// A key without a row was deleted after the first statement. It stays busy, and its caller tries again.
+	for _, row := range found {
+		claim := &got[open[[2]string{row.SiteID, row.Key}]]
+		switch {
+		case string(row.BodyHash) != string(claim.BodyHash[:]):
+			claim.State = schema.KeyReused
+		case row.Done:
+			claim.State, claim.Left = schema.KeyDone, time.Duration(row.LeftMicros)*time.Microsecond
+		}
+	}
+	return got, nil
+}
+
+func claimed(want schema.KeyClaim, row db.ClaimEventKeysRow) (schema.KeyClaim, error) {
 	if len(row.MessageID) != len(want.MessageID) {
 		return want, schema.Internal(fmt.Errorf("message id of an idempotency key has %d bytes", len(row.MessageID)))
 	}
@@ -71,10 +111,19 @@ func claimed(want schema.KeyClaim, row db.ClaimEventKeyRow) (schema.KeyClaim, er
 	return got, nil
 }
 
-// FinishEventKey records that the message of a claim is in the log.
+// FinishEventKey records that the message of a claim is in the log. Concurrent callers share a statement.
 func (s *Store) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
-	err := s.db.Queries.FinishEventKey(ctx, db.FinishEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:]})
+	_, err := s.finishes.Do(ctx, eventKeyClaim{site: site, key: key, claim: c})
 	return postgres.Interpret(err, "idempotency key")
+}
+
+func (s *Store) finishEventKeys(ctx context.Context, done []eventKeyClaim) ([]struct{}, error) {
+	var p db.FinishEventKeysParams
+	for _, d := range done {
+		p.Sites, p.Keys = append(p.Sites, d.site), append(p.Keys, d.key)
+		p.MessageIds = append(p.MessageIds, d.claim.MessageID[:])
+	}
+	return make([]struct{}, len(done)), s.db.Queries.FinishEventKeys(ctx, p)
 }
 
 // ReleaseEventKey ends an attempt if it is unknown whether its message is in the log. The next attempt searches for

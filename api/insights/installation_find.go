@@ -1,0 +1,116 @@
+package insights
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+	"github.com/octavo-docs/octavo/api/remote/pagecheck"
+)
+
+// foundTracker is how a page sends events.
+type foundTracker struct {
+	key string
+	// door takes the events.
+	door *url.URL
+	// address is the script's; nil if the page's own scripts contain the tracker, and for a pixel.
+	address *url.URL
+	// script is the number of the page's script that is the tracker, or loads it.
+	script           int
+	nonce, integrity string
+	added, pixel     bool
+}
+
+// requests are what the page must be allowed to load and send.
+func (f foundTracker) requests() []pagecheck.Request {
+	if f.pixel {
+		return []pagecheck.Request{{Kind: pagecheck.Image, Target: f.door}}
+	}
+	list := []pagecheck.Request{{Kind: pagecheck.Connect, Target: f.door}}
+	if f.address != nil {
+		script := pagecheck.Request{
+			Kind: pagecheck.Script, Target: f.address, Nonce: f.nonce, Integrity: f.integrity, Added: f.added,
+		}
+		list = append([]pagecheck.Request{script}, list...)
+	}
+	return list
+}
+
+var (
+	keyPattern     = regexp.MustCompile(`opk_[A-Za-z0-9]{8,128}`)
+	trackerPattern = regexp.MustCompile(`https?://[A-Za-z0-9.:\[\]_~%/-]+/o(?:\.docs)?(?:\.[0-9a-f]{16})?\.js`)
+	pixelPattern   = regexp.MustCompile(`/e/(opk_[A-Za-z0-9]{8,128})\.gif$`)
+)
+
+// find finds the tracker: as a script element, in the texts of the page's own scripts, or as a pixel.
+func (h *installations) find(ctx context.Context, page *pagecheck.Page) (foundTracker, bool) {
+	for i, script := range page.Scripts {
+		attributes := script.Attributes
+		if key := attributes["data-key"]; script.Address != nil && keyPattern.MatchString(key) {
+			door, err := script.Address.Parse("e/" + key)
+			if stated := attributes["data-url"]; stated != "" {
+				door, err = page.URL.Parse(stated)
+			}
+			if err != nil {
+				continue
+			}
+			return foundTracker{
+				key: key, door: door, address: script.Address, script: i, nonce: attributes["nonce"],
+				integrity: attributes["integrity"],
+			}, true
+		}
+	}
+	if found, ok := h.findInTexts(ctx, page); ok {
+		return found, true
+	}
+	for _, image := range page.Images {
+		if image.Address != nil {
+			if match := pixelPattern.FindStringSubmatch(image.Address.Path); match != nil {
+				return foundTracker{key: match[1], door: image.Address, script: len(page.Scripts), pixel: true}, true
+			}
+		}
+	}
+	return foundTracker{}, false
+}
+
+// findInTexts finds the tracker in the page's scripts, and in a few scripts of the page's origin.
+func (h *installations) findInTexts(ctx context.Context, page *pagecheck.Page) (foundTracker, bool) {
+	read := 0
+	for i, script := range page.Scripts {
+		text := script.Text
+		if script.Address != nil {
+			if !outbound.SameOrigin(script.Address, page.URL) || read == pagecheck.OwnScripts {
+				continue
+			}
+			read++
+			var err error
+			if text, err = h.pages.Script(ctx, script.Address); err != nil {
+				continue
+			}
+		}
+		if found, ok := h.readLoader(text); ok {
+			found.script = i
+			return found, true
+		}
+	}
+	return foundTracker{}, false
+}
+
+// readLoader finds in a script's text a key, and the address of the tracker that the script adds. Without an address
+// the text contains the tracker, as from the package @octavo/tracker.
+func (h *installations) readLoader(text string) (found foundTracker, ok bool) {
+	text = strings.NewReplacer(`\/`, "/", `\u002F`, "/", `\u002f`, "/").Replace(text)
+	found = foundTracker{key: keyPattern.FindString(text), added: true}
+	if found.key == "" {
+		return found, false
+	}
+	at := h.base()
+	if address, err := url.Parse(trackerPattern.FindString(text)); err == nil && address.Host != "" {
+		found.address, at = address, address
+	}
+	door, err := at.Parse("e/" + found.key)
+	found.door = door
+	return found, err == nil
+}

@@ -1,0 +1,49 @@
+package insights
+
+import (
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	// checkBurst checks of a site are free at once, and one more every checkEvery.
+	checkBurst = 5
+	checkEvery = 5 * time.Second
+	// checkSites is how many sites have a rate of their own before idle ones are forgotten.
+	checkSites = 1024
+)
+
+// checkRates bounds the checks of each site on this node. It has the theoretical arrival time of each site, as the rate
+// limits of package access. The zero value is ready.
+type checkRates struct {
+	mu      sync.Mutex
+	arrival map[string]time.Time
+}
+
+// take counts a check, or refuses it with 429.
+func (r *checkRates) take(site string, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	arrival := r.arrival[site]
+	if arrival.Before(now) {
+		arrival = now
+	}
+	next := arrival.Add(checkEvery)
+	if wait := next.Sub(now) - checkBurst*checkEvery; wait > 0 {
+		return schema.TooManyRequests("too many checks of this site", wait)
+	}
+	if r.arrival == nil {
+		r.arrival = map[string]time.Time{}
+	}
+	if len(r.arrival) >= checkSites {
+		for other, at := range r.arrival {
+			if !at.After(now) {
+				delete(r.arrival, other)
+			}
+		}
+	}
+	r.arrival[site] = next
+	return nil
+}

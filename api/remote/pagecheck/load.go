@@ -1,0 +1,142 @@
+package pagecheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/octavo-docs/octavo/api/remote/outbound"
+)
+
+// The bounds of a check. The caller waits for it.
+const (
+	// Whole is the time of a request. Total is the time of a check.
+	Whole        = 5 * time.Second
+	Total        = 15 * time.Second
+	maxRedirects = 5
+	maxPage      = 2 << 20
+	maxScript    = 512 << 10
+	maxWire      = 16 << 20
+	// OwnScripts is how many of the page's own scripts are read.
+	OwnScripts = 8
+)
+
+// Client loads pages. Many goroutines may use it.
+type Client struct {
+	http interface {
+		Do(*http.Request) (*http.Response, error)
+	}
+}
+
+// New builds a Client and opens nothing.
+func New(guard *outbound.Guard) *Client {
+	return &Client{http: guard.Client(outbound.Limits{
+		TLS: Whole, Headers: Whole, Whole: Whole, Redirects: maxRedirects, WireBytes: maxWire, Bytes: maxWire,
+	})}
+}
+
+// Problem is why a page could not be read. Its text is for users.
+type Problem struct{ text string }
+
+func (p *Problem) Error() string { return p.text }
+
+func problem(format string, values ...any) error { return &Problem{fmt.Sprintf(format, values...)} }
+
+// Load loads a page. Its errors are for users: see outbound.Explain.
+func (c *Client) Load(ctx context.Context, address string) (*Page, error) {
+	const accept = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
+	response, err := c.send(ctx, http.MethodGet, address, accept, "", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // What was read is read.
+	if response.StatusCode != http.StatusOK {
+		return nil, problem("the page answers with the status %d", response.StatusCode)
+	}
+	kind := response.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(kind)
+	if err != nil || media != "text/html" && media != "application/xhtml+xml" {
+		return nil, problem("the page is no HTML")
+	}
+	body, err := charset.NewReader(response.Body, kind)
+	if err != nil {
+		return nil, explain(err)
+	}
+	text, err := readText(body, maxPage)
+	if err != nil {
+		return nil, explain(err)
+	}
+	page := readPage(response.Request.URL, text)
+	for _, value := range response.Header.Values("Content-Security-Policy") {
+		page.header = append(page.header, parsePolicies(value, "header")...)
+	}
+	return page, nil
+}
+
+// Script loads the text of a script.
+func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
+	response, err := c.send(ctx, http.MethodGet, address.String(), "*/*", "", http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // What was read is read.
+	if response.StatusCode != http.StatusOK {
+		return "", problem("%s answers with the status %d", address.Host, response.StatusCode)
+	}
+	text, err := readText(response.Body, maxScript)
+	if err != nil {
+		return "", explain(err)
+	}
+	return text, nil
+}
+
+// Post sends a body for a page as its scripts do, and returns the status. readable says whether the page may read the
+// answer.
+func (c *Client) Post(ctx context.Context, page, to *url.URL, body string) (status int, readable bool, err error) {
+	origin := page.Scheme + "://" + page.Host
+	response, err := c.send(ctx, http.MethodPost, to.String(), "*/*", origin, strings.NewReader(body))
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { _ = response.Body.Close() }() // The status is enough.
+	allowed := response.Header.Get("Access-Control-Allow-Origin")
+	same := outbound.SameOrigin(page, to)
+	return response.StatusCode, same || allowed == "*" || strings.EqualFold(allowed, origin), nil
+}
+
+// send makes a request. origin is the origin of the page that sends a body.
+func (c *Client) send(
+	ctx context.Context, method, address, accept, origin string, body io.Reader,
+) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, problem("the address cannot be read")
+	}
+	request.Header.Set("Accept", accept)
+	request.Header.Set("User-Agent", "Mozilla/5.0 (compatible; Octavo installation check)")
+	if origin != "" {
+		request.Header.Set("Content-Type", "text/plain;charset=UTF-8")
+		request.Header.Set("Origin", origin)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return response, nil
+}
+
+// explain makes an error fit for users.
+func explain(err error) error {
+	if known, ok := errors.AsType[*Problem](err); ok {
+		return known
+	}
+	return outbound.Explain(err)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+const (
+	doorHost = "docs.example.com"
+	// doorNumber is what each sending of a request replaces by its number. With the round before it, it is an id.
+	doorNumber = "000000000000"
+	doorAgent  = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+		"Chrome/126.0.0.0 Safari/537.36"
+)
+
+// doorSide is a way to send one event a request.
+type doorSide struct {
+	name     string
+	numbered bool
+	request  func(round int) []byte
+}
+
+// doorRows compares browsers' door with the door of front ends and servers, with an id of each request and without. All
+// have one event a request: a view of a page, without the members that only one door takes.
+func (b *bench) doorRows(ctx context.Context) error {
+	path, err := b.rig.Door(ctx, b.rig.org, b.rig.site, doorHost)
+	if err != nil {
+		return err
+	}
+	const (
+		page   = `"url":"https://` + doorHost + `/guides/start?utm_source=mail","referrer":"https://example.org/"`
+		posted = `{"events":[{"type":"page_view","session":{"visitorId":"v1","sessionId":"s1",` +
+			`"userAgent":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 ` +
+			`Safari/537.36"},"location":{` + page + `}}]}`
+	)
+	events := b.rig.insights() + "/events"
+	run := time.Now().UnixNano()
+	id := func(round int) string { return fmt.Sprintf("%d-%d-%s", run, round, doorNumber) }
+	door := doorSide{"browsers' door", true, func(round int) []byte {
+		body := `{"id":"` + id(round) + `","events":[{"type":"page_view",` + page + `}]}`
+		return loadgen.Request(http.MethodPost, b.rig.Address, path, "", []byte(body), doorAgent)
+	}}
+	keyed := doorSide{"the same event to …/insights/events with an Idempotency-Key", true, func(round int) []byte {
+		key := "Idempotency-Key: " + id(round)
+		return loadgen.Request(http.MethodPost, b.rig.Address, events, b.rig.Token, []byte(posted), key)
+	}}
+	unkeyed := doorSide{"the same event to …/insights/events without a key", false, func(int) []byte {
+		return loadgen.Request(http.MethodPost, b.rig.Address, events, b.rig.Token, []byte(posted))
+	}}
+	for _, row := range []struct {
+		ceiling doorSide
+		atLeast float64
+	}{{keyed, 0.9}, {unkeyed, 0.8}} {
+		var last loadgen.Result
+		c, err := interleave(b.rounds, b.doorLoad(ctx, door, &last), b.doorLoad(ctx, row.ceiling, new(loadgen.Result)))
+		if err != nil {
+			return err
+		}
+		b.report.compare("browsers' door, 1 event per request", row.ceiling.name, "events/s", c,
+			&budget{AtLeast: row.atLeast}, latencies("closed loop, last round", &last))
+	}
+	return nil
+}
+
+// doorLoad returns a function that sends a side's load and returns the events per second.
+func (b *bench) doorLoad(ctx context.Context, side doorSide, last *loadgen.Result) func() (float64, error) {
+	return func() (float64, error) {
+		b.doorRounds++
+		load := loadgen.Load{
+			Address: b.rig.Address, Requests: [][]byte{side.request(b.doorRounds)}, Connections: b.connection,
+			Warmup: b.warmup, Duration: b.intake,
+		}
+		if side.numbered {
+			load.Numbered = doorNumber
+		}
+		result, err := loadgen.Run(ctx, load)
+		b.sent += int(result.All[http.StatusNoContent])
+		if err == nil {
+			err = result.Only(http.StatusNoContent)
+		}
+		*last = result
+		return result.PerSecond(), err
+	}
+}

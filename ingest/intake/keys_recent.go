@@ -1,0 +1,108 @@
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	// keyLife is the time after which a key is free again.
+	keyLife = 24 * time.Hour
+	// recentEntries is the number of keys that a node remembers, of about 72 bytes each.
+	recentEntries = 1 << 15
+)
+
+// recentKeys remembers the keys that this node has in progress, and keys that are done. A repeat that it knows takes
+// no query to the store, however often it comes. It never knows more than the store: a key that is done stays so for
+// keyLife. It knows less after a restart, and when another key takes the place of a key.
+type recentKeys struct {
+	mu      sync.Mutex
+	running map[keyName]chan struct{} // closed at the end of the attempt
+	done    []doneKey                 // by the first bytes of the name; nil until a key is done
+}
+
+// keyName stands for a site and a key. A sender can choose keys, so the name is a cryptographic hash.
+type keyName [sha256.Size]byte
+
+// doneKey is a key whose request is in the log. The zero value is a free place.
+type doneKey struct {
+	name     keyName
+	bodyHash [sha256.Size]byte
+	free     int64 // the Unix time from which on the key is free
+}
+
+func newRecentKeys() *recentKeys { return &recentKeys{running: map[keyName]chan struct{}{}} }
+
+// nameKey names a key of a site. Neither has a zero byte.
+func nameKey(site, key string) keyName {
+	var room [512]byte
+	text := append(room[:0], site...)
+	text = append(text, 0)
+	return sha256.Sum256(append(text, key...))
+}
+
+// begin begins an attempt with a key, and waits for another attempt of this node. The result is KeyNew if the caller
+// must ask the store, and then call end. KeyDone, KeyReused and KeyBusy are answers.
+func (r *recentKeys) begin(
+	ctx context.Context, name keyName, bodyHash [sha256.Size]byte, patience time.Duration,
+) schema.KeyState {
+	var deadline <-chan time.Time // made for the first wait
+	for {
+		state, other := r.tryBegin(name, bodyHash)
+		if other == nil {
+			return state
+		}
+		if deadline == nil {
+			timer := time.NewTimer(patience)
+			defer timer.Stop()
+			deadline = timer.C
+		}
+		select {
+		case <-other:
+		case <-deadline:
+			return schema.KeyBusy
+		case <-ctx.Done():
+			return schema.KeyBusy
+		}
+	}
+}
+
+// tryBegin is begin without waiting. other is the attempt in progress.
+func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done != nil {
+		if at := &r.done[place(name)]; at.name == name && time.Now().Unix() < at.free {
+			if at.bodyHash != bodyHash {
+				return schema.KeyReused, nil
+			}
+			return schema.KeyDone, nil
+		}
+	}
+	if attempt, found := r.running[name]; found {
+		return schema.KeyBusy, attempt
+	}
+	r.running[name] = make(chan struct{})
+	return schema.KeyNew, nil
+}
+
+// end ends an attempt. free is when the key is free again if the request is in the log, and otherwise zero.
+func (r *recentKeys) end(name keyName, bodyHash [sha256.Size]byte, free time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !free.IsZero() {
+		if r.done == nil {
+			r.done = make([]doneKey, recentEntries)
+		}
+		r.done[place(name)] = doneKey{name, bodyHash, free.Unix()}
+	}
+	close(r.running[name])
+	delete(r.running, name)
+}
+
+func place(name keyName) uint64 { return binary.LittleEndian.Uint64(name[:]) % recentEntries }

@@ -1,0 +1,32 @@
+package schema
+
+// InstallationCheck says whether a page of a site loads the tracker, and whether the page's events would arrive.
+type InstallationCheck struct {
+	Object  string `json:"object"`
+	Verdict string `json:"verdict" rules:"enum=installationVerdict"`
+	// Message is a sentence about what was found, and what to do.
+	Message string `json:"message"`
+	// URL is the address of the page, after redirects.
+	URL string `json:"url"`
+	// KeyID is the id of the site's publishable key that the page has. It is absent if the page has none of the site.
+	KeyID string `json:"keyId,omitzero"`
+}
+
+// The verdicts of an installation check.
+const (
+	VerdictInstalled      = "installed"
+	VerdictUnreachable    = "unreachable"
+	VerdictNotFound       = "notFound"
+	VerdictWrongKey       = "wrongKey"
+	VerdictHostNotAllowed = "hostNotAllowed"
+	VerdictBlockedByCSP   = "blockedByCsp"
+	VerdictBehindProxy    = "behindProxy"
+)
+
+// InstallationEnums has the closed set of verdicts by the name that its rule uses.
+func InstallationEnums() map[string][]string {
+	return map[string][]string{"installationVerdict": {
+		VerdictInstalled, VerdictUnreachable, VerdictNotFound, VerdictWrongKey, VerdictHostNotAllowed,
+		VerdictBlockedByCSP, VerdictBehindProxy,
+	}}
+}

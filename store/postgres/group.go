@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Group gathers concurrent calls, and runs them together: one run at a time, which takes the calls that came during the
+// last run. So many callers share the statements and the commits of a run, and hold one connection.
+type Group[In, Out any] struct {
+	run   func(ctx context.Context, in []In) ([]Out, error)
+	most  int
+	limit time.Duration
+
+	mu      sync.Mutex
+	waiting []*groupCall[In, Out]
+	running bool
+}
+
+type groupCall[In, Out any] struct {
+	ctx  context.Context //nolint:containedctx // A call whose caller has gone is not run.
+	in   In
+	out  Out
+	err  error
+	done chan struct{}
+}
+
+// NewGroup builds a Group. run takes at most so many calls and has the time limit. It returns a result for each call,
+// or the error of all.
+func NewGroup[In, Out any](
+	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
+) *Group[In, Out] {
+	return &Group[In, Out]{run: run, most: most, limit: limit}
+}
+
+// Do runs a call together with others. If ctx ends before the call has run, Do returns, and the call may still run.
+func (g *Group[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
+	call := &groupCall[In, Out]{ctx: ctx, in: in, done: make(chan struct{})}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, call)
+	start := !g.running
+	g.running = true
+	g.mu.Unlock()
+	if start {
+		go g.work()
+	}
+	select {
+	case <-call.done:
+		return call.out, call.err
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+}
+
+// work runs calls until none waits.
+func (g *Group[In, Out]) work() {
+	for {
+		calls := g.next()
+		if calls == nil {
+			return
+		}
+		g.runCalls(calls)
+	}
+}
+
+// next takes the calls of the next run; nil ends the work.
+func (g *Group[In, Out]) next() []*groupCall[In, Out] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := min(len(g.waiting), g.most)
+	if n == 0 {
+		g.running, g.waiting = false, nil
+		return nil
+	}
+	calls := g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	return calls
+}
+
+func (g *Group[In, Out]) runCalls(calls []*groupCall[In, Out]) {
+	var live []*groupCall[In, Out]
+	var in []In
+	for _, call := range calls {
+		if call.ctx.Err() == nil {
+			live, in = append(live, call), append(in, call.in)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), g.limit)
+	defer cancel()
+	out, err := g.run(ctx, in)
+	for i, call := range live {
+		if call.err = err; err == nil {
+			call.out = out[i]
+		}
+		close(call.done)
+	}
+}

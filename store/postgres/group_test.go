@@ -1,0 +1,113 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// TestGroup: each call gets its own result, runs never overlap nor exceed their size, and callers share them.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const calls, most = 1000, 64
+		var runs, inside atomic.Int64
+		g := postgres.NewGroup(most, time.Minute, func(_ context.Context, in []int) ([]int, error) {
+			runs.Add(1)
+			if inside.Add(1) > 1 || len(in) > most {
+				t.Errorf("%d runs at once, of %d calls", inside.Load(), len(in))
+			}
+			time.Sleep(time.Millisecond)
+			inside.Add(-1)
+			out := make([]int, len(in))
+			for i, n := range in {
+				out[i] = 2 * n
+			}
+			return out, nil
+		})
+		for range 2 { // the second time, the group has been idle
+			var all sync.WaitGroup
+			for i := range calls {
+				all.Go(func() {
+					if got, err := g.Do(t.Context(), i); err != nil || got != 2*i {
+						t.Errorf("call %d gets %d, %v", i, got, err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		if got := runs.Load(); got < 2*calls/most || got > 2*(calls/most+3) {
+			t.Errorf("%d runs for %d calls", got, 2*calls)
+		}
+	})
+}
+
+// TestGroupFails: the error of a run is the error of its calls only, and a run that hangs ends.
+func TestGroupFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		g := postgres.NewGroup(8, time.Second, func(ctx context.Context, in []string) ([]int, error) {
+			switch in[0] {
+			case "hang":
+				<-ctx.Done()
+				return nil, ctx.Err()
+			case "fail":
+				return nil, broken
+			}
+			return make([]int, len(in)), nil
+		})
+		if _, err := g.Do(t.Context(), "fail"); !errors.Is(err, broken) {
+			t.Errorf("the error is %v", err)
+		}
+		began := time.Now()
+		_, err := g.Do(t.Context(), "hang")
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("the error is %v after %s", err, time.Since(began))
+		}
+		if _, err := g.Do(t.Context(), "good"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestGroupOfGoneCallers: a caller that has gone does not wait for its run, and costs none if it waits for one.
+func TestGroupOfGoneCallers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ran []int
+		gate := make(chan struct{})
+		g := postgres.NewGroup(8, time.Minute, func(_ context.Context, in []int) ([]int, error) {
+			ran = append(ran, in...)
+			<-gate
+			return in, nil
+		})
+		var all sync.WaitGroup
+		all.Go(func() { _, _ = g.Do(t.Context(), 1) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 20 {
+			all.Go(func() {
+				if _, err := g.Do(ctx, 10+i); !errors.Is(err, context.Canceled) {
+					t.Errorf("a caller that has gone gets %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		all.Go(func() { _, _ = g.Do(t.Context(), 2) })
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if len(ran) != 2 || ran[0] != 1 || ran[1] != 2 {
+			t.Errorf("the calls %v ran", ran)
+		}
+	})
+}
