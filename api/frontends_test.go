@@ -19,7 +19,7 @@ var unseen = []string{
 	"createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
 	"deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
 	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
-	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
+	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace", "listSiteInsightsPages",
 	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",
 	"removeTeamFromSpace", "removeUserFromSpace", "requestReviewersForChangeRequest",

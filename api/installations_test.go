@@ -38,8 +38,8 @@ var installationsMay = map[string][]string{
 		"getSiteStructure", "listSiteRedirects", "listSiteSectionGroups", "listSiteSections", "listSiteSpaces",
 	},
 	schema.ScopeSiteViewsRead: {
-		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteLiveInsights", "listSiteVisitorSegments",
-		"querySiteInsights",
+		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteLiveInsights", "listSiteInsightsPages",
+		"listSiteVisitorSegments", "querySiteInsights",
 	},
 	schema.ScopeOpenAPIRead: {
 		"getLatestOpenAPISpecVersion", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecBySlug",

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,7 @@ var compilers = map[Report]func(site string, body []byte, now time.Time) (report
 	Aggregate: compiler(compile),
 	Funnel:    compiler(compileFunnel),
 	Retention: compiler(compileRetention),
+	Pages:     compiler(compilePages),
 }
 
 func compiler[R report](
@@ -43,5 +45,13 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 		return nil, nil, q.invalid(err)
 	}
 	r.weigh(q)
-	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
+	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) {
+		body, err := r.answer(ctx, q)
+		if err == nil {
+			q.assigned = slices.ContainsFunc(r.sessionScopes(), func(sc scope) bool {
+				return q.service.assigned(ctx, sc)
+			})
+		}
+		return body, err
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Config limits the engine's resources for each query and for all queries together. The engine needs Concurrency
@@ -47,6 +49,9 @@ type Config struct {
 	// Hosts returns the site's own hosts, for the columns channel and sourceName. nil means that no host is known.
 	// Each query calls it.
 	Hosts func(ctx context.Context, site string) []string
+	// Pages returns the pages of a site's spaces, or of some of them; nil is all. ok is false if they are more than
+	// most. A nil function means that no page is known.
+	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }

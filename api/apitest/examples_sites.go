@@ -22,6 +22,7 @@ func eventsExamples() {
 	Examples["aggregateSiteEvents"] = example{body: `{"range":"last7Days"}`}
 	Examples["getSiteEventsFunnel"] = example{body: `{"range":"last7Days","steps":[{},{}]}`}
 	Examples["getSiteEventsRetention"] = example{body: `{"range":"last7Days"}`}
+	Examples["listSiteInsightsPages"] = example{body: `{"range":"last7Days"}`}
 	Examples["querySiteInsights"] = example{body: `{"queries":{"a":{"report":"aggregate","range":"last7Days"}}}`}
 	visitor := func(*Harness, *storetest.Tenant) map[string]string {
 		return map[string]string{"visitorId": schema.NewID()}

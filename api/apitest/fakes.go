@@ -95,7 +95,7 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	if !bytes.Contains(body, []byte("range")) {
 		return nil, nil, schema.Invalid("range", "is required")
 	}
-	answer := map[query.Report]string{query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`}[of]
+	answer := map[query.Report]string{query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`, query.Pages: `{"object":"insights-pages","items":[],"count":0}`}[of]
 	return []byte(answer), map[string]string{
 		"X-Octavo-Site":   from.SiteID,
 		"X-Octavo-Caller": from.OrganizationID + " " + from.TokenID + " " + from.RequestID,

@@ -255,6 +255,7 @@ func (n *node) startServer(ctx context.Context) error {
 		queries := n.settings.queryConfig()
 		queries.Log = n.log
 		queries.Hosts = newSiteHosts(n.store, n.settings.publicURL(), n.log).of
+		queries.Pages = n.store.SitePages
 		fresh := sink.NewFreshness(n.eventLog, n.settings.sinkGroup(), n.log)
 		fresh.Start(ctx)
 		n.onStop("freshness", fresh.Stop)
