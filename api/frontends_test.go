@@ -18,7 +18,7 @@ var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
 	"createSitePublishableKey", "deleteChangeRequestTemplate", "deleteCommentInChangeRequest",
 	"deleteCommentInSpace", "deleteCommentReplyInChangeRequest", "deleteCommentReplyInSpace",
-	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteVisitor", "exportToGitRepository",
+	"deleteLegacyGitInstallation", "deleteSitePublishableKey", "eraseSiteEventKey", "eraseSiteVisitor", "exportToGitRepository",
 	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace", "listSiteInsightsPages",
 	"postCommentInChangeRequest", "postCommentInSpace", "postCommentReplyInChangeRequest",
 	"postCommentReplyInSpace", "querySiteInsights", "removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup",

@@ -29,6 +29,11 @@ func eventsExamples() {
 	}
 	Examples["eraseSiteVisitor"] = example{Make: visitor}
 	Examples["getSiteVisitorErasure"] = example{Make: visitor}
+	generation := func(*Harness, *storetest.Tenant) map[string]string {
+		return map[string]string{"keyId": schema.NewID(), "generation": "2"}
+	}
+	Examples["eraseSiteEventKey"] = example{Make: generation}
+	Examples["getSiteEventKeyErasure"] = example{Make: generation}
 	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400}`}
 	key := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		id, text := h.PublishableKey(tenant, "docs.example.com")

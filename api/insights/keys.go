@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/access"
@@ -202,6 +203,13 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{Patterns: map[string]rules.Pattern{
+	"generation": {
+		Match: func(text string) bool {
+			n, err := strconv.Atoi(text)
+			return err == nil && n > 0 && n <= schema.MaxKeyGeneration && text == strconv.Itoa(n)
+		},
+		Problem: fmt.Sprintf("must be a number from 1 to %d", schema.MaxKeyGeneration), Regexp: `^[1-9][0-9]{0,4}$`,
+	},
 	"keyHost": {
 		Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
 		Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +

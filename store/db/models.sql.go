@@ -252,6 +252,7 @@ type Erasure struct {
 	ErasedUntil time.Time
 	MutatedAt   *time.Time
 	DoneAt      *time.Time
+	EventKey    *string
 }
 
 type Expiry struct {
@@ -702,13 +703,6 @@ type Token struct {
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
-}
-
-type Tombstone struct {
-	Version int64
-	SiteID  string
-	Visitor int64
-	Before  time.Time
 }
 
 type Translation struct {
