@@ -21,6 +21,7 @@ var unaudited = map[string]string{
 	"getSiteEventsFunnel":                "It only reads.",
 	"getSiteEventsRetention":             "It only reads.",
 	"resolvePublishedContentByUrl":       "It only reads.",
+	"eraseSiteEventKey":                  "The erasures of this test are not the store's.",
 	"eraseSiteVisitor":                   "The erasures of this test are not the store's.",
 	"searchSiteContent":                  "It only reads.",
 	"updateOrganizationMemberLastSeenAt": "When a member was here last is no change.",

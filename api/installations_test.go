@@ -40,6 +40,7 @@ var installationsMay = map[string][]string{
 	schema.ScopeSiteViewsRead: {
 		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
 		"getSiteInsightsAccess", "getSiteInsightsSettings", "getSiteLiveInsights", "listSiteAnnotations",
+		"listSiteInsightsPages",
 		"listSiteVisitorSegments", "querySiteInsights",
 	},
 	schema.ScopeOpenAPIRead: {

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -11,6 +12,7 @@ var compilers = map[Report]func(of reach, body []byte, now time.Time) (report, e
 	Aggregate: compiler(compilePlan),
 	Funnel:    compiler(compileFunnel),
 	Retention: compiler(compileRetention),
+	Pages:     compiler(compilePages),
 }
 
 func compiler[R report](
@@ -53,5 +55,13 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 	}
 	r.weigh(q)
 	q.within = r.span()
-	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
+	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) {
+		body, err := r.answer(ctx, q)
+		if err == nil {
+			q.assigned = slices.ContainsFunc(r.sessionScopes(), func(sc scope) bool {
+				return q.service.assigned(ctx, sc)
+			})
+		}
+		return body, err
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Config limits the engine's resources for each query and for all queries together. The engine needs Concurrency
@@ -49,6 +51,9 @@ type Config struct {
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
 	// "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
+	// Pages returns the pages of a site's spaces, or of some of them; nil is all. ok is false if they are more than
+	// most. A nil function means that no page is known.
+	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }

@@ -97,6 +97,12 @@ func TestDifferential(t *testing.T) {
 		if headers[headerResult] != "exact" && service != states {
 			t.Fatalf("%s: %v", body, headers)
 		}
+		if must, may := n.tellsAssigned(data[site], request); must && headers[headerSessions] == "" ||
+			!may && headers[headerSessions] != "" {
+			t.Fatalf("%s on %s: %v, with assigned sessions %t, %t", body, site, headers, must, may)
+		} else if must {
+			read["with assigned sessions"]++
+		}
 		all, compared, others := n.answer(data[site], request)
 		for page := 0; ; page++ {
 			var result struct {

@@ -14,9 +14,12 @@
 //     or states (states.go). segments_sql.go does so for segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
+//     assigned.go knows whether nodes assigned sessions of the answer.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
+//   - pages.go joins the metrics of pages with what the store knows about them (pages_request.go, pages_plan.go,
+//     pages_rows.go, pages_answer.go).
 //   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
 // The folders below it:
@@ -94,6 +97,8 @@
 //     the same moment, the entry page is the first by space and page, the exit page the last.
 //     Metrics of sessions are null without sessions. Null is less than any number in
 //     order, and meets no condition except notIn.
+//   - Octavo's own: firstSource and firstChannel are of the first event of the event's visitor in the range and up to
+//     12 hours before it, whatever the conditions are. Events of one moment are in the order in which they were sent.
 //   - Octavo's own: events of the types page_leave, code_copy and file_download begin no session. They change no
 //     bounce, no entry or exit page and no number of sessions or of pages per session. The duration of a session runs
 //     to the last event of any type, because page_leave is the best measure of the last page. visitorsCount and
@@ -122,6 +127,19 @@
 //     with an event that matches return in the k-th interval after the cohort's. Interval 0 is
 //     the cohort's own, and also counts events before the first event. Intervals after the
 //     range are left out.
+//
+// # Pages
+//
+// Lists of pages are Octavo's own. A row is a page: one that Config.Pages knows, one of a space that only events name,
+// or outside any space the path of the events' addresses, without a slash at its end. Events of a space without a page
+// are about no page.
+//
+//   - Conditions choose the events of the metrics, as everywhere. The other filters choose rows.
+//   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.
+//     Spaces, pages and paths break ties, ascending.
+//   - A page that is not known has the title of its last event in the range that has one.
+//   - At most MaxPages pages are known, and at most as many have events. More are a 400. All are joined and sorted in
+//     memory, so a list costs the same whatever its limit is.
 //
 // # Limits
 //

@@ -17,14 +17,15 @@ type encoder struct {
 	approximate bool
 	more        bool      // there are rows after the limit
 	cursor      string    // continues after the last row
-	kept        []keptRow // only for plans with compare or others
+	kept        []keptRow // only for plans with compare, others or keeps
 	total       uint64    // rows without the limit
 }
 
-// keptRow is a row to compare with its counterpart in another range.
+// keptRow is a row to compare with its counterpart in another range, or to join with a page.
 type keptRow struct {
 	groups []any    // in comparable form
 	values [][]byte // of the output columns
+	rank   any      // what the first term of the order sorts by, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {
@@ -54,11 +55,14 @@ func (e *encoder) row() {
 		}
 		e.cursor = e.plan.cursor(keys)
 	}
-	keeps := e.plan.compare != nil || e.plan.others
+	keeps := e.plan.compare != nil || e.plan.others || e.plan.keeps
 	if keeps {
 		row := keptRow{groups: make([]any, len(e.plan.groups)), values: make([][]byte, len(e.values))}
 		for i := range e.plan.groups { // a statement reads groups first
 			row.groups[i] = groupValue(targets[i])
+		}
+		if e.plan.keeps {
+			row.rank = rankValue(targets[e.statement.keys[0]])
 		}
 		e.kept = append(e.kept, row)
 	}
@@ -86,6 +90,14 @@ func (e *encoder) row() {
 			e.approximate = true
 		}
 	}
+}
+
+// rankValue returns the comparable form of a scanned rank.
+func rankValue(target any) any {
+	if n, ok := target.(*uint64); ok {
+		return int64(*n) // a count
+	}
+	return groupValue(target)
 }
 
 // nothing reports whether a read has no value: it is a measure other than a count, in a filled row.

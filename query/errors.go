@@ -76,6 +76,9 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if e, class := shed(err); e != nil {
 		return e, class
 	}
+	if e, ok := errors.AsType[*schema.Error](err); ok {
+		return e, classOf(e)
+	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
 		case codeTooDeep, codeTooBig:
@@ -102,6 +105,18 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 		return schema.Unavailable(err, retryAfter), classUnavailable
 	}
 	return schema.Internal(err), classInternal
+}
+
+// classOf returns the class of an error that is already for the client: of the site's pages, or of the store that has
+// them.
+func classOf(e *schema.Error) class {
+	switch {
+	case e.Code < schema.CodeInternal:
+		return classInvalid
+	case e.RetryAfter > 0:
+		return classUnavailable
+	}
+	return classInternal
 }
 
 // shed returns the answer to a query that got no slot in time, and nil for any other error.

@@ -8,10 +8,11 @@ const (
 	Aggregate Report = "aggregate"
 	Funnel    Report = "funnel"
 	Retention Report = "retention"
+	Pages     Report = "pages"
 )
 
 // Reports lists the reports that have a request.
-func Reports() []Report { return []Report{Aggregate, Funnel, Retention} }
+func Reports() []Report { return []Report{Aggregate, Funnel, Retention, Pages} }
 
 // ReportWords returns the words of the reports that have a request.
 func ReportWords() (words []string) {

@@ -13,17 +13,21 @@ import (
 type naiveSession struct {
 	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
+	came        *insights.Event   // the first event of the session's visitor
 }
 
 type naiveVisit struct{ visitor, session uint64 }
 
 // sessionsOf returns the sessions of events, which are in the order in which they were sent.
 func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
-	sessions := map[naiveVisit]*naiveSession{}
+	sessions, came := map[naiveVisit]*naiveSession{}, map[uint64]*insights.Event{}
 	for i := range events {
 		e := &events[i]
 		if t := n.time(e); t.Before(r.From.Add(-12*time.Hour)) || !t.Before(r.To.Add(12*time.Hour)) {
 			continue
+		}
+		if first := came[e.Visitor]; first == nil || e.TimeMillis < first.TimeMillis {
+			came[e.Visitor] = e
 		}
 		v := naiveVisit{e.Visitor, e.Session}
 		s := sessions[v]
@@ -36,7 +40,8 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 			s.views = append(s.views, e)
 		}
 	}
-	for _, s := range sessions {
+	for v, s := range sessions {
+		s.came = came[v.visitor]
 		slices.SortStableFunc(
 			s.views,
 			func(a, b *insights.Event) int { return cmp.Compare(a.TimeMillis, b.TimeMillis) },
@@ -61,6 +66,15 @@ func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveCo
 			return naivePage(of(views))
 		},
 	}
+}
+
+// came returns the first event of an event's visitor. Without known sessions it returns the event itself, from which
+// filters are drawn.
+func (n *naive) came(e *insights.Event) *insights.Event {
+	if n.sessions == nil {
+		return e
+	}
+	return n.sessions[naiveVisit{e.Visitor, e.Session}].came
 }
 
 // mean returns a sum divided by a number, and null if the number is 0.

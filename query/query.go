@@ -28,6 +28,8 @@ const (
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerRange is the range of the events that segments were counted in: from and to.
 	headerRange = "Octavo-Range"
+	// headerSessions is "approximate" if the answer is about sessions that nodes assigned. Other answers lack it.
+	headerSessions = "Octavo-Sessions"
 	// headerFreshUntil is the time up to which the answer has the site's events.
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
@@ -48,6 +50,8 @@ type query struct {
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool
+	// most is the number of rows that a statement may return, if it is not the usual one.
+	most int
 	size
 
 	later       []string // keys of states that a later query may build
@@ -56,6 +60,7 @@ type query struct {
 	summary     string                   // name of the source that replaced events at least in part; "" if none did
 	approximate insights.Counting        // how the estimated distinct count was made
 	truncated   bool                     // there are rows after the limit
+	assigned    bool                     // there may be sessions that nodes assigned
 	within      scope                    // has the answer's range, if the request does not say it
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }
@@ -113,6 +118,9 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 	if q.truncated {
 		headers[headerTruncated] = "true"
 	}
+	if q.assigned {
+		headers[headerSessions] = "approximate"
+	}
 	if !q.within.to.IsZero() {
 		headers[headerRange] = schema.FormatMoment(q.within.from) + "/" + schema.FormatMoment(q.within.to)
 	}
@@ -139,7 +147,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 	if public.Message == tooHeavy {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
-	if class == classInvalid && q.kind != Aggregate {
+	if class == classInvalid && q.kind != Aggregate && q.kind != Pages {
 		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
@@ -159,6 +167,8 @@ type report interface {
 	span() scope      // scope.span
 	// weigh sets the query's cost.
 	weigh(q *query)
+	// sessionScopes returns the events of which the answer tells the sessions.
+	sessionScopes() []scope
 	// answer runs the report's statements.
 	answer(ctx context.Context, q *query) ([]byte, error)
 }

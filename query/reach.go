@@ -76,7 +76,7 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 	if _, err := resolveEvents(where); err != nil {
 		return broken(err)
 	}
-	r.where = where
+	r.where, r.shared = where, true
 	if r.ranges, r.zone, err = readRanges(v.Ranges, v.Timezone, r.now); err != nil {
 		return broken(err)
 	}

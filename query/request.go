@@ -48,6 +48,7 @@ type reach struct {
 	zone   *time.Location // of the ranges' days
 	now    time.Time      // when the ranges' presets end
 	view   string         // the ranges as text, for keys; "" without ranges
+	shared bool           // the caller sees a view
 }
 
 // scopeRequest has the members that all reports share.

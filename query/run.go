@@ -73,6 +73,9 @@ func (q *query) run(
 	var rowsRead atomic.Uint64
 	defer func() { q.rowsRead += rowsRead.Load() }()
 	settings := c.settings(left)
+	if q.most > 0 {
+		settings["max_result_rows"] = q.most
+	}
 	if q.source != rawEvents {
 		// The engine (26.5) would use one table's snapshot for the other table.
 		settings["enable_shared_storage_snapshot_in_query"] = 0

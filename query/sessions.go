@@ -26,17 +26,9 @@ func (s scope) around() scope {
 	return s
 }
 
-// sessionRows reads the sessions of the scope's range. Each is whole, whatever the scope's conditions are. Sessions
-// without an event in the range match no row of the join.
-func (s scope) sessionRows() *sqltree.Select {
-	rows := &sqltree.Select{
-		Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...), GroupBy: insights.SessionKey(),
-	}
-	for _, key := range rows.GroupBy {
-		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: key})
-	}
-	for _, part := range s.sessions {
-		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: part.Of(), As: part.Name})
-	}
-	return rows
+// sessionRows reads the sessions of the scope's range, with the keys to join them by. Each is whole, whatever the
+// scope's conditions are. Sessions without an event in the range match no row of the join.
+func (s scope) sessionRows() (rows *sqltree.Select, keys []sqltree.Expr) {
+	events := &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...)}
+	return insights.SessionRows(events, s.sessions)
 }

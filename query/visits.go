@@ -126,7 +126,7 @@ func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqlt
 	all := append(s.conditions(), conditions...)
 	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(all...)}
 	if len(s.sessions) > 0 {
-		tree.Join, tree.Using = s.sessionRows(), insights.SessionKey()
+		tree.Join, tree.Using = s.sessionRows()
 	}
 	return tree
 }

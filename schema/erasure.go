@@ -20,22 +20,39 @@ type VisitorErasure struct {
 	LogUntil *time.Time `json:"logUntil,omitzero"`
 }
 
-// The states of a VisitorErasure.
+// The states of a VisitorErasure and of an EventKeyErasure.
 const (
 	ErasurePending = "pending"
 	ErasureDone    = "done"
 )
 
-// Tombstone keeps a visitor's events that were received before a time out of the events table.
+// EventKeyErasure is the progress of the erasure of all events of a publishable key's generation. It does not depend on
+// whether there are such events.
+type EventKeyErasure struct {
+	Object string `json:"object"`
+	Site   string `json:"site"`
+	// EventKey is what the column eventKey has: the key's id and the generation.
+	EventKey    string     `json:"eventKey"`
+	State       string     `json:"state"`
+	AskedAt     time.Time  `json:"askedAt"`
+	ErasedUntil time.Time  `json:"erasedUntil"`
+	DoneAt      *time.Time `json:"doneAt,omitzero"`
+	LogUntil    *time.Time `json:"logUntil,omitzero"`
+}
+
+// Tombstone keeps the events of a visitor, or of a publishable key's generation, that were received before a time out
+// of the events table.
 type Tombstone struct {
 	// Version grows with each batch of tombstones.
 	Version int64
 	SiteID  string
 	Visitor uint64 // keyed hash
-	Before  time.Time
+	// EventKey is the key and the generation; "" is a visitor's tombstone. Visitor is then no visitor.
+	EventKey string
+	Before   time.Time
 }
 
-// ErasureBatch has the visitors that are erased together.
+// ErasureBatch has the visitors and keys that are erased together.
 type ErasureBatch struct {
 	Version  int64 // of their tombstones
 	Visitors []Tombstone

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/tree"
+	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -16,7 +18,8 @@ type Document struct {
 	Hash    string
 	Content []byte
 	// refs are the files that the document names.
-	refs []byte
+	refs  []byte
+	words int32
 }
 
 // Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So the
@@ -33,8 +36,11 @@ func NewDocument(t Text) (Document, error) {
 		return Document{}, err
 	}
 	refs, err := fileRefsOf(encoded, t)
-	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs}, err
+	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs, words: wordsOf(t)}, err
 }
+
+// wordsOf returns the number of words of a document.
+func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // A document has few megabytes.
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	if len(documents) == 0 {
@@ -48,6 +54,7 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	for _, hash := range insert.Hashes {
 		insert.Contents = append(insert.Contents, byHash[hash].Content)
 		insert.FileRefs = append(insert.FileRefs, string(byHash[hash].refs))
+		insert.Words = append(insert.Words, byHash[hash].words)
 	}
 	return postgres.Interpret(q.InsertDocuments(ctx, insert), "document")
 }

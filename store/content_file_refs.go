@@ -360,15 +360,15 @@ func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (
 	return found, nil
 }
 
-// readFileRefs reads the references of documents and files that were stored without them. Each step is committed, so
-// a start after an interrupted one continues.
+// readFileRefs reads the references of documents and files that were stored without them, and counts the words of such
+// documents. Each step is committed, so a start after an interrupted one continues.
 func readFileRefs(ctx context.Context, q *db.Queries) error {
 	for {
 		rows, err := q.UnreadDocuments(ctx, unreadBytes)
 		if err != nil {
 			return err
 		}
-		var set db.SetDocumentFileRefsParams
+		var set db.SetDocumentFactsParams
 		for _, row := range rows {
 			text, _ := postgres.FromJSON[Text](row.Content) // A text that cannot be read is never shown.
 			refs, err := fileRefsOf(row.Content, text)
@@ -376,12 +376,12 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 				return err
 			}
 			set.Spaces, set.Hashes = append(set.Spaces, row.SpaceID), append(set.Hashes, row.Hash)
-			set.FileRefs = append(set.FileRefs, string(refs))
+			set.FileRefs, set.Words = append(set.FileRefs, string(refs)), append(set.Words, wordsOf(text))
 		}
 		if len(rows) == 0 {
 			break
 		}
-		if err := q.SetDocumentFileRefs(ctx, set); err != nil {
+		if err := q.SetDocumentFacts(ctx, set); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ func eventsExamples() {
 	Examples["aggregateSiteEvents"] = example{body: `{"range":"last7Days"}`}
 	Examples["getSiteEventsFunnel"] = example{body: `{"range":"last7Days","steps":[{},{}]}`}
 	Examples["getSiteEventsRetention"] = example{body: `{"range":"last7Days"}`}
+	Examples["listSiteInsightsPages"] = example{body: `{"range":"last7Days"}`}
 	Examples["querySiteInsights"] = example{body: `{"queries":{"a":{"report":"aggregate","range":"last7Days"}}}`}
 	Examples["checkSiteInstallation"] = example{body: `{"url":"https://docs.example.invalid/"}`}
 	visitor := func(*Harness, *storetest.Tenant) map[string]string {
@@ -37,6 +38,11 @@ func eventsExamples() {
 	Examples["getSiteAnnotation"] = example{Make: annotation}
 	Examples["updateSiteAnnotation"] = example{body: `{"text":"We moved the guides."}`, Make: annotation}
 	Examples["deleteSiteAnnotation"] = example{Make: annotation}
+	generation := func(*Harness, *storetest.Tenant) map[string]string {
+		return map[string]string{"keyId": schema.NewID(), "generation": "2"}
+	}
+	Examples["eraseSiteEventKey"] = example{Make: generation}
+	Examples["getSiteEventKeyErasure"] = example{Make: generation}
 	key := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		id, text := h.PublishableKey(tenant, "docs.example.com")
 		return map[string]string{"keyId": id, "key": text}

@@ -103,7 +103,10 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	if !bytes.Contains(body, []byte("range")) {
 		return nil, nil, schema.Invalid("range", "is required")
 	}
-	answer := map[query.Report]string{query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`}[of]
+	answer := map[query.Report]string{
+		query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`,
+		query.Pages: `{"object":"insights-pages","items":[],"count":0}`,
+	}[of]
 	return []byte(answer), map[string]string{
 		"X-Octavo-Site":   from.SiteID,
 		"X-Octavo-Caller": from.OrganizationID + " " + from.TokenID + " " + from.RequestID,
@@ -150,6 +153,17 @@ type erasuresOf struct{}
 
 func (erasuresOf) Erase(_ context.Context, site, visitor string) (schema.VisitorErasure, error) {
 	return schema.VisitorErasure{Object: "visitor-erasure", Site: site, Visitor: visitor, State: schema.ErasurePending, AskedAt: time.Unix(1_750_000_000, 0).UTC()}, nil
+}
+
+func (erasuresOf) EraseKey(_ context.Context, site, key string) (schema.EventKeyErasure, error) {
+	return schema.EventKeyErasure{
+		Object: "event-key-erasure", Site: site, EventKey: key, State: schema.ErasurePending,
+		AskedAt: time.Unix(1_750_000_000, 0).UTC(),
+	}, nil
+}
+
+func (e erasuresOf) KeyErasure(ctx context.Context, site, key string) (schema.EventKeyErasure, error) {
+	return e.EraseKey(ctx, site, key)
 }
 
 func (e erasuresOf) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {

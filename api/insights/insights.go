@@ -106,6 +106,7 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		reportOperation[retentionRequest](h, query.Retention, "getSiteEventsRetention",
 			"Count, for each interval of the range, the visitors whose first event was in it, and how many of them were back in it and in each interval after it. "+
 				"An addition to the published contract."),
+		pagesOperation(h),
 		{
 			Method: http.MethodPost, Path: base + "/batch", ID: "querySiteInsights", Tag: "insights",
 			Doc: "Answer up to 24 named queries at once, as a dashboard needs them. All presets end at the " +
@@ -180,10 +181,13 @@ type (
 	aggregateRequest reportRequest
 	funnelRequest    reportRequest
 	retentionRequest reportRequest
+	pagesRequest     reportRequest
 )
 
 // reportOperation is the operation that answers with a kind of report.
-func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *siteInsights, of query.Report, id, doc string) frame.Operation {
+func reportOperation[R aggregateRequest | funnelRequest | retentionRequest | pagesRequest](
+	h *siteInsights, of query.Report, id, doc string,
+) frame.Operation {
 	return frame.Operation{
 		Method: http.MethodPost, Path: insightsBase + "/events/" + string(of), ID: id, Tag: "insights", Doc: doc,
 		Scope: queryScope(), Status: http.StatusOK,

@@ -195,7 +195,11 @@ func TestQuestionsAreWatched(t *testing.T) {
 	}
 	queries := []string{"/visitor-segments"}
 	for _, of := range query.Reports() {
-		queries = append(queries, "/events/"+string(of))
+		path := "/events/" + string(of)
+		if of == query.Pages {
+			path = "/pages"
+		}
+		queries = append(queries, path)
 	}
 	for _, path := range queries {
 		if !watched["/orgs/{organizationId}/sites/{siteId}/insights"+path] {

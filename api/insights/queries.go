@@ -124,7 +124,7 @@ func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
 func (*batchRequest) OpenAPIBody() jsonschema.Dict {
 	one := jsonschema.Dict{"type": "object", "properties": jsonschema.Dict{
 		"report": jsonschema.Documented(jsonschema.Enum(query.ReportWords()),
-			"Which of …/events/… answers the query: aggregate if absent."),
+			"Which of …/events/…, or …/pages, answers the query: aggregate if absent."),
 	}}
 	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"queries": jsonschema.Dict{
 		"type": "object", "minProperties": 1, "maxProperties": query.MaxBatch,

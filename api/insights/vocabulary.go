@@ -2,6 +2,7 @@ package insights
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,13 @@ var vocabulary = rules.Vocabulary{
 		"weekStart":      insights.WeekStarts(),
 	},
 	Patterns: map[string]rules.Pattern{
+		"generation": {
+			Match: func(text string) bool {
+				n, err := strconv.Atoi(text)
+				return err == nil && n > 0 && n <= schema.MaxKeyGeneration && text == strconv.Itoa(n)
+			},
+			Problem: fmt.Sprintf("must be a number from 1 to %d", schema.MaxKeyGeneration), Regexp: `^[1-9][0-9]{0,4}$`,
+		},
 		"keyHost": {
 			Match: func(text string) bool { return schema.CanonicalHost(text) != "" },
 			Problem: "must be the name of a host, such as docs.example.com, or *.example.com for every host below a " +

@@ -143,6 +143,7 @@ func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string)
 		return []byte(row.Filters), err
 	}
 }
+
 // SettingsChanged forgets the site's settings. Cached answers have others in their keys.
 func (a insightsQueries) SettingsChanged(siteID string) { a.sites.forget(siteID) }
 

@@ -107,8 +107,8 @@ func (c *DeadLetterReplayCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		letters.Erased = func(site string, visitor uint64, received int64) bool {
-			return list.View().Site(site).Has(visitor, received)
+		letters.Erased = func(site string, visitor uint64, key string, received int64) bool {
+			return list.View().Site(site).Has(visitor, key, received)
 		}
 		return c.replay(ctx, letters, os.Stderr)
 	})

@@ -128,7 +128,7 @@ func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
 	return visitorErasures{n.store.Sites, intake.NewHasher([16]byte(key)), log}, err
 }
 
-// visitorErasures answers the API's operations about erasing visitors.
+// visitorErasures answers the API's operations about erasing visitors and the events of keys.
 type visitorErasures struct {
 	sites *sites.Store
 	hash  intake.Hasher
@@ -136,22 +136,40 @@ type visitorErasures struct {
 }
 
 func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
+	e, err := v.ask(ctx, func(until time.Time, keep time.Duration) (sites.Erasure, error) {
+		return v.sites.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, keep)
+	})
+	return erasureOf(visitor, e), err
+}
+
+func (v visitorErasures) EraseKey(ctx context.Context, site, eventKey string) (schema.EventKeyErasure, error) {
+	e, err := v.ask(ctx, func(until time.Time, keep time.Duration) (sites.Erasure, error) {
+		return v.sites.AskKeyErasure(ctx, site, eventKey, until, keep)
+	})
+	return keyErasureOf(eventKey, e), err
+}
+
+// ask requests an erasure of what was received until the end of the current second.
+func (v visitorErasures) ask(
+	ctx context.Context, ask func(until time.Time, keep time.Duration) (sites.Erasure, error),
+) (sites.Erasure, error) {
 	keeps, err := v.log.Retention(ctx)
 	if err != nil {
 		// Tombstones that are deleted too early cannot be restored, and an erasure needs the log anyway.
-		return schema.VisitorErasure{}, schema.Unavailable(fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
+		return sites.Erasure{}, schema.Unavailable(
+			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
 	// This node's clock decides, as each node's clock says when its events are received. Rows have whole seconds, so
 	// the answer waits for the end of the current second: events received later are kept.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
-	e, err := v.sites.AskErasure(ctx, site, v.hash.Visitor(site, visitor), until, logKeeps(keeps))
+	e, err := ask(until, logKeeps(keeps))
 	if err != nil {
-		return schema.VisitorErasure{}, err
+		return e, err
 	}
 	for ctx.Err() == nil && time.Now().Before(until) {
 		retry.Sleep(ctx, time.Until(until))
 	}
-	return erasureOf(visitor, e), nil
+	return e, nil
 }
 
 func (v visitorErasures) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
@@ -159,7 +177,20 @@ func (v visitorErasures) Erasure(ctx context.Context, site, visitor string) (sch
 	return erasureOf(visitor, e), err
 }
 
+func (v visitorErasures) KeyErasure(ctx context.Context, site, eventKey string) (schema.EventKeyErasure, error) {
+	e, err := v.sites.KeyErasure(ctx, site, eventKey)
+	return keyErasureOf(eventKey, e), err
+}
+
 func erasureOf(visitor string, e sites.Erasure) schema.VisitorErasure {
+	of := keyErasureOf("", e)
+	return schema.VisitorErasure{
+		Object: "visitor-erasure", Site: of.Site, Visitor: visitor, State: of.State, AskedAt: of.AskedAt,
+		ErasedUntil: of.ErasedUntil, DoneAt: of.DoneAt, LogUntil: of.LogUntil,
+	}
+}
+
+func keyErasureOf(eventKey string, e sites.Erasure) schema.EventKeyErasure {
 	state := schema.ErasurePending
 	if e.DoneAt != nil {
 		state = schema.ErasureDone
@@ -170,8 +201,8 @@ func erasureOf(visitor string, e sites.Erasure) schema.VisitorErasure {
 		}
 		return t
 	}
-	return schema.VisitorErasure{
-		Object: "visitor-erasure", Site: e.SiteID, Visitor: visitor, State: state, AskedAt: e.AskedAt.UTC(),
+	return schema.EventKeyErasure{
+		Object: "event-key-erasure", Site: e.SiteID, EventKey: eventKey, State: state, AskedAt: e.AskedAt.UTC(),
 		ErasedUntil: e.ErasedUntil.UTC(), DoneAt: utc(e.DoneAt), LogUntil: utc(e.LogUntil),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -292,6 +294,116 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 		t.Errorf("%+v, asked %+v", done, asked)
 	}
 	i.wantCounts(1, 1)
+}
+
+// TestEraseEventKey: forged events under a publishable key's first generation leave all answers, and nothing else does:
+// neither events of the second generation, nor events that the site itself sent. A repair does not bring them back.
+func TestEraseEventKey(t *testing.T) {
+	t.Parallel()
+	i := newAttached(t)
+	type publishable struct{ ID, Key string }
+	manage := func(path, body string, want int) (key publishable) {
+		t.Helper()
+		status, answer := i.request("POST", i.insights()+"/keys"+path, i.token, []byte(body))
+		if status != want {
+			t.Fatalf("%s: %d %s", path, status, answer)
+		}
+		if err := json.Unmarshal(answer, &key); err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	send := func(key publishable, n int) {
+		t.Helper()
+		for range n {
+			body := fmt.Sprintf(`{"id":%q,"events":[{"type":"page_view","url":"https://docs.example.com/"}]}`, schema.NewID())
+			ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url+"/e/"+key.Key, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Origin", "https://docs.example.com")
+			r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+			answer, err := testClient.Do(r)
+			cancel()
+			if err != nil || answer.StatusCode != http.StatusNoContent {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			_ = answer.Body.Close()
+		}
+	}
+	first := manage("", `{"name":"Pages","hosts":["docs.example.com"]}`, http.StatusCreated)
+	send(first, 5)
+	second := manage("/"+first.ID+"/rotate", `{"overlap":0}`, http.StatusOK)
+	send(second, 3)
+	if status, body := i.post(i.token, pageView("reader"), pageView("reader")); status != 204 {
+		t.Fatalf("%d %s", status, body)
+	}
+	counts := func(want map[any]float64) {
+		t.Helper()
+		const ask = `{"range":"last24Hours","groupBy":[{"column":"eventKey"}],` +
+			`"select":[{"column":"eventKey"},{"column":"eventsCount"}]}`
+		i.until(fmt.Sprint("the counts ", want), func() error {
+			columns, err := i.aggregate(ask)
+			if err != nil {
+				return err
+			}
+			got := map[any]float64{}
+			for at, key := range columns["eventKey"] {
+				n, _ := columns["eventsCount"][at].(float64)
+				got[key] = n
+			}
+			if !maps.Equal(got, want) {
+				return fmt.Errorf("%v", got)
+			}
+			return nil
+		})
+	}
+	counts(map[any]float64{nil: 2, first.ID + ".1": 5, first.ID + ".2": 3})
+	path := i.insights() + "/keys/" + first.ID + "/generations/1/events"
+	erasure := func(method string, want int) (e schema.EventKeyErasure) {
+		t.Helper()
+		status, answer := i.request(method, path, i.token, nil)
+		if err := json.Unmarshal(answer, &e); status != want || err != nil {
+			t.Fatalf("%s: %d %s", method, status, answer)
+		}
+		return e
+	}
+	erasure("GET", http.StatusNotFound)
+	asked := erasure("DELETE", http.StatusAccepted)
+	if asked.EventKey != first.ID+".1" || asked.State != schema.ErasurePending || asked.LogUntil == nil {
+		t.Errorf("%+v", asked)
+	}
+	i.until("the rows to leave", func() error {
+		var n uint64
+		const count = "SELECT count() FROM events WHERE event_key = $1"
+		err := i.clickHouse().QueryRow(t.Context(), count, first.ID+".1").Scan(&n)
+		if err == nil && n > 0 {
+			err = fmt.Errorf("%d rows", n)
+		}
+		return err
+	})
+	left := map[any]float64{nil: 2, first.ID + ".2": 3}
+	counts(left)
+	i.until("agreement of log and table", func() error {
+		output, err := i.octavo("reconcile", "--repair", "--json")
+		if err != nil {
+			return err
+		}
+		var list []sink.Reconciled
+		if err := json.Unmarshal([]byte(output), &list); err != nil {
+			return err
+		}
+		var erased, restored int64
+		for _, p := range list {
+			erased, restored = erased+p.Erased, restored+p.Restored
+		}
+		if erased != 5 || restored != 0 {
+			return fmt.Errorf("%d erased, %d restored", erased, restored)
+		}
+		return nil
+	})
+	counts(left)
 }
 
 // TestEraseWithoutKafka: without the log's answer, its retention is unknown. So the erasure is refused and nothing is

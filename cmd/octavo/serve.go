@@ -262,7 +262,7 @@ func (n *node) startServer(ctx context.Context) error {
 		queries.Log = n.log
 		known := newQueriedSites(n.store, n.settings.publicURL(), n.log)
 		queries.Site = known.of
-		queries.Segment = segmentOf(n.store)
+		queries.Segment, queries.Pages = segmentOf(n.store), n.store.SitePages
 		fresh := sink.NewFreshness(n.eventLog, n.settings.sinkGroup(), n.log)
 		fresh.Start(ctx)
 		n.onStop("freshness", fresh.Stop)

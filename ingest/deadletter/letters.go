@@ -17,9 +17,10 @@ import (
 // Letters reads the dead-letter topic of a log, and puts events back into the
 // log. It is for one goroutine.
 type Letters struct {
-	// Erased reports whether an event's visitor was erased after the event was received. Such an event is not appended
+	// Erased reports whether an event's visitor or key was erased after the event was received. Such an event is not
+	// appended
 	// to the log again. nil means that no visitor was erased.
-	Erased func(site string, visitor uint64, receivedMillis int64) bool
+	Erased func(site string, visitor uint64, eventKey string, receivedMillis int64) bool
 
 	writer *Writer
 	dead   *eventlog.Topic
@@ -147,7 +148,7 @@ func (d *Letters) erased(message []byte) bool {
 		return false
 	}
 	for i := range rows.Rows() {
-		if !d.Erased(m.Site, rows.Content(i).Visitor, m.ReceivedMillis) {
+		if !d.Erased(m.Site, rows.Content(i).Visitor, rows.EventKey(i), m.ReceivedMillis) {
 			return false
 		}
 	}

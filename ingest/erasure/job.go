@@ -209,8 +209,12 @@ func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d"
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
-		list[i] = fmt.Sprintf("site = %s AND visitor = %d AND toUnixTimestamp(%s) < %d",
-			sqltree.Quote(v.SiteID), v.Visitor, insights.ColumnReceived, v.Before.Unix())
+		of := fmt.Sprintf("visitor = %d", v.Visitor)
+		if v.EventKey != "" {
+			of = insights.ColumnEventKey + " = " + sqltree.Quote(v.EventKey)
+		}
+		list[i] = fmt.Sprintf("site = %s AND %s AND toUnixTimestamp(%s) < %d",
+			sqltree.Quote(v.SiteID), of, insights.ColumnReceived, v.Before.Unix())
 	}
 	return "(" + strings.Join(list, ") OR (") + ")"
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -182,9 +183,71 @@ func TestEraseBorder(t *testing.T) {
 		received time.Time
 		want     bool
 	}{{until.Add(-time.Millisecond), true}, {until, false}, {until.Add(time.Millisecond), false}} {
-		if got := view.Site("a").Has(1, c.received.UnixMilli()); got != c.want {
+		if got := view.Site("a").Has(1, "", c.received.UnixMilli()); got != c.want {
 			t.Errorf("received at %v: %v, want %v", c.received, got, c.want)
 		}
+	}
+}
+
+// TestEraseEventKey checks that an erasure of a key's generation deletes its earlier rows on its site, and no others.
+func TestEraseEventKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	until := time.Now().Truncate(time.Second).Add(time.Second)
+	for _, row := range []struct {
+		site, key string
+		received  time.Time
+	}{
+		{"a", "k.1", until.Add(-time.Second)}, {"a", "k.1", until.Add(-time.Hour)}, {"a", "k.1", until},
+		{"a", "k.2", until.Add(-time.Second)}, {"a", "k.11", until.Add(-time.Second)},
+		{"a", "", until.Add(-time.Second)}, {"b", "k.1", until.Add(-time.Second)},
+	} {
+		r.exec(fmt.Sprintf("INSERT INTO events (site, visitor, event_key, received) VALUES ('%s', 1, '%s', %d)",
+			row.site, row.key, row.received.Unix()))
+	}
+	asked, err := r.store.Sites.AskKeyErasure(t.Context(), "a", "k.1", until, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.store.Sites.AskKeyErasure(t.Context(), "a", "k.1", until, time.Hour)
+	if err != nil || !again.AskedAt.Equal(asked.AskedAt) || again.Visitor != asked.Visitor {
+		t.Errorf("%+v, %v, asked before %+v", again, err, asked)
+	}
+	changed := []string{}
+	job := r.job(func(c *JobConfig) { c.Changed = func(site string) { changed = append(changed, site) } })
+	if err := job.Erase(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]uint64{}
+	rows, err := r.conn.Query(t.Context(), "SELECT site || ' ' || event_key, count() FROM events GROUP BY ALL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var key string
+		var n uint64
+		if err := rows.Scan(&key, &n); err != nil {
+			t.Fatal(err)
+		}
+		left[key] = n
+	}
+	want := map[string]uint64{"a k.1": 1, "a k.2": 1, "a k.11": 1, "a ": 1, "b k.1": 1}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || !maps.Equal(left, want) || len(changed) != 1 {
+		t.Errorf("%v, %v, want %v; changed %v", left, err, want, changed)
+	}
+	list, _, err := r.store.Sites.Tombstones(t.Context(), 0)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if one := list[0]; one.EventKey != "k.1" || one.SiteID != "a" || !one.Before.Equal(until) {
+		t.Errorf("%+v", one)
+	}
+	e, err := r.store.Sites.KeyErasure(t.Context(), "a", "k.1")
+	if err != nil || e.EventKey == nil || *e.EventKey != "k.1" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := r.store.Sites.KeyErasure(t.Context(), "a", "k.2"); err == nil {
+		t.Error("an erasure that nobody asked for")
 	}
 }
 

@@ -21,42 +21,45 @@ type Source interface {
 	RaiseTombstones(ctx context.Context, version int64) error
 }
 
-// mark erases a visitor's events that were received before a time.
+// mark erases the events of a visitor or of a key that were received before a time.
 type mark struct {
 	version, before int64 // before in milliseconds
 }
 
-// Visitors are the erased visitors of a site.
-type Visitors struct {
-	marks map[uint64][]mark // by version
-	upTo  int64
+// Site has the erased visitors of a site, and the erased generations of its publishable keys.
+type Site struct {
+	marks
+	upTo int64
 }
 
-// None reports whether there is no erased visitor.
-func (v Visitors) None() bool { return len(v.marks) == 0 }
+type marks struct {
+	visitors map[uint64][]mark // by version
+	keys     map[string][]mark // by version
+}
 
-// Has reports whether an event that was received at a time, in milliseconds, is erased.
-func (v Visitors) Has(visitor uint64, received int64) bool {
-	for _, m := range v.marks[visitor] {
-		if received < m.before && m.version <= v.upTo {
-			return true
-		}
-	}
-	return false
+// Empty reports whether nothing is erased.
+func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
+
+// Has reports whether an event of a visitor and under a key is erased. It was received at a time, in milliseconds. The
+// key is "" without one.
+func (s Site) Has(visitor uint64, eventKey string, received int64) bool {
+	erases := func(m mark) bool { return received < m.before && m.version <= s.upTo }
+	return slices.ContainsFunc(s.visitors[visitor], erases) ||
+		eventKey != "" && slices.ContainsFunc(s.keys[eventKey], erases)
 }
 
 // View is an immutable snapshot of the list at a version. A nil View is empty.
 type View struct {
 	Version int64
-	sites   map[string]map[uint64][]mark
+	sites   map[string]marks
 }
 
-// Site returns the erased visitors of a site.
-func (v *View) Site(site string) Visitors {
+// Site returns what is erased of a site.
+func (v *View) Site(site string) Site {
 	if v == nil || len(v.sites) == 0 {
-		return Visitors{}
+		return Site{}
 	}
-	return Visitors{v.sites[site], v.Version}
+	return Site{v.sites[site], v.Version}
 }
 
 // None reports whether nobody is erased.
@@ -68,21 +71,34 @@ func (v *View) At(version int64) *View { return &View{version, v.sites} }
 func (v *View) with(list []schema.Tombstone, version int64) *View {
 	next := &View{version, maps.Clone(v.sites)}
 	if next.sites == nil {
-		next.sites = map[string]map[uint64][]mark{}
+		next.sites = map[string]marks{}
 	}
 	copied := map[string]bool{}
 	for _, t := range list {
+		of := next.sites[t.SiteID]
 		if !copied[t.SiteID] {
-			visitors := maps.Clone(next.sites[t.SiteID])
-			if visitors == nil {
-				visitors = map[uint64][]mark{}
-			}
-			next.sites[t.SiteID], copied[t.SiteID] = visitors, true
+			of = marks{maps.Clone(of.visitors), maps.Clone(of.keys)}
+			copied[t.SiteID] = true
 		}
-		marks := next.sites[t.SiteID][t.Visitor]
-		next.sites[t.SiteID][t.Visitor] = append(marks[:len(marks):len(marks)], mark{t.Version, t.Before.UnixMilli()})
+		m := mark{t.Version, t.Before.UnixMilli()}
+		if t.EventKey != "" {
+			of.keys = added(of.keys, t.EventKey, m)
+		} else {
+			of.visitors = added(of.visitors, t.Visitor, m)
+		}
+		next.sites[t.SiteID] = of
 	}
 	return next
+}
+
+// added adds a mark to a map, which may be nil. Views share the lists.
+func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
+	if to == nil {
+		to = map[K][]mark{}
+	}
+	had := to[key]
+	to[key] = append(had[:len(had):len(had)], m)
+	return to
 }
 
 // List follows the tombstones. It only grows; tombstones that are no longer needed stay until the process ends. A nil

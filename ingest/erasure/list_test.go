@@ -71,6 +71,7 @@ func TestList(t *testing.T) {
 	second := l.View()
 	source.add(schema.Tombstone{Version: 3, SiteID: "a", Visitor: 7, Before: at.Add(time.Second)})
 	source.add(schema.Tombstone{Version: 3, SiteID: "b", Visitor: 8, Before: at})
+	source.add(schema.Tombstone{Version: 3, SiteID: "b", Visitor: 9, EventKey: "k.1", Before: at})
 	changed := l.Changed()
 	awaited := make(chan error, 1)
 	go func() { awaited <- l.Await(t.Context(), 3) }()
@@ -87,15 +88,19 @@ func TestList(t *testing.T) {
 		view     *View
 		site     string
 		visitor  uint64
+		key      string
 		received int64
 		want     bool
 	}{
-		{second, "a", 7, 999_999, true}, {second, "a", 7, 1_000_000, false}, {second, "a", 8, 0, false}, {second, "b", 7, 0, false}, {second, "b", 8, 0, false},
-		{third, "a", 7, 1_000_999, true}, {third, "a", 7, 1_001_000, false}, {third, "b", 8, 999_999, true},
-		{third.At(2), "a", 7, 1_000_000, false}, {third.At(2), "a", 7, 999_999, true}, {third.At(2), "b", 8, 0, false}, {third.At(0), "a", 7, 0, false},
-		{nil, "a", 7, 0, false},
+		{second, "a", 7, "", 999_999, true}, {second, "a", 7, "", 1_000_000, false}, {second, "a", 8, "", 0, false}, {second, "b", 7, "", 0, false}, {second, "b", 8, "", 0, false},
+		{third, "a", 7, "", 1_000_999, true}, {third, "a", 7, "", 1_001_000, false}, {third, "b", 8, "", 999_999, true},
+		{third.At(2), "a", 7, "", 1_000_000, false}, {third.At(2), "a", 7, "", 999_999, true}, {third.At(2), "b", 8, "", 0, false}, {third.At(0), "a", 7, "", 0, false},
+		{nil, "a", 7, "", 0, false},
+		{third, "b", 1, "k.1", 999_999, true}, {third, "b", 1, "k.1", 1_000_000, false}, {third, "b", 1, "k.2", 0, false},
+		{third, "b", 9, "", 0, false}, {third, "a", 1, "k.1", 0, false}, {third.At(2), "b", 1, "k.1", 0, false},
+		{third, "b", 8, "k.2", 999_999, true},
 	} {
-		if got := c.view.Site(c.site).Has(c.visitor, c.received); got != c.want {
+		if got := c.view.Site(c.site).Has(c.visitor, c.key, c.received); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -169,7 +174,9 @@ func TestListLoadsAtOnce(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if v := l.View(); v.Version != 7 || len(v.sites["a"][5]) != 1 || len(v.sites["a"][7]) != 1 || source.raised != 0 {
+	v := l.View()
+	erased := v.sites["a"].visitors
+	if v.Version != 7 || len(erased[5]) != 1 || len(erased[7]) != 1 || source.raised != 0 {
 		t.Errorf("%+v, and the source was raised to %d", v, source.raised)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// erase leaves the events of erased visitors out of a cut. It is the first step that changes the cut's rows.
+// erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
 // A cut that the previous owner announced is repeated with the tombstones of its announcement, so that its token has
 // the same rows. If the repeat inserted no rows, a paused owner's insert could still be stored later. The eraser waits
@@ -31,16 +31,17 @@ func (g *generation) erase(c *cut) error {
 		return nil
 	}
 	for _, m := range c.messages {
-		visitors := view.Site(m.message.Site)
-		if visitors.None() {
+		site := view.Site(m.message.Site)
+		if site.Empty() {
 			continue
 		}
 		for i := range m.message.Count {
-			if visitors.Has(c.rows.Content(m.first+i).Visitor, m.message.ReceivedMillis) {
+			row := m.first + i
+			if site.Has(c.rows.Content(row).Visitor, c.rows.EventKey(row), m.message.ReceivedMillis) {
 				if c.erased == nil {
 					c.erased = map[int]bool{}
 				}
-				c.erased[m.first+i] = true
+				c.erased[row] = true
 			}
 		}
 	}
@@ -92,9 +93,10 @@ func (g *generation) mayHonour() <-chan struct{} {
 	return again
 }
 
-// erased reports whether an event of a message has no row because its visitor was erased.
-func (r *Reconciler) erased(l logged, event insights.RowContent) bool {
-	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, l.message.ReceivedMillis)
+// erased reports whether an event of a message has no row because its visitor or its key was erased.
+func (r *Reconciler) erased(l logged, rows *insights.Batch, row int) bool {
+	event := rows.Content(row)
+	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, rows.EventKey(row), l.message.ReceivedMillis)
 }
 
 // expired reports whether an event of a message has no row because it was too old when old events
@@ -106,8 +108,8 @@ func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
 }
 
 // gone reports whether an event intentionally has no row.
-func (r *Reconciler) gone(l logged, event insights.RowContent) bool {
-	return r.erased(l, event) || r.expired(l, event)
+func (r *Reconciler) gone(l logged, rows *insights.Batch, row int) bool {
+	return r.erased(l, rows, row) || r.expired(l, rows.Content(row))
 }
 
 // Honoured reports whether a group's sinks will store no event that tombstones of a version erase. Each partition's

@@ -298,7 +298,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		case l.deadLettered || p.dead[letter.Key()]:
 			p.sum.DeadLettered++
 			d.Unwanted += n
-		case p.r.erased(l, content):
+		case p.r.erased(l, p.scratch, i):
 			p.sum.Erased++
 			d.Unwanted += n
 		case n == 0 && p.r.expired(l, content):

@@ -86,8 +86,8 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		}
 		before := len(list)
 		for i := range l.message.Count {
-			letter, content := p.letter(l, i), p.scratch.Content(i)
-			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l, content) {
+			letter := p.letter(l, i)
+			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l, p.scratch, i) {
 				list = append(list, missingRow{of, i})
 			}
 		}
@@ -136,7 +136,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	// Events that intentionally have no row say nothing about the others.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
-		if gone[i] = p.r.gone(l, p.scratch.Content(i)); !gone[i] && first < 0 {
+		if gone[i] = p.r.gone(l, p.scratch, i); !gone[i] && first < 0 {
 			first = i
 		}
 	}

@@ -160,8 +160,15 @@ func (b *Batch) Content(row int) RowContent {
 	}
 }
 
-// The places of three fields in fields.
-var fieldTime, fieldVisitor, fieldSession = placeOf("time"), placeOf("visitor"), placeOf("session")
+// EventKey returns the publishable key of a row, with its generation; "" without one. It aliases the message.
+func (b *Batch) EventKey(row int) string { return b.columns[fieldEventKey].(*buffer[string]).list[row] }
+
+// The places of some fields in fields.
+var (
+	fieldTime, fieldVisitor = placeOf("time"), placeOf("visitor")
+	fieldSession            = placeOf("session")
+	fieldEventKey           = placeOf(ColumnEventKey)
+)
 
 func placeOf(name string) int {
 	for i := range fields {

@@ -148,10 +148,32 @@ func lowered(column string) sqltree.Expr {
 	return sqltree.Call("lower", sqltree.Call("toString", sqltree.Col(column)))
 }
 
-// ownReferrer is the condition that the event's referrer is one of the site's own hosts.
-func ownReferrer(env Env) sqltree.Expr {
+// origin is what says how an event's visitor came, in lower case.
+type origin struct{ referrer, source, medium sqltree.Expr }
+
+// eventOrigin reads the origin of an event.
+func eventOrigin() origin {
+	return origin{lowered(sourceColumns[0]), lowered(sourceColumns[1]), lowered(sourceColumns[2])}
+}
+
+// firstOrigin is the origin of the visitor's first event.
+var firstOrigin = &SessionPart{Name: "first_origin", First: func() sqltree.Expr {
+	o := eventOrigin()
+	return sqltree.Call("tuple", o.referrer, o.source, o.medium)
+}}
+
+// visitorOrigin reads the origin of the first event of an event's visitor.
+func visitorOrigin() origin {
+	part := func(i int64) sqltree.Expr {
+		return sqltree.Call("tupleElement", sqltree.Col(firstOrigin.Name), sqltree.Int(i))
+	}
+	return origin{part(1), part(2), part(3)}
+}
+
+// own is the condition that the referrer is one of the site's own hosts.
+func (o origin) own(env Env) sqltree.Expr {
 	hosts := sqltree.Param(sqltree.ArrayOf(typeString), ownHosts(env.Hosts))
-	return sqltree.Bin(sqltree.In, lowered("referrer_domain"), hosts)
+	return sqltree.Bin(sqltree.In, o.referrer, hosts)
 }
 
 // ownHosts returns hosts as referrerDomain has them. The list is never nil.
@@ -163,28 +185,26 @@ func ownHosts(hosts []string) []string {
 	return list
 }
 
-// channelOf reads the event's channel.
-func channelOf(_ Arguments, env Env) sqltree.Expr {
-	source, referrer := lowered("utm_source"), lowered("referrer_domain")
+// channel reads the channel.
+func (o origin) channel(env Env) sqltree.Expr {
 	has := func(e, channel, otherwise sqltree.Expr) sqltree.Expr {
 		return sqltree.Call("if", sqltree.Bin(sqltree.Ne, e, sqltree.Str("")), channel, otherwise)
 	}
 	none, referral := sqltree.Str(""), sqltree.Str(channelReferral)
 	return sqltree.Call("coalesce",
-		orNull(mapped(lowered("utm_medium"), mediums, mediumChannels)),
-		orNull(sourceKeys.read(source, sourceKeys.channelOf)),
-		orNull(has(source, referral, none)),
-		orNull(sqltree.Call("if", ownReferrer(env), sqltree.Str(channelInternal), none)),
-		orNull(sourceKeys.read(referrer, sourceKeys.channelOf)),
-		has(referrer, referral, sqltree.Str(channelDirect)))
+		orNull(mapped(o.medium, mediums, mediumChannels)),
+		orNull(sourceKeys.read(o.source, sourceKeys.channelOf)),
+		orNull(has(o.source, referral, none)),
+		orNull(sqltree.Call("if", o.own(env), sqltree.Str(channelInternal), none)),
+		orNull(sourceKeys.read(o.referrer, sourceKeys.channelOf)),
+		has(o.referrer, referral, sqltree.Str(channelDirect)))
 }
 
-// sourceNameOf reads the name of the event's source.
-func sourceNameOf(_ Arguments, env Env) sqltree.Expr {
-	source, referrer := lowered("utm_source"), lowered("referrer_domain")
-	named := sqltree.Call("coalesce", orNull(sourceKeys.read(referrer, sourceKeys.names)), referrer)
-	return sqltree.Call("coalesce", orNull(sourceKeys.read(source, sourceKeys.names)), orNull(source),
-		sqltree.Call("if", ownReferrer(env), sqltree.Str(""), named))
+// name reads the name of the source.
+func (o origin) name(env Env) sqltree.Expr {
+	named := sqltree.Call("coalesce", orNull(sourceKeys.read(o.referrer, sourceKeys.names)), o.referrer)
+	return sqltree.Call("coalesce", orNull(sourceKeys.read(o.source, sourceKeys.names)), orNull(o.source),
+		sqltree.Call("if", o.own(env), sqltree.Str(""), named))
 }
 
 // channelValue is one of the channels.
@@ -200,6 +220,10 @@ func (channelValue) Parse(raw jsontext.Value) (any, error) {
 	return word, err
 }
 
+// firstDoc ends what documents say about a visitor's first event.
+const firstDoc = " The first event is looked for in the range and the 12 hours before it, whatever the " +
+	"conditions are. Each visitor has exactly one, so that visitors by it add up to all visitors."
+
 var sourceColumns = []string{"referrer_domain", "utm_source", "utm_medium"}
 
 // channelColumns are the columns that are read from the referrer, the tags of the address and the site's hosts.
@@ -207,16 +231,30 @@ func channelColumns() []Column {
 	return []Column{
 		{
 			Name: "channel", Roles: Filter | Group, Value: channelValue{}, Operators: equality,
-			Privacy: Coarse, Visit: sourceColumns, Expr: channelOf,
+			Privacy: Coarse, Visit: sourceColumns,
+			Expr: func(_ Arguments, env Env) sqltree.Expr { return eventOrigin().channel(env) },
 			Doc: "How the visitor came, by utm_medium, utm_source, and the referrer's host in a table of known " +
 				"hosts: " + strings.Join(channels, ", ") + ". internal is a referrer of the site's own hosts.",
 		},
 		{
 			Name: "sourceName", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: AsEmpty,
-			Privacy: Coarse, Visit: sourceColumns[:2], Expr: sourceNameOf,
+			Privacy: Coarse, Visit: sourceColumns[:2],
+			Expr: func(_ Arguments, env Env) sqltree.Expr { return eventOrigin().name(env) },
 			Doc: "Where the visitor came from: utm_source or the referrer's host, by its name in a table of known " +
 				"sources, so that google.com and google.de are Google. Other sources are in lower case. " +
 				`"" for none and for the site's own hosts.`,
+		},
+		{
+			Name: "firstChannel", Roles: Filter | Group, Value: channelValue{}, Operators: equality,
+			Privacy: Coarse, Session: []*SessionPart{firstOrigin},
+			Expr: func(_ Arguments, env Env) sqltree.Expr { return visitorOrigin().channel(env) },
+			Doc:  "How the visitor came first: the channel of the visitor's first event." + firstDoc,
+		},
+		{
+			Name: "firstSource", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: AsEmpty,
+			Privacy: Coarse, Session: []*SessionPart{firstOrigin},
+			Expr: func(_ Arguments, env Env) sqltree.Expr { return visitorOrigin().name(env) },
+			Doc:  "Where the visitor came from first: the sourceName of the visitor's first event." + firstDoc,
 		},
 	}
 }

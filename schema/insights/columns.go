@@ -205,10 +205,10 @@ var columns = append([]Column{
 	enumDimension("eventDoor", NeverNull, EventDoors, doorField(51, "door", doorOf), Content,
 		"How the event came: `api` is a token or `anonymousEvents`, `key` a browser's post under a publishable key, "+
 			"and `pixel` an image under a publishable key."),
-	stringDimension("eventKey", AsNull, repeatedField(52, "event_key", keyOf), Content,
+	stringDimension("eventKey", AsNull, repeatedField(52, ColumnEventKey, keyOf), Content,
 		"The publishable key that the event came under, with its generation: `<key id>.<generation>`; null for `api`. "+
 			"Anybody can see a publishable key and invent events under it. A filter leaves out the events of a "+
-			"generation."),
+			"generation, and an administrator can erase them in one call."),
 	{
 		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: notFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
 		Doc:  "Why a page was not found. Always null: no event has this yet.",

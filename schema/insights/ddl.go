@@ -45,6 +45,8 @@ const (
 	// before its own. Parts are of the months of arrival, so an insert makes one or two
 	// parts whatever the events' times are.
 	ColumnReceived = "received"
+	// ColumnEventKey is the publishable key that an event came under, with its generation.
+	ColumnEventKey = "event_key"
 )
 
 // Topology is the events table's place, on one server or on a cluster, with the server's abilities.

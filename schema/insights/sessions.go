@@ -1,6 +1,7 @@
 package insights
 
 import (
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
@@ -29,19 +30,23 @@ type SessionPart struct {
 	Name string
 	// Of aggregates it from the session's events.
 	Of func() sqltree.Expr
+	// First is what the first event says, of a part that is about all sessions of the visitor. Such a part has no Of.
+	First func() sqltree.Expr
 }
 
 var (
-	sessionViews  = &SessionPart{"session_views", func() sqltree.Expr { return sqltree.Call("countIf", isPageView()) }}
-	sessionMillis = &SessionPart{"session_millis", func() sqltree.Expr {
+	sessionViews = &SessionPart{Name: "session_views", Of: func() sqltree.Expr {
+		return sqltree.Call("countIf", isPageView())
+	}}
+	sessionMillis = &SessionPart{Name: "session_millis", Of: func() sqltree.Expr {
 		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
 	}}
-	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr {
+	sessionEntry = &SessionPart{Name: "session_entry", Of: func() sqltree.Expr {
 		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
 			return sqltree.Call("argMinIf", page, number, is)
 		})
 	}}
-	sessionExit = &SessionPart{"session_exit", func() sqltree.Expr {
+	sessionExit = &SessionPart{Name: "session_exit", Of: func() sqltree.Expr {
 		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
 			return sqltree.Call("argMaxIf", page, number, is)
 		})
@@ -68,7 +73,11 @@ func SentOrder() []sqltree.Expr {
 // has all of SentOrder, so that states are small: 42 bits of the moment, 16 of the
 // partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
-	var number sqltree.Expr
+	return aggregate(pageOfSpace(Arguments{}, Env{}), sentNumber(), isPageView())
+}
+
+// sentNumber is a number of which SentOrder is the order.
+func sentNumber() (number sqltree.Expr) {
 	order := SentOrder()
 	for i, left := range []int64{86, 70, 16, 0} {
 		part := sqltree.Call("bitShiftLeft", sqltree.Call("toUInt128", order[i]), sqltree.Int(left))
@@ -78,7 +87,50 @@ func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqlt
 			number = sqltree.Call("bitOr", number, part)
 		}
 	}
-	return aggregate(pageOfSpace(Arguments{}, Env{}), number, isPageView())
+	return number
+}
+
+// VisitorKey is the column that tells a site's visitors apart.
+func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
+
+// SessionRows reads the parts of sessions, from rows of events: a row for each session, or for each visitor if all
+// parts are about visitors. keys tell the rows apart.
+func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Select, keys []sqltree.Expr) {
+	ofVisitor := func(p *SessionPart) bool { return p.First != nil }
+	all := !slices.ContainsFunc(parts, func(p *SessionPart) bool { return !ofVisitor(p) })
+	if keys = SessionKey(); all {
+		keys = VisitorKey()
+	}
+	events.GroupBy = keys
+	outer := &sqltree.Select{Sub: events}
+	column := func(e sqltree.Expr, name string) {
+		events.Columns = append(events.Columns, sqltree.Aliased{Expr: e, As: name})
+	}
+	for _, key := range keys {
+		events.Columns = append(events.Columns, sqltree.Aliased{Expr: key})
+		outer.Columns = append(outer.Columns, sqltree.Aliased{Expr: key})
+	}
+	const number = "first_number"
+	for _, p := range parts {
+		switch {
+		case !ofVisitor(p):
+			column(p.Of(), p.Name)
+			outer.Columns = append(outer.Columns, sqltree.Aliased{Expr: sqltree.Col(p.Name)})
+		case all:
+			column(sqltree.Call("argMin", p.First(), sentNumber()), p.Name)
+		default:
+			ofSession := "session_" + p.Name
+			column(sqltree.Call("argMin", p.First(), sentNumber()), ofSession)
+			first := sqltree.Call("argMin", sqltree.Col(ofSession), sqltree.Col(number))
+			outer.Columns = append(outer.Columns,
+				sqltree.Aliased{Expr: sqltree.OverEach(first, VisitorKey()...), As: p.Name})
+		}
+	}
+	if all || !slices.ContainsFunc(parts, ofVisitor) {
+		return events, keys
+	}
+	column(sqltree.Call("min", sentNumber()), number)
+	return outer, keys
 }
 
 // SessionKey are the columns that tell a site's sessions apart.
@@ -137,4 +189,15 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
 	}
+}
+
+// OfSessions reports whether the column is about sessions.
+func (c *Column) OfSessions() bool {
+	own := func(p *SessionPart) bool { return p.First == nil }
+	return slices.ContainsFunc(c.Session, own) || slices.Contains(c.Visit, "session")
+}
+
+// Assigned is the condition that a node assigned the event's session: the event came from a browser, which sends none.
+func Assigned() sqltree.Expr {
+	return sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("door")), sqltree.Int(int64(doorAPI)))
 }

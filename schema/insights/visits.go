@@ -34,7 +34,7 @@ type Counter struct {
 	// without are the types that are not such events, of a counter of all other types.
 	without []Code
 	state   string // the column of the projection; "" if the projection has none
-	last    bool   // whether the number is the time of the last event
+	last    bool   // whether the number is the time of the last event, or its value
 }
 
 // Events counts all events, or those of some types. Its name is not the table's nor a
@@ -137,6 +137,8 @@ func (c *Counter) count(env Env) sqltree.Expr {
 	switch {
 	case c.last && (env.Visits || env.States):
 		return sqltree.Call("max", sqltree.Col(c.Name))
+	case c.last && c.value != nil:
+		return sqltree.Call("maxIf", c.value(), c.is())
 	case c.last:
 		return sqltree.Call("max", TimeExpr())
 	case env.Visits, env.States:

@@ -74,10 +74,16 @@ func Call(name constant, args ...Expr) Expr { return call{name: name, args: args
 // its arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
-type over struct{ e Expr }
+type over struct {
+	e  Expr
+	by []Expr
+}
 
 // OverAll is an aggregate of all rows that a statement has before its limit.
-func OverAll(aggregate Expr) Expr { return over{aggregate} }
+func OverAll(aggregate Expr) Expr { return over{e: aggregate} }
+
+// OverEach is an aggregate of all rows with the same values of by.
+func OverEach(aggregate Expr, by ...Expr) Expr { return over{aggregate, by} }
 
 type lambda struct {
 	names []string

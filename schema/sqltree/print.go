@@ -49,7 +49,12 @@ func (c call) print(p *printer) {
 
 func (o over) print(p *printer) {
 	o.e.print(p)
-	p.write(" OVER ()")
+	p.write(" OVER (")
+	if len(o.by) > 0 {
+		p.write("PARTITION BY ")
+		p.list(o.by)
+	}
+	p.write(")")
 }
 
 func (l lambda) print(p *printer) {

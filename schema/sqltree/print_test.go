@@ -41,6 +41,7 @@ func TestExpressions(t *testing.T) {
 		{Call("f", a, Bin(Or, b, c), Call("g")), "f(a, b OR c, g())"},
 		{Parametric("f", []Expr{Int(1), Str("x")}, a, Bin(Or, b, c)), "f(1, 'x')(a, b OR c)"},
 		{OverAll(Call("count")), "count() OVER ()"},
+		{OverEach(Call("min", a), b, Call("f", c)), "min(a) OVER (PARTITION BY b, f(c))"},
 		{AllOf(), "1"},
 		{AnyOf(), "0"},
 		{AllOf(a, Bin(Or, b, c), a), "a AND (b OR c) AND a"},

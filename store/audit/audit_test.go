@@ -472,6 +472,9 @@ func TestAuditOfErasures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := st.Sites.AskKeyErasure(ctx, tenant.Site.ID, "k.1", time.Now(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := conn.Exec(t.Context(), "update erasures set done_at = now() - interval '1 year', log_until = now() - interval '1 year'"); err != nil {
 		t.Fatal(err)
 	}
@@ -480,8 +483,20 @@ func TestAuditOfErasures(t *testing.T) {
 	}
 	kind := "visitor-erasure"
 	got := []string{}
+	key := ""
 	for _, e := range audited(t, st, tenant.Organization.ID, audit.AuditFilter{ObjectType: &kind}) {
+		if text := line(e); strings.Contains(text, "eventKey") {
+			key += text + "\n"
+			continue
+		}
 		got = append(got, e.Target.ID+" "+line(e))
+	}
+	for _, part := range []string{
+		"create visitor-erasure eraseSiteVisitor null>", `"eventKey": "k.1"`, "by user acme-admin", "delete visitor-erasure",
+	} {
+		if !strings.Contains(key, part) || strings.Count(key, "\n") != 2 {
+			t.Errorf("%q is not in the entries of a key: %s", part, key)
+		}
 	}
 	const visitor = "-9223372036854775801"
 	want := []string{

@@ -129,7 +129,7 @@ func auditedTables() []auditedTable {
 			"r.site_space_id", "site_space_id", "#overrides"),
 		keyed("site_visitor_auth", "site-visitor-auth", inSite, "r.site_id", "site_id", "fallback_url !key"),
 		keyed("retentions", "site-insights-settings", inSite, "r.site_id", "site_id", "days"),
-		keyed("erasures", "visitor-erasure", inSite, "r.visitor::text", "site_id visitor", "visitor"),
+		keyed("erasures", "visitor-erasure", inSite, "r.visitor::text", "site_id visitor", "visitor event_key"),
 
 		ownID("conversations", "conversation", inOrganization, "source source_id impact"),
 		ownID("issues_clusters", "issues-cluster", inOrganization, "label muted"),

@@ -188,11 +188,11 @@ func (q *Queries) IncludeFileRefs(ctx context.Context, arg IncludeFileRefsParams
 }
 
 const insertDocuments = `-- name: InsertDocuments :exec
-insert into documents (space_id, hash, content, file_refs)
-select $1, d.hash, d.content, nullif(d.file_refs, '')::jsonb
+insert into documents (space_id, hash, content, file_refs, words)
+select $1, d.hash, d.content, nullif(d.file_refs, '')::jsonb, d.words
 from (
     select unnest($2::text[]) as hash, unnest($3::bytea[]) as content,
-           unnest($4::text[]) as file_refs
+           unnest($4::text[]) as file_refs, unnest($5::integer[]) as words
 ) d
 on conflict do nothing
 `
@@ -202,6 +202,7 @@ type InsertDocumentsParams struct {
 	Hashes   []string
 	Contents [][]byte
 	FileRefs []string
+	Words    []int32
 }
 
 // The hashes come in order, so that two requests with the same documents wait for each other instead of deadlocking.
@@ -211,6 +212,7 @@ func (q *Queries) InsertDocuments(ctx context.Context, arg InsertDocumentsParams
 		arg.Hashes,
 		arg.Contents,
 		arg.FileRefs,
+		arg.Words,
 	)
 	return err
 }
@@ -242,24 +244,30 @@ func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentPa
 	return err
 }
 
-const setDocumentFileRefs = `-- name: SetDocumentFileRefs :exec
-update documents d set file_refs = n.file_refs::jsonb
+const setDocumentFacts = `-- name: SetDocumentFacts :exec
+update documents d set file_refs = n.file_refs::jsonb, words = n.words
 from (
     select unnest($1::text[]) as space_id, unnest($2::text[]) as hash,
-           unnest($3::text[]) as file_refs
+           unnest($3::text[]) as file_refs, unnest($4::integer[]) as words
 ) n
 where d.space_id = n.space_id and d.hash = n.hash
 `
 
-type SetDocumentFileRefsParams struct {
+type SetDocumentFactsParams struct {
 	Spaces   []string
 	Hashes   []string
 	FileRefs []string
+	Words    []int32
 }
 
 // Index: documents_pkey.
-func (q *Queries) SetDocumentFileRefs(ctx context.Context, arg SetDocumentFileRefsParams) error {
-	_, err := q.db.Exec(ctx, setDocumentFileRefs, arg.Spaces, arg.Hashes, arg.FileRefs)
+func (q *Queries) SetDocumentFacts(ctx context.Context, arg SetDocumentFactsParams) error {
+	_, err := q.db.Exec(ctx, setDocumentFacts,
+		arg.Spaces,
+		arg.Hashes,
+		arg.FileRefs,
+		arg.Words,
+	)
 	return err
 }
 
@@ -365,7 +373,7 @@ select u.space_id, u.hash, u.content
 from (
     select d.space_id, d.hash, d.content,
            sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
-    from (select space_id, hash, content, created_at, file_refs from documents where file_refs is null order by space_id, hash limit 1000) d
+    from (select space_id, hash, content, created_at, file_refs, words from documents where file_refs is null or words is null order by space_id, hash limit 1000) d
 ) u
 where u.before < $1::bigint
 `
@@ -376,8 +384,8 @@ type UnreadDocumentsRow struct {
 	Content []byte
 }
 
-// Some documents whose file_refs were not read: one at least, and more up to a number of bytes.
-// Index: documents_unread (space_id, hash) where file_refs is null.
+// Some documents whose file_refs or words were not read: one at least, and more up to a number of bytes.
+// Index: documents_unread (space_id, hash) where file_refs is null or words is null.
 func (q *Queries) UnreadDocuments(ctx context.Context, bytes int64) ([]UnreadDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, unreadDocuments, bytes)
 	if err != nil {

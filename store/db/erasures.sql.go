@@ -13,8 +13,9 @@ import (
 )
 
 const addTombstones = `-- name: AddTombstones :exec
-insert into tombstones (version, site_id, visitor, before)
-select e.version, e.site_id, e.visitor, e.erased_until from erasures e where e.version = $1 and e.done_at is null
+insert into tombstones (version, site_id, visitor, event_key, before)
+select e.version, e.site_id, e.visitor, e.event_key, e.erased_until
+from erasures e where e.version = $1 and e.done_at is null
 `
 
 // Index: erasures_pending.
@@ -24,8 +25,9 @@ func (q *Queries) AddTombstones(ctx context.Context, version *int64) error {
 }
 
 const askErasure = `-- name: AskErasure :one
-insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
-values ($1, $2, $3, $3, $3::timestamptz + $4::interval)
+insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
+values ($1, $2, $3, $4, $4,
+    $4::timestamptz + $5::interval)
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
@@ -34,14 +36,15 @@ on conflict (site_id, visitor) do update set
     mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
     done_at      = case when e.erased_until >= excluded.erased_until then e.done_at end,
     erased_until = greatest(e.erased_until, excluded.erased_until)
-returning site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at
+returning site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key
 `
 
 type AskErasureParams struct {
-	SiteID  string
-	Visitor int64
-	Until   time.Time
-	Keep    pgtype.Interval
+	SiteID   string
+	Visitor  int64
+	EventKey *string
+	Until    time.Time
+	Keep     pgtype.Interval
 }
 
 // Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
@@ -50,6 +53,7 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 	row := q.db.QueryRow(ctx, askErasure,
 		arg.SiteID,
 		arg.Visitor,
+		arg.EventKey,
 		arg.Until,
 		arg.Keep,
 	)
@@ -63,6 +67,7 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 		&i.ErasedUntil,
 		&i.MutatedAt,
 		&i.DoneAt,
+		&i.EventKey,
 	)
 	return i, err
 }
@@ -72,7 +77,7 @@ with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit $2::integer for update
 )
 update erasures e set version = $1 from batch b where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, e.erased_until
+returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until
 `
 
 type BeginErasuresParams struct {
@@ -83,6 +88,7 @@ type BeginErasuresParams struct {
 type BeginErasuresRow struct {
 	SiteID      string
 	Visitor     int64
+	EventKey    string
 	ErasedUntil time.Time
 }
 
@@ -96,7 +102,12 @@ func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([
 	items := []BeginErasuresRow{}
 	for rows.Next() {
 		var i BeginErasuresRow
-		if err := rows.Scan(&i.SiteID, &i.Visitor, &i.ErasedUntil); err != nil {
+		if err := rows.Scan(
+			&i.SiteID,
+			&i.Visitor,
+			&i.EventKey,
+			&i.ErasedUntil,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -150,7 +161,8 @@ func (q *Queries) BeginRetention(ctx context.Context, most int32) ([]BeginRetent
 }
 
 const begunErasures = `-- name: BegunErasures :many
-select version::bigint as version, erased_until, site_id, visitor from erasures
+select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key
+from erasures
 where done_at is null and version is not null and mutated_at is null order by version
 `
 
@@ -159,6 +171,7 @@ type BegunErasuresRow struct {
 	ErasedUntil time.Time
 	SiteID      string
 	Visitor     int64
+	EventKey    string
 }
 
 // Index: erasures_pending. They have tombstones, and their rows may still be there.
@@ -177,6 +190,7 @@ func (q *Queries) BegunErasures(ctx context.Context) ([]BegunErasuresRow, error)
 			&i.ErasedUntil,
 			&i.SiteID,
 			&i.Visitor,
+			&i.EventKey,
 		); err != nil {
 			return nil, err
 		}
@@ -211,7 +225,7 @@ func (q *Queries) CarriedOut(ctx context.Context, arg CarriedOutParams) error {
 }
 
 const erasure = `-- name: Erasure :one
-select site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at from erasures where site_id = $1 and visitor = $2
+select site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key from erasures where site_id = $1 and visitor = $2
 `
 
 type ErasureParams struct {
@@ -232,6 +246,7 @@ func (q *Queries) Erasure(ctx context.Context, arg ErasureParams) (Erasure, erro
 		&i.ErasedUntil,
 		&i.MutatedAt,
 		&i.DoneAt,
+		&i.EventKey,
 	)
 	return i, err
 }
@@ -433,7 +448,8 @@ func (q *Queries) TombstoneVersion(ctx context.Context) (int64, error) {
 }
 
 const tombstonesAfter = `-- name: TombstonesAfter :many
-select version, site_id, visitor, before from tombstones where version > $1 and version <= $2 order by version
+select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before
+from tombstones where version > $1 and version <= $2 order by version
 `
 
 type TombstonesAfterParams struct {
@@ -441,20 +457,29 @@ type TombstonesAfterParams struct {
 	Upto  int64
 }
 
+type TombstonesAfterRow struct {
+	Version  int64
+	SiteID   string
+	Visitor  int64
+	EventKey string
+	Before   time.Time
+}
+
 // Index: tombstones_pkey.
-func (q *Queries) TombstonesAfter(ctx context.Context, arg TombstonesAfterParams) ([]Tombstone, error) {
+func (q *Queries) TombstonesAfter(ctx context.Context, arg TombstonesAfterParams) ([]TombstonesAfterRow, error) {
 	rows, err := q.db.Query(ctx, tombstonesAfter, arg.After, arg.Upto)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []Tombstone{}
+	items := []TombstonesAfterRow{}
 	for rows.Next() {
-		var i Tombstone
+		var i TombstonesAfterRow
 		if err := rows.Scan(
 			&i.Version,
 			&i.SiteID,
 			&i.Visitor,
+			&i.EventKey,
 			&i.Before,
 		); err != nil {
 			return nil, err

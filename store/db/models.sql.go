@@ -263,6 +263,7 @@ type Erasure struct {
 	ErasedUntil time.Time
 	MutatedAt   *time.Time
 	DoneAt      *time.Time
+	EventKey    *string
 }
 
 type Expiry struct {
@@ -764,13 +765,6 @@ type Token struct {
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
-}
-
-type Tombstone struct {
-	Version int64
-	SiteID  string
-	Visitor int64
-	Before  time.Time
 }
 
 type Translation struct {

@@ -1,10 +1,10 @@
 -- name: InsertDocuments :exec
 -- The hashes come in order, so that two requests with the same documents wait for each other instead of deadlocking.
-insert into documents (space_id, hash, content, file_refs)
-select sqlc.arg(space_id), d.hash, d.content, nullif(d.file_refs, '')::jsonb
+insert into documents (space_id, hash, content, file_refs, words)
+select sqlc.arg(space_id), d.hash, d.content, nullif(d.file_refs, '')::jsonb, d.words
 from (
     select unnest(sqlc.arg(hashes)::text[]) as hash, unnest(sqlc.arg(contents)::bytea[]) as content,
-           unnest(sqlc.arg(file_refs)::text[]) as file_refs
+           unnest(sqlc.arg(file_refs)::text[]) as file_refs, unnest(sqlc.arg(words)::integer[]) as words
 ) d
 on conflict do nothing;
 
@@ -44,13 +44,13 @@ where s.id = any(sqlc.arg(spaces)::text[]) and (
 );
 
 -- name: UnreadDocuments :many
--- Some documents whose file_refs were not read: one at least, and more up to a number of bytes.
--- Index: documents_unread (space_id, hash) where file_refs is null.
+-- Some documents whose file_refs or words were not read: one at least, and more up to a number of bytes.
+-- Index: documents_unread (space_id, hash) where file_refs is null or words is null.
 select u.space_id, u.hash, u.content
 from (
     select d.space_id, d.hash, d.content,
            sum(octet_length(d.content)) over (order by d.space_id, d.hash) - octet_length(d.content) as before
-    from (select * from documents where file_refs is null order by space_id, hash limit 1000) d
+    from (select * from documents where file_refs is null or words is null order by space_id, hash limit 1000) d
 ) u
 where u.before < sqlc.arg(bytes)::bigint;
 
@@ -65,12 +65,12 @@ from (
 ) u
 where u.before < sqlc.arg(bytes)::bigint;
 
--- name: SetDocumentFileRefs :exec
+-- name: SetDocumentFacts :exec
 -- Index: documents_pkey.
-update documents d set file_refs = n.file_refs::jsonb
+update documents d set file_refs = n.file_refs::jsonb, words = n.words
 from (
     select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(hashes)::text[]) as hash,
-           unnest(sqlc.arg(file_refs)::text[]) as file_refs
+           unnest(sqlc.arg(file_refs)::text[]) as file_refs, unnest(sqlc.arg(words)::integer[]) as words
 ) n
 where d.space_id = n.space_id and d.hash = n.hash;
 

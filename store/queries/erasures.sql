@@ -1,8 +1,9 @@
 -- name: AskErasure :one
 -- Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
 -- place if it is not done.
-insert into erasures as e (site_id, visitor, asked_at, erased_until, log_until)
-values ($1, $2, sqlc.arg(until), sqlc.arg(until), sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
+insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
+values ($1, $2, sqlc.narg(event_key), sqlc.arg(until), sqlc.arg(until),
+    sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
@@ -38,17 +39,19 @@ with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit sqlc.arg(most)::integer for update
 )
 update erasures e set version = sqlc.arg(version) from batch b where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, e.erased_until;
+returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until;
 
 -- name: AddTombstones :exec
 -- Index: erasures_pending.
-insert into tombstones (version, site_id, visitor, before)
-select e.version, e.site_id, e.visitor, e.erased_until from erasures e where e.version = $1 and e.done_at is null;
+insert into tombstones (version, site_id, visitor, event_key, before)
+select e.version, e.site_id, e.visitor, e.event_key, e.erased_until
+from erasures e where e.version = $1 and e.done_at is null;
 
 -- name: BegunErasures :many
 -- Index: erasures_pending. They have tombstones, and their rows may still be there.
 -- Sorts: those that are under way.
-select version::bigint as version, erased_until, site_id, visitor from erasures
+select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key
+from erasures
 where done_at is null and version is not null and mutated_at is null order by version;
 
 -- name: RetryErasures :exec
@@ -81,7 +84,8 @@ select version from tombstone_version;
 
 -- name: TombstonesAfter :many
 -- Index: tombstones_pkey.
-select version, site_id, visitor, before from tombstones where version > sqlc.arg(after) and version <= sqlc.arg(upto) order by version;
+select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before
+from tombstones where version > sqlc.arg(after) and version <= sqlc.arg(upto) order by version;
 
 -- name: Retention :one
 -- Index: retentions_pkey.

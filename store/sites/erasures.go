@@ -2,6 +2,8 @@ package sites
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Erasure is a visitor's erasure as Postgres has it.
+// Erasure is the erasure of a visitor, or of a key's events, as Postgres has it.
 type Erasure = db.Erasure
 
 // A visitor's hash uses all 64 bits; Postgres has signed numbers only.
@@ -33,6 +35,26 @@ const MaxErasures = 10_000
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
+	return s.askErasure(ctx, site, visitor, nil, until, keep)
+}
+
+// AskKeyErasure requests the erasure of the events under a publishable key's generation, which were received before
+// until, as AskErasure does.
+func (s *Store) AskKeyErasure(
+	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
+) (Erasure, error) {
+	return s.askErasure(ctx, site, keyMark(eventKey), &eventKey, until, keep)
+}
+
+// keyMark stands where erasures have the hash of a visitor.
+func keyMark(eventKey string) uint64 {
+	sum := sha256.Sum256([]byte("event key " + eventKey))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+func (s *Store) askErasure(
+	ctx context.Context, site string, visitor uint64, eventKey *string, until time.Time, keep time.Duration,
+) (Erasure, error) {
 	switch pending, err := s.db.Queries.SiteErasures(ctx, db.SiteErasuresParams{SiteID: site,
 		Visitor: toBigint(visitor), Until: until}); {
 	case err != nil:
@@ -44,7 +66,7 @@ func (s *Store) AskErasure(
 	interval := toInterval(keep)
 	interval.Valid = keep > 0
 	e, err := s.db.Queries.AskErasure(ctx, db.AskErasureParams{
-		SiteID: site, Visitor: toBigint(visitor), Until: until, Keep: interval,
+		SiteID: site, Visitor: toBigint(visitor), EventKey: eventKey, Until: until, Keep: interval,
 	})
 	return e, postgres.Interpret(err, "erasure of a visitor")
 }
@@ -53,6 +75,12 @@ func (s *Store) AskErasure(
 func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasure, error) {
 	e, err := s.db.Queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(visitor)})
 	return e, postgres.Interpret(err, "erasure of this visitor")
+}
+
+// KeyErasure reads the erasure of the events under a publishable key's generation.
+func (s *Store) KeyErasure(ctx context.Context, site, eventKey string) (Erasure, error) {
+	e, err := s.db.Queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(keyMark(eventKey))})
+	return e, postgres.Interpret(err, "erasure of this key's events")
 }
 
 // BeginErasures assigns tombstones of a new version to at most most visitors, in the order of their requests. Version
@@ -76,7 +104,8 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 		b.Version = version
 		for _, r := range rows {
 			b.Visitors = append(b.Visitors, schema.Tombstone{
-				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
+				Before: r.ErasedUntil,
 			})
 		}
 		return q.AddTombstones(ctx, &version)
@@ -99,7 +128,8 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 		}
 		b := &list[len(list)-1]
 		b.Visitors = append(b.Visitors, schema.Tombstone{
-			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.ErasedUntil,
+			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
+			Before: r.ErasedUntil,
 		})
 	}
 	return list, postgres.Interpret(err, "erasures")
@@ -146,7 +176,8 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	rows, err := s.db.Queries.TombstonesAfter(ctx, db.TombstonesAfterParams{After: after, Upto: version})
 	for _, r := range rows {
 		list = append(list, schema.Tombstone{
-			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), Before: r.Before,
+			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
+			Before: r.Before,
 		})
 	}
 	return list, version, postgres.Interpret(err, "tombstones")

@@ -41,8 +41,7 @@ func Tokens(text string, most int) []Token {
 			word = word[:0]
 			continue
 		default:
-			// The prolonged sound mark belongs to several scripts, and therefore to none.
-			if pairs := unicode.In(r, unspaced...) || r == 'ー'; pairs != inPairs {
+			if pairs := isUnspaced(r); pairs != inPairs {
 				t.end(word, inPairs)
 				word, inPairs = word[:0], pairs
 			}
@@ -55,6 +54,10 @@ func Tokens(text string, most int) []Token {
 	t.end(word, inPairs)
 	return t.tokens[:min(len(t.tokens), t.most)]
 }
+
+// isUnspaced reports whether a letter is of a script without blanks between words. The prolonged sound mark belongs to
+// several of them, and therefore to none in Unicode.
+func isUnspaced(r rune) bool { return unicode.In(r, unspaced...) || r == 'ー' }
 
 type tokenizer struct {
 	tokens   []Token

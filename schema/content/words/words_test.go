@@ -256,3 +256,22 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// TestCount checks that a text has as many words as its last token says.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	letters := []rune("aZ9 .-\n_'éßｶﾞ漢字ーっสระ한글ا\u0301\u200dﬁ½①")
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.SampledFrom(letters)).Draw(t, "text"))
+		want := 0
+		if tokens := Tokens(text, 1<<20); len(tokens) > 0 {
+			want = tokens[len(tokens)-1].Position
+		}
+		if got := Count(text); got != want {
+			t.Fatalf("%q: %d words, want %d", text, got, want)
+		}
+	})
+	if n := Count("Install the CLI, then run `octavo site`."); n != 7 {
+		t.Errorf("%d words, want 7", n)
+	}
+}

@@ -1,0 +1,60 @@
+package query
+
+import (
+	"context"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// assigned reports whether a scope may have events whose sessions nodes assigned. Its statement ends with the first
+// such event. Without an answer in time there may be some.
+func (s *Service) assigned(ctx context.Context, sc scope) bool {
+	st := sc.assignedEvents().Print()
+	found, none := false, new(uint8)
+	err := s.sources.query(s.config.choosing(ctx), st.SQL, arguments(st.Params), []any{none}, func() { found = true })
+	return found || err != nil
+}
+
+// assignedEvents reads one of the scope's events whose sessions nodes assigned. It leaves out conditions on sessions.
+func (s scope) assignedEvents() *sqltree.Select {
+	s.where = slices.DeleteFunc(slices.Clone(s.where), func(c condition) bool {
+		return slices.ContainsFunc(reads([]condition{c}), func(r ref) bool { return len(r.column.Session) > 0 })
+	})
+	s.source, s.env.Visits, s.sessions = rawEvents, false, nil
+	one := sqltree.Aliased{Expr: sqltree.Call("toUInt8", sqltree.Int(1))}
+	tree := s.read([]sqltree.Aliased{one}, insights.Assigned())
+	tree.Limit = 1
+	return tree
+}
+
+// tellsSessions reports whether one of the columns is about sessions.
+func tellsSessions(refs []ref) bool {
+	return slices.ContainsFunc(refs, func(r ref) bool { return r.column.OfSessions() })
+}
+
+// sessionScopes returns both ranges of a plan that is about sessions.
+func (p plan) sessionScopes() []scope {
+	if !tellsSessions(slices.Concat(p.groups, p.measures(), reads(p.where))) {
+		return nil
+	}
+	if p.compare == nil {
+		return []scope{p.scope}
+	}
+	return []scope{p.scope, p.compare.of(p).scope}
+}
+
+func (f funnel) sessionScopes() []scope {
+	if len(f.by.Key) == len(insights.SessionKey()) || tellsSessions(reads(append(f.steps, f.where)...)) {
+		return []scope{f.scope}
+	}
+	return nil
+}
+
+func (p retention) sessionScopes() []scope {
+	if tellsSessions(reads(p.where, p.first, p.again)) {
+		return []scope{p.scope}
+	}
+	return nil
+}

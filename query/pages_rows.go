@@ -1,0 +1,52 @@
+package query
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// pageRow is a page with its metrics.
+type pageRow struct {
+	schema.SitePage
+	kind    string
+	seen    bool     // whether it has events in the range
+	metrics [][]byte // of the output columns
+	place   rowPlace
+}
+
+// rowPlace is what a row sorts by. Rows without a value come before all others.
+type rowPlace struct {
+	known  bool // whether the row has a value
+	number int64
+	text   string
+	key    pageID // breaks ties
+}
+
+// pageID tells pages apart: a page of a space, or a path outside any space.
+type pageID struct{ space, page, path string }
+
+func (id pageID) compare(other pageID) int {
+	return cmp.Or(
+		strings.Compare(id.space, other.space), strings.Compare(id.page, other.page),
+		strings.Compare(id.path, other.path),
+	)
+}
+
+// compare compares two places in an order.
+func (r rowPlace) compare(other rowPlace, desc bool) int {
+	known := func(place rowPlace) int {
+		if place.known {
+			return 1
+		}
+		return 0
+	}
+	c := cmp.Or(
+		cmp.Compare(known(r), known(other)), cmp.Compare(r.number, other.number), strings.Compare(r.text, other.text),
+	)
+	if desc {
+		c = -c
+	}
+	return cmp.Or(c, r.key.compare(other.key))
+}

@@ -1,0 +1,31 @@
+package words
+
+import (
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Count returns the number of words of a text: the last position of its tokens. Each letter of a script without blanks
+// between words is a word.
+func Count(text string) (n int) {
+	in := false // a word
+	inPairs := false
+	for _, r := range norm.NFKC.String(text) {
+		switch {
+		case unicode.IsMark(r) && in:
+		case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+			in = false
+			continue
+		default:
+			if pairs := isUnspaced(r); pairs != inPairs {
+				in, inPairs = false, pairs
+			}
+		}
+		if !in || inPairs {
+			n++
+		}
+		in = true
+	}
+	return n
+}

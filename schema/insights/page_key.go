@@ -1,0 +1,82 @@
+package insights
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// This file has the columns that group events by pages for lists of pages. Requests do not name them.
+
+// PageKey is the page that an event is about: a page of a space, or for an event outside any space the canonical path
+// of its address. Its value is the space, the page and the path, of which the others are "". An event of a space
+// without a page is about no page.
+var PageKey = &Column{
+	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
+	Expr: func(Arguments, Env) sqltree.Expr {
+		return pageKey(sqltree.Col("space"), sqltree.Col("page"), CanonicalPath(sqltree.Col("url")))
+	},
+	HasValue: func() sqltree.Expr { return sqltree.AnyOf(outsideSpaces(), notEmpty("page")()) },
+	Grouped: &Grouped{
+		Keys: func() []sqltree.Expr {
+			hash := func(e sqltree.Expr) sqltree.Expr { return sqltree.Call("sipHash64", e) }
+			return []sqltree.Expr{hash(sqltree.Col("space")), sqltree.Call("if", outsideSpaces(),
+				hash(CanonicalPath(sqltree.Col("url"))), hash(sqltree.Col("page")))}
+		},
+		Value: func() sqltree.Expr {
+			some := func(e sqltree.Expr) sqltree.Expr { return sqltree.Call("any", e) }
+			return pageKey(some(sqltree.Col("space")), some(sqltree.Col("page")),
+				some(CanonicalPath(sqltree.Col("url"))))
+		},
+	},
+}
+
+func outsideSpaces() sqltree.Expr {
+	return sqltree.Bin(sqltree.Eq, sqltree.Col("space"), sqltree.Str(""))
+}
+
+func pageKey(space, page, path sqltree.Expr) sqltree.Expr {
+	none := sqltree.Str("")
+	return sqltree.Call("if", sqltree.Bin(sqltree.Eq, space, none), sqltree.Call("tuple", none, none, path),
+		sqltree.Call("tuple", space, page, none))
+}
+
+// CanonicalPath reads the path of a URL without a slash at its end.
+func CanonicalPath(url sqltree.Expr) sqltree.Expr {
+	path := urlPath(url)
+	letters := sqltree.Call("length", path)
+	slash := sqltree.Call("endsWith", path, sqltree.Str("/"))
+	return sqltree.Call("if", sqltree.AllOf(sqltree.Bin(sqltree.Gt, letters, sqltree.Int(1)), slash),
+		sqltree.Call("substring", path, sqltree.Int(1), sqltree.Bin(sqltree.Sub, letters, sqltree.Int(1))), path)
+}
+
+// pageKeyValue is a tuple of three texts, which no request or answer has.
+type pageKeyValue struct{}
+
+func (pageKeyValue) Shape() string                     { return "page" }
+func (pageKeyValue) Type() sqltree.Type                { return sqltree.T("Tuple(String,String,String)") }
+func (pageKeyValue) New() any                          { return new([]any) }
+func (pageKeyValue) Parse(jsontext.Value) (any, error) { return nil, errors.New("has no filter") }
+func (pageKeyValue) Append(dst []byte, scanned any) []byte {
+	text, _ := json.Marshal(*scanned.(*[]any)) // texts always marshal
+	return append(dst, text...)
+}
+
+// LastTitle is the title with which a group's last event that has one was sent. Of events of one moment it is the
+// greatest.
+var LastTitle = func() *Column {
+	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {
+		return sqltree.Call("tupleElement", lastTitle.count(env), sqltree.Int(2))
+	}, lastTitle)
+	return &c
+}()
+
+// lastTitle is the time and the title of the last event with a title.
+var lastTitle = &Counter{
+	Name: "last_title", last: true, is: notEmpty("page_title"), value: func() sqltree.Expr {
+		return sqltree.Call("tuple", TimeExpr(), sqltree.Call("toString", sqltree.Col("page_title")))
+	},
+}

@@ -1,0 +1,22 @@
+package schema
+
+import "time"
+
+// SitePage is a page of a site's spaces as lists of what is read know it.
+type SitePage struct {
+	Space, ID string
+	Title     string
+	// Path has the slugs from the root of the space down to the page.
+	Path string
+	// Owner made the last change of the page; nil if nobody is known.
+	Owner    *SitePageOwner
+	EditedAt time.Time
+	// Words is the number of words of the page's document; negative if they were not counted.
+	Words int
+}
+
+// SitePageOwner is the user who made the last change of a page.
+type SitePageOwner struct {
+	ID          string `json:"id"`
+	DisplayName string `json:"displayName"`
+}
