@@ -15,6 +15,7 @@
 //	content     collections and spaces: pages, change requests, comments, search, exports, Git
 //	apps        integrations, OpenAPI specifications, conversations
 //	insights    events, queries, erasure
+//	docs        the reference: pages that describe the operations, and guides
 //	tracker     the script that pages load, and the snippets that load it
 //	remote      clients of other hosts: Git, mail, webhooks, translators, pages on the web
 //	jobs        what runs in the background: one file per kind of job

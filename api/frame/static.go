@@ -18,6 +18,9 @@ type Static struct {
 	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and others for an hour.
 	Fixed bool
 	Plain []byte
+	// Policy is the Content-Security-Policy of a page of our own. Caches ask each time whether they have it, search
+	// engines leave it out, and no other site may load or frame it. It is empty for other files.
+	Policy string
 	// Compressed returns the file's compressed forms. The first request calls it.
 	Compressed func() Compressed
 }
@@ -30,18 +33,17 @@ const (
 	keepHour  = "public, max-age=3600"
 )
 
-// static serves a file to pages of any origin. With `integrity`, browsers load it under the rules for other origins.
+// static serves a file.
 func static(file Static) fasthttp.RequestHandler {
 	sum := sha256.Sum256(file.Plain)
-	hash, keep := hex.EncodeToString(sum[:16]), keepHour
-	if file.Fixed {
-		keep = keepFixed
-	}
+	hash := hex.EncodeToString(sum[:16])
 	return func(ctx *fasthttp.RequestCtx) {
 		header := &ctx.Response.Header
-		header.SetCanonical(headerAllowOrigin, anyOrigin)
-		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		header.Set("Cache-Control", keep)
+		if file.Policy != "" {
+			ownPageHeaders(header, file.Policy)
+		} else {
+			sharedHeaders(header, file.Fixed)
+		}
 		header.SetCanonical(headerContentTypeOptions, noSniff)
 		header.Add("Vary", "Accept-Encoding")
 		body, encoding := file.Plain, ""
@@ -64,4 +66,27 @@ func static(file Static) fasthttp.RequestHandler {
 		}
 		ctx.Response.SetBodyRaw(body)
 	}
+}
+
+// sharedHeaders let pages of any origin load the file. With `integrity`, browsers load it under the rules for other
+// origins.
+func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
+	header.SetCanonical(headerAllowOrigin, anyOrigin)
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	if fixed {
+		header.Set("Cache-Control", keepFixed)
+	} else {
+		header.Set("Cache-Control", keepHour)
+	}
+}
+
+// ownPageHeaders keep a page of our own away from other sites.
+func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("X-Robots-Tag", "noindex")
+	header.Set("Referrer-Policy", "no-referrer")
 }
