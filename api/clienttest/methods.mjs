@@ -17,7 +17,8 @@ for (const [group, methods] of Object.entries(api)) {
         requested = undefined;
         method(...names.map((argument) => (argument === 'query' || argument === 'data' ? {} : `{${argument}}`)));
         if (requested !== undefined) {
-            lines.push(`${requested.method} ${decodeURIComponent(requested.path)} ${group}.${name}(${names.join(', ')})`);
+            const route = `${requested.method} ${decodeURIComponent(requested.path)}`;
+            lines.push(`${route} ${group}.${name}(${names.join(', ')})`);
         }
     }
 }

@@ -18,9 +18,9 @@
 //
 // # Why pages are built in memory
 //
-// The first request builds all pages from the table and the OpenAPI document: TestBuildIsFast bounds the time. A copy of
-// each page in the repository would be three megabytes that change with each operation. The frame compresses a page at
-// its first request, and answers with an ETag.
+// The first request builds all pages from the table and the OpenAPI document: TestBuildIsFast bounds the time. A copy
+// of each page in the repository would be three megabytes that change with each operation. The frame compresses a page
+// at its first request, and answers with an ETag.
 //
 // # Adding
 //

@@ -61,7 +61,8 @@ func TestEveryOperationHasAPage(t *testing.T) {
 			continue
 		}
 		html, twin := string(pages["/docs/"+op.Tag].Plain), string(pages["/docs/"+op.Tag+".md"].Plain)
-		for _, want := range []string{`id="` + op.ID + `"`, `data-method="` + op.Method + `" data-path="` + op.Route() + `"`} {
+		route := `data-method="` + op.Method + `" data-path="` + op.Route() + `"`
+		for _, want := range []string{`id="` + op.ID + `"`, route} {
 			if strings.Count(html, want) != 1 {
 				t.Errorf("%s: the page has %d of %s", op.ID, strings.Count(html, want), want)
 			}

@@ -49,14 +49,17 @@ func readGuides() ([]*page, error) {
 		if i == 0 {
 			name = ""
 		}
-		pages = append(pages, &page{Name: name, Title: g.Title, Doc: g.Doc, Guide: &guide{Markdown: source, HTML: html}})
+		text := &guide{Markdown: source, HTML: html}
+		pages = append(pages, &page{Name: name, Title: g.Title, Doc: g.Doc, Guide: text})
 	}
 	return pages, nil
 }
 
 var markdownWriter = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(pageLinks{}, 100))),
+	goldmark.WithParserOptions(
+		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(pageLinks{}, 100)),
+	),
 )
 
 // renderGuide turns a guide into HTML. Its texts are ours, so it may not contain HTML, and goldmark leaves that out.

@@ -57,8 +57,8 @@ func javaScript(r *request) string {
 	if !r.V1 {
 		return javaScriptFetch(r)
 	}
-	b := "import { GitBookAPI } from '@gitbook/api';\n\n" +
-		"const api = new GitBookAPI({\n  endpoint: process.env.OCTAVO_URL,\n  authToken: process.env.OCTAVO_TOKEN,\n});\n"
+	b := "import { GitBookAPI } from '@gitbook/api';\n\nconst api = new GitBookAPI({\n" +
+		"  endpoint: process.env.OCTAVO_URL,\n  authToken: process.env.OCTAVO_TOKEN,\n});\n"
 	given := ""
 	if r.Answers && r.JSON {
 		given = "const { data } = "
@@ -218,7 +218,8 @@ func python(r *request) string {
 
 // pythonText writes a text as a literal; one of several lines stays readable.
 func pythonText(s string) string {
-	if strings.Contains(s, `"""`) || strings.HasSuffix(s, `"`) || !strings.Contains(s, "\n") && !strings.Contains(s, `"`) {
+	raw := strings.ContainsAny(s, "\n\"") && !strings.Contains(s, `"""`) && !strings.HasSuffix(s, `"`)
+	if !raw {
 		return quoted(s)
 	}
 	return `r"""` + s + `"""`
