@@ -45,7 +45,6 @@ require (
 	github.com/riverqueue/river/rivertype v0.51.1 // the words of river
 	github.com/russellhaering/goxmldsig v1.6.1 // the signatures of SAML
 	github.com/segmentio/kafka-go v0.4.51
-	github.com/swaggest/swgui v1.8.5 // the page /docs
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
 	github.com/valyala/fasthttp v1.74.0
 	github.com/wneessen/go-mail v0.8.1 // writes and sends mails
@@ -111,7 +110,6 @@ require (
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
-	github.com/vearutop/statigz v1.4.0 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/stringprep v1.0.4 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect

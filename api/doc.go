@@ -16,6 +16,7 @@
 //	apps        integrations, OpenAPI specifications, conversations
 //	insights    events, queries, erasure
 //	dashboard   the page at which people read insights, and its sessions
+//	docs        the reference: pages that describe the operations, and guides
 //	tracker     the script that pages load, and the snippets that load it
 //	remote      clients of other hosts: Git, mail, webhooks, translators, pages on the web
 //	jobs        what runs in the background: one file per kind of job

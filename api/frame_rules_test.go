@@ -21,7 +21,9 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.PublicRateLimit, c.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
-	pages := []string{"/v1/openapi.json", "/docs", "/docs/", "/docs/swagger-ui-bundle.js", "/o.js", "/o.docs.js"}
+	pages := []string{
+		"/v1/openapi.json", "/docs", "/docs/insights", "/docs/docs.js", "/llms.txt", "/o.js", "/o.docs.js",
+	}
 	for i, path := range pages {
 		client, other := fmt.Sprint("2001:db9::", i), fmt.Sprintf("2001:db9:%d::", i+1)
 		var last apitest.Answer

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/content"
 	"github.com/octavo-docs/octavo/api/dashboard"
 	"github.com/octavo-docs/octavo/api/dnsproof"
+	"github.com/octavo-docs/octavo/api/docs"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/openapi"
 	"github.com/octavo-docs/octavo/api/frame/rules"
@@ -115,6 +116,7 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 	}
 	all := frame.Join(table(d, view.Presenter{URLs: urls}), more)
 	describe := func() ([]byte, error) { return openapi.Document(all, cfg.BaseURL) }
+	all.Pages = docs.Pages(all, describe)
 	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, describe)
 }
 

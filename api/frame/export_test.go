@@ -20,9 +20,6 @@ const LeastBodyShare = leastBodyShare
 // DefaultBodyMemory is Config.BodyMemory if the operator sets none.
 var DefaultBodyMemory = Config{}.withDefaults().BodyMemory
 
-// InlineScript finds the scripts in the documentation page.
-var InlineScript = inlineScript
-
 // Handler serves every request.
 func (s *Server) Handler() fasthttp.RequestHandler { return s.http.Handler }
 

@@ -91,6 +91,8 @@ type Table struct {
 	Vocabularies []rules.Vocabulary
 	// Files are served at the root.
 	Files []Static
+	// Pages describe the table; nil means that there are none.
+	Pages *Pages
 }
 
 // Vocabulary joins all of the table's vocabularies.

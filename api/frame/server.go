@@ -23,6 +23,7 @@ type Server struct {
 	checks []Check
 	docs   *docs
 	files  []Static
+	pages  *Pages
 	http   *fasthttp.Server
 	// connections are the listener's open connections.
 	connections *connections
@@ -45,10 +46,10 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	s := &Server{cfg: cfg, frame: f, checks: d.Checks, files: table.Files, served: make(chan error, 1)}
-	if s.docs, err = newDocs(describe, cfg.BaseURL); err != nil {
-		return nil, fmt.Errorf("cannot build api: %w", err)
+	s := &Server{
+		cfg: cfg, frame: f, checks: d.Checks, files: table.Files, pages: table.Pages, served: make(chan error, 1),
 	}
+	s.docs = newDocs(describe, table.Pages)
 	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded, f.sent)
 	s.http = &fasthttp.Server{
 		Handler:        s.leaving(s.framed(s.router(routes, f.serve).Handler)),
@@ -103,8 +104,10 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	}
 	if len(routes) > 0 {
 		s.page(r, "/v1/openapi.json", s.counted(s.openAPI))
-		for _, path := range []string{"/docs", "/docs/{asset}"} {
-			s.page(r, path, s.counted(s.docs.browse))
+	}
+	if s.pages != nil {
+		for _, path := range s.pages.Paths {
+			s.page(r, path, s.counted(s.docsPage))
 		}
 	}
 	for _, file := range s.files {

@@ -96,7 +96,7 @@ func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 		h.T.Fatalf("%d %s", a.Status, a.Body)
 	}
 	paths["getPublishedOpenAPISpec"] = specs + "/published"
-	paths["document"], paths["docs"] = "/v1/openapi.json", "/docs/swagger-ui-bundle.js"
+	paths["document"], paths["docs"] = "/v1/openapi.json", "/docs/insights"
 	return paths
 }
 

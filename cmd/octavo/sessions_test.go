@@ -26,6 +26,16 @@ var sessions = []session{
 	{document: "api/tracker/TRACKER.md", begin: "octavo site snippet SITE",
 		reason: "has placeholders: TestReadersSession runs the command"},
 	{document: "api/content/GIT.md", begin: ". data/quickstart.env\nREPOSITORY=", test: "TestGitSession"},
+	{document: guidesFolder + "home.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "start.md", begin: "make run", reason: "CI runs make test, and make run ends only by a signal"},
+	{document: guidesFolder + "start.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "tracker.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "tracker.md", begin: "set -a; . data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "agents.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "privacy.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "cookbook.md", begin: ". data/quickstart.env", test: "TestGuides"},
+	{document: guidesFolder + "cookbook.md", begin: "ask ", test: "TestGuides"},
+	{document: guidesFolder + "cookbook.md", begin: "curl -s -w '\\n' \"$INSIGHTS", test: "TestGuides"},
 	{document: ssoDocument, begin: "   octavo() {", test: "TestSSOSession"},
 	{document: ssoDocument, begin: "   octavo /orgs/$OCTAVO_ORG/saml -d", test: "TestSSOSession"},
 	{document: ssoDocument, begin: "   certificate=", test: "TestSSOSession"},
@@ -35,6 +45,7 @@ var sessions = []session{
 }
 
 const (
+	guidesFolder     = "api/docs/guides/"
 	ssoDocument      = "deploy/sso.md"
 	frontEndDocument = "deploy/front-end/README.md"
 )
@@ -127,7 +138,7 @@ func TestSessions(t *testing.T) {
 // documentsOfUsers returns the documents of the repository, without the texts of tests.
 func documentsOfUsers(t *testing.T) (list []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md", guidesFolder + "*.md"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,56 @@
+package docs
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/frame"
+)
+
+// known says where an operation comes from.
+type known struct {
+	// Origin is contract, published or own.
+	Origin string
+	// Call is the method of the published client, such as orgs.createSpace(organizationId, data); "" without one.
+	Call string
+}
+
+const (
+	originContract  = "contract"
+	originPublished = "published"
+	originOwn       = "own"
+)
+
+// origins has the text of each origin's badge.
+var origins = map[string]struct{ Label, Doc string }{
+	originContract:  {"contract", "An operation of the contract that Octavo is built to."},
+	originPublished: {"published", "An operation of the published client @gitbook/api, beyond the contract."},
+	originOwn:       {"Octavo's own", "An operation that Octavo adds; the published client has no method for it."},
+}
+
+//go:embed client.txt
+var clientFile string
+
+// readClient returns the operations that are not Octavo's own, by method and path. TestClient compares the file with
+// the published client and with the list of the contract's operations.
+func readClient() (map[string]known, error) {
+	all := map[string]known{}
+	for line := range strings.Lines(clientFile) {
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 4)
+		if len(fields) != 4 {
+			return nil, fmt.Errorf("cannot read client.txt: %q has not four fields", line)
+		}
+		call := fields[3]
+		if call == "-" {
+			call = ""
+		}
+		all[routeKey(fields[1], fields[2])] = known{Origin: fields[0], Call: call}
+	}
+	return all, nil
+}
+
+// routeKey names a route. The names of parameters differ between documents.
+func routeKey(method, path string) string {
+	return method + " " + frame.PathParam.ReplaceAllString(path, "{}")
+}

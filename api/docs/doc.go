@@ -1,0 +1,34 @@
+// Package docs has the reference: pages at /docs that describe the operations of a table to people and to programs.
+//
+//	docs.go      the pages of a table, built at the first request for one
+//	sections.go  the groups of operations and their order
+//	operation.go an operation as a page shows it
+//	schema.go    members of parameters and bodies, from the OpenAPI document
+//	meanings.txt what members mean, where the document does not say it
+//	request.go   an example request without a language
+//	writers.go   the example request in curl, JavaScript, Go and Python: a row each
+//	examples.go  requests and answers that tests made (examples.json)
+//	client.go    the methods of the published client (client.txt)
+//	guides       the first page and the guides, as Markdown; tests run their commands
+//	markdown.go  guides as HTML
+//	twin.go      pages as Markdown, and llms.txt
+//	search.go    the index of the search
+//	templates    the pages' HTML and Markdown
+//	assets       style, script and icon
+//
+// # Why pages are built in memory
+//
+// The first request builds all pages from the table and the OpenAPI document: TestBuildIsFast bounds the time. A copy
+// of each page in the repository would be three megabytes that change with each operation. The frame compresses a page
+// at its first request, and answers with an ETag.
+//
+// # Adding
+//
+// An operation needs no work here, apart from its example (package apitest), the meaning of a new member, and
+// `go test ./api/docs -record`, which writes examples.json and client.txt. A new tag needs a row in sections.go, a
+// guide a file and a row in guides.go, and its commands a row in cmd/octavo/sessions_test.go.
+//
+// A page needs no script to be read. The script adds the search, the choice of a language that stays, and requests from
+// the page ("Try it"). It keeps a pasted token in memory only; authorization() in assets/docs.js is the one place that
+// knows it.
+package docs

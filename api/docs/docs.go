@@ -1,0 +1,189 @@
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/api/frame"
+)
+
+// Home is the path of the first page; the others are below it.
+const Home = "/docs"
+
+// Media types of pages.
+const (
+	mediaHTML     = "text/html; charset=utf-8"
+	mediaMarkdown = "text/markdown; charset=utf-8"
+)
+
+// policy lets a page load its own files and call the service, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// Pages returns the pages of a table. describe returns its OpenAPI document.
+func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
+	return &frame.Pages{
+		Paths: []string{Home, Home + "/{page}", "/llms.txt"},
+		Build: func() (map[string]frame.Static, error) { return build(table, describe) },
+	}
+}
+
+// page is a page of the reference: a guide, a group of operations, or the list of all.
+type page struct {
+	// Name is the last part of its path, "" for the first page.
+	Name, Title, Doc string
+	// Guide is the text of a guide.
+	Guide      *guide
+	Operations []operation
+	// Index says that the page lists all operations.
+	Index bool
+}
+
+// site is all that the pages show.
+type site struct {
+	guides []*page
+	// index is the list of all operations.
+	index *page
+	// groups are the pages of operations, by tag.
+	groups map[string]*page
+}
+
+// all returns the pages in the order of the navigation.
+func (s *site) all() []*page {
+	all := append(append([]*page{}, s.guides...), s.index)
+	for _, g := range groups() {
+		all = append(all, s.groups[g.Tag])
+	}
+	return all
+}
+
+// operations returns the operations in the order of the navigation.
+func (s *site) operations() (all []operation) {
+	for _, g := range groups() {
+		all = append(all, s.groups[g.Tag].Operations...)
+	}
+	return all
+}
+
+// collect describes all operations and reads all guides.
+func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) {
+	raw, err := describe()
+	if err != nil {
+		return nil, err
+	}
+	var from sources
+	if err := json.Unmarshal(raw, &from.document); err != nil {
+		return nil, fmt.Errorf("cannot read the OpenAPI document: %w", err)
+	}
+	if from.examples, err = readExamples(); err != nil {
+		return nil, err
+	}
+	if from.client, err = readClient(); err != nil {
+		return nil, err
+	}
+	if from.meanings, err = readMeanings(); err != nil {
+		return nil, err
+	}
+	s := &site{
+		groups: map[string]*page{},
+		index: &page{
+			Name: "operations", Title: "All operations", Doc: "Every operation, with its method and path.", Index: true,
+		},
+	}
+	if s.guides, err = readGuides(); err != nil {
+		return nil, err
+	}
+	for _, g := range groups() {
+		s.groups[g.Tag] = &page{Name: g.Tag, Title: g.Title, Doc: g.Doc}
+	}
+	for i := range table.Operations {
+		op := &table.Operations[i]
+		group, ok := s.groups[op.Tag]
+		if !ok {
+			continue // Tests of the frame add rows of their own; TestEveryOperationHasAPage checks ours.
+		}
+		described, err := from.describe(op)
+		if err != nil {
+			return nil, fmt.Errorf("cannot describe %s: %w", op.ID, err)
+		}
+		group.Operations = append(group.Operations, described)
+	}
+	return s, nil
+}
+
+// build makes all files, by path.
+func build(table frame.Table, describe func() ([]byte, error)) (map[string]frame.Static, error) {
+	s, err := collect(table, describe)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]frame.Static{}
+	add := func(path, media string, content []byte) {
+		files[path] = frame.Static{
+			Path: path, Media: media, Plain: content, Policy: policy,
+			Compressed: sync.OnceValue(func() frame.Compressed { return compress(content) }),
+		}
+	}
+	for _, p := range s.all() {
+		path := Home
+		if p.Name != "" {
+			path += "/" + p.Name
+		}
+		html, err := s.html(p)
+		if err != nil {
+			return nil, err
+		}
+		add(path, mediaHTML, html)
+		twin, err := s.markdown(p)
+		if err != nil {
+			return nil, err
+		}
+		if p.Name == "" {
+			path += "/" + homeTwin
+		}
+		add(path+".md", mediaMarkdown, twin)
+	}
+	index, err := s.searchIndex()
+	if err != nil {
+		return nil, err
+	}
+	add(Home+"/"+searchFile, "application/json", index)
+	add("/llms.txt", "text/plain; charset=utf-8", s.llms())
+	for _, asset := range assets {
+		content, err := assetFiles.ReadFile("assets/" + asset.Name)
+		if err != nil {
+			return nil, err
+		}
+		add(Home+"/"+asset.Name, asset.Media, content)
+	}
+	return files, nil
+}
+
+// Brotli's best levels take a second for a large page. This one takes some milliseconds, and its output is a twentieth
+// larger.
+const brotliLevel = 7
+
+func compress(content []byte) frame.Compressed {
+	write := func(to func(io.Writer) io.WriteCloser) []byte {
+		var b bytes.Buffer
+		w := to(&b)
+		_, err := w.Write(content)
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			panic("BUG: memory takes all that is written: " + err.Error())
+		}
+		return b.Bytes()
+	}
+	return frame.Compressed{
+		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotliLevel) }),
+		Gzip:   write(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }),
+	}
+}

@@ -1,0 +1,48 @@
+package docs
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// example is a request of an operation that a test sent, and its answer. TestExamples compares the file with a server.
+type example struct {
+	Query string         `json:"query"`
+	Body  jsontext.Value `json:"body"`
+	// Form is a body that browsers post.
+	Form   string `json:"form"`
+	Status int    `json:"status"`
+	// Media is the media type of the answer.
+	Media  string         `json:"media"`
+	Answer jsontext.Value `json:"answer"`
+	// Left is how many entries of a list were left out.
+	Left int `json:"left"`
+}
+
+//go:embed examples.json
+var examplesFile []byte
+
+// readExamples returns the examples by operation.
+func readExamples() (map[string]example, error) {
+	var all map[string]example
+	if err := json.Unmarshal(examplesFile, &all); err != nil {
+		return nil, fmt.Errorf("cannot read examples.json: %w", err)
+	}
+	return all, nil
+}
+
+// pretty indents JSON, unless a short line has it all.
+func pretty(value jsontext.Value) string {
+	const short = 72
+	if len(value) <= short {
+		return string(value)
+	}
+	indented := value.Clone()
+	if err := indented.Indent(jsontext.WithIndent("  ")); err != nil {
+		return string(value)
+	}
+	return string(indented)
+}

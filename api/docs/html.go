@@ -1,0 +1,86 @@
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"strings"
+)
+
+//go:embed templates/*.tmpl
+var templateFiles embed.FS
+
+//go:embed assets/*
+var assetFiles embed.FS
+
+// assets are the files that pages load.
+var assets = []struct{ Name, Media string }{
+	{"docs.css", "text/css; charset=utf-8"},
+	{"docs.js", "text/javascript; charset=utf-8"},
+	{"icon.svg", "image/svg+xml"},
+}
+
+var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower, "prose": prose}).
+	ParseFS(templateFiles, "templates/*.html.tmpl"))
+
+// shown is what the template of a page gets.
+type shown struct {
+	*page
+	// Root leads from the page to the root of the server, and Docs to the folder of the pages. Both are relative, so
+	// that pages also work below a prefix that a proxy removes.
+	Root, Docs string
+	Guides     []*page
+	Sections   any
+	Languages  []writer
+	Site       *site
+}
+
+// Body is the HTML of the guide, with the way to other pages.
+func (s shown) Body() template.HTML {
+	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
+}
+
+// Current says whether a page is the shown one.
+func (s shown) Current(name string) bool { return s.Name == name }
+
+// Twin is the address of the page as Markdown.
+func (s shown) Twin() string {
+	if s.Name == "" {
+		return s.Docs + "/" + homeTwin + ".md"
+	}
+	return s.Docs + "/" + s.Name + ".md"
+}
+
+// All lists the pages of operations.
+func (s shown) All() (all []*page) {
+	for _, g := range groups() {
+		all = append(all, s.Site.groups[g.Tag])
+	}
+	return all
+}
+
+// html renders a page.
+func (s *site) html(p *page) ([]byte, error) {
+	to := shown{page: p, Root: "..", Docs: "../docs", Guides: s.guides, Sections: sections, Languages: writers, Site: s}
+	if p.Name == "" {
+		to.Root, to.Docs = ".", "docs"
+	}
+	var b bytes.Buffer
+	if err := htmlTemplates.ExecuteTemplate(&b, "page.html.tmpl", to); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// prose shows a sentence with its `code`.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		escaped := template.HTMLEscapeString(part)
+		if i%2 == 1 {
+			escaped = "<code>" + escaped + "</code>"
+		}
+		b.WriteString(escaped)
+	}
+	return template.HTML(b.String())
+}

@@ -1,0 +1,192 @@
+package docs
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+)
+
+// operation is an operation as a page shows it.
+type operation struct {
+	ID, Method, Path, Doc string
+	// Page is the name of its page.
+	Page string
+	Who  string
+	// Origin is a key of origins.
+	Origin string
+	Params []member
+	// Media are the media types of its body, "" without one.
+	Media  string
+	Body   []member
+	More   int // members of the body that are not listed
+	Limits []string
+	// Errors are the statuses with which it refuses.
+	Errors   []int
+	Status   int
+	Example  request
+	Snippets []snippet
+	// Answer is the example's answer, "" without one, and Left how many entries of its list were left out.
+	Answer string
+	Left   int
+	// Token is false for operations that need none.
+	Token bool
+}
+
+// snippet is the example request in a language.
+type snippet struct{ ID, Title, Fence, Code string }
+
+// StatusText is the name of the success status.
+func (o operation) StatusText() string {
+	return strconv.Itoa(o.Status) + " " + http.StatusText(o.Status)
+}
+
+// Badge is the text and the explanation of the operation's origin.
+func (o operation) Badge() struct{ Label, Doc string } { return origins[o.Origin] }
+
+// sources are all that operations are described from.
+type sources struct {
+	document document
+	examples map[string]example
+	client   map[string]known
+	meanings map[string]meaning
+}
+
+// meaning is a row of meanings.txt.
+type meaning struct{ Text, Unit string }
+
+//go:embed meanings.txt
+var meaningsFile string
+
+func readMeanings() (map[string]meaning, error) {
+	all := map[string]meaning{}
+	for line := range strings.Lines(meaningsFile) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, text, found := strings.Cut(line, ": ")
+		name, unit, _ := strings.Cut(strings.TrimSuffix(name, "]"), " [")
+		if _, taken := all[name]; taken || !found {
+			return nil, fmt.Errorf("cannot read meanings.txt: %q", line)
+		}
+		all[name] = meaning{Text: text, Unit: unit}
+	}
+	return all, nil
+}
+
+// describe collects what the page says about an operation.
+func (s *sources) describe(op *frame.Operation) (operation, error) {
+	of, err := s.document.operation(op.Path, op.Method)
+	if err != nil {
+		return operation{}, err
+	}
+	ex := s.examples[op.ID]
+	origin := s.client[routeKey(op.Method, op.Path)]
+	o := operation{
+		ID: op.ID, Method: op.Method, Path: op.Route(), Doc: op.Doc, Page: op.Tag, Who: op.Scope.String(),
+		Origin: cmp.Or(origin.Origin, originOwn), Status: op.Status, Limits: limitsOf(op), Token: !op.Scope.Public,
+		Example: requestOf(op, ex, origin.Call), Left: ex.Left,
+	}
+	for _, p := range of.Parameters {
+		o.Params = append(o.Params, s.mean(op.ID, member{
+			Name: p.Name, In: p.In, Type: s.document.typeOf(p.Schema), Bounds: s.document.boundsOf(p.Schema),
+			Required: p.Required, Meaning: s.document.descriptionOf(p.Schema),
+		}))
+	}
+	if of.RequestBody != nil {
+		o.Media = strings.Join(op.Accepts, ", ")
+		body, more := s.document.membersOf(of.RequestBody.Content[op.Accepts[0]].Schema)
+		for _, m := range body {
+			o.Body = append(o.Body, s.mean(op.ID, m))
+		}
+		o.More = more
+	}
+	for _, status := range slices.Sorted(maps.Keys(of.Responses)) {
+		if code, err := strconv.Atoi(status); err == nil && code >= http.StatusBadRequest {
+			o.Errors = append(o.Errors, code)
+		}
+	}
+	for _, w := range writers {
+		o.Snippets = append(o.Snippets, snippet{w.ID, w.Title, w.Fence, w.write(&o.Example)})
+	}
+	if len(ex.Answer) > 0 {
+		o.Answer = pretty(ex.Answer)
+	}
+	return o, nil
+}
+
+// mean adds the meaning of a parameter or member: the operation's own, or the name's. The document's default comes
+// after it.
+func (s *sources) mean(operation string, m member) member {
+	if m.Deep {
+		return m
+	}
+	known, ok := s.meanings[operation+"/"+m.Name]
+	if !ok {
+		known = s.meanings[m.Name]
+	}
+	if m.Meaning == "" || strings.HasPrefix(m.Meaning, "Default: ") {
+		m.Meaning = strings.TrimSpace(known.Text + " " + m.Meaning)
+	}
+	if known.Unit != "" {
+		m.Type += ", " + known.Unit
+	}
+	return m
+}
+
+// limitsOf lists what bounds an operation, as its row says.
+func limitsOf(op *frame.Operation) (list []string) {
+	if op.BodyLimit > 0 {
+		list = append(list, "body of at most "+bytesText(op.BodyLimit))
+	}
+	switch {
+	case op.Scope.Key:
+		list = append(list, "requests count against the key and its daily cap")
+	case op.Scope.Public:
+		list = append(list, "requests count against the caller's address")
+	case op.Rate == access.RateEvents:
+		list = append(list, "requests count against the token's allowance for events")
+	}
+	if op.Strict {
+		list = append(list, "unknown members of the body are refused")
+	}
+	if op.Conditional {
+		list = append(list, "answers 304 to If-None-Match")
+	}
+	if op.CORS {
+		list = append(list, "pages of any origin may call it")
+	}
+	if op.Timeout > 0 {
+		list = append(list, "takes at most "+op.Timeout.String())
+	}
+	return list
+}
+
+func bytesText(n int) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// memberTable is a table of parameters or members.
+type memberTable struct {
+	Title, Operation string
+	Rows             []member
+}
+
+// Table gives the rows of a table their caption.
+func (o operation) Table(title string, rows []member) memberTable {
+	return memberTable{Title: title, Operation: o.ID, Rows: rows}
+}
