@@ -16,5 +16,6 @@
 // # Promises of the page
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device
-// except the cookie: its address has its state.
+// except the cookie: its address has its state. TestDashboardSize (package browsertest) bounds the bytes
+// before the first figures.
 package dashboard

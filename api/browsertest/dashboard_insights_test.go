@@ -1,0 +1,145 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// madeUp answers queries with figures that follow from the query, so that the page and a caller of the API get the
+// same.
+type madeUp struct {
+	mu sync.Mutex
+	// refuse fails a whole batch, and broken fails single queries of it.
+	refuse error
+	broken map[string]bool
+	// rows are the keys of lists.
+	rows []any
+	// zero means that nothing happened.
+	zero bool
+	// batches counts the batches.
+	batches int
+}
+
+// set changes the answers.
+func (m *madeUp) set(change func(*madeUp)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m)
+}
+
+type madeUpQuery struct {
+	Range   any
+	Select  []struct{ Column string }
+	GroupBy []struct{ Column, Interval string }
+	Compare string
+	Limit   int
+}
+
+func (m *madeUp) Batch(
+	_ context.Context, from schema.QueryOrigin, body []byte,
+) ([]byte, map[string]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.batches++
+	if m.refuse != nil {
+		return nil, nil, m.refuse
+	}
+	var batch struct{ Queries map[string]json.RawMessage }
+	if err := json.Unmarshal(body, &batch); err != nil {
+		return nil, nil, err
+	}
+	answers := map[string]any{}
+	for name, text := range batch.Queries {
+		if m.broken[name] {
+			answers[name] = map[string]any{
+				"status": 400, "headers": map[string]string{},
+				"answer": map[string]any{"error": map[string]any{"code": 400, "message": "the query is too heavy"}},
+			}
+			continue
+		}
+		var q madeUpQuery
+		if err := json.Unmarshal(text, &q); err != nil {
+			return nil, nil, err
+		}
+		answers[name] = map[string]any{
+			"status": 200, "answer": m.answer(from.SiteID, string(text), q),
+			"headers": map[string]string{"Octavo-Result": "exact", "Octavo-Fresh-Until": "2026-11-28T12:00:00.000Z"},
+		}
+	}
+	answer, err := json.Marshal(map[string]any{"now": "2026-11-28T12:00:00.000Z", "queries": answers})
+	return answer, nil, err
+}
+
+// answer returns the columns of a query, for its range and the range before.
+func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
+	keys := []any{nil}
+	if len(q.GroupBy) > 0 {
+		if keys = m.rows; q.GroupBy[0].Column == "datetime" {
+			keys = nil
+			for day := range 7 {
+				keys = append(keys, time.Date(2026, 11, 22+day, 0, 0, 0, 0, time.UTC).Format(time.RFC3339))
+			}
+		} else if q.Limit > 0 && len(keys) > q.Limit {
+			keys = keys[:q.Limit]
+		}
+	}
+	columns := func(salt string) []any {
+		var all []any
+		for at, column := range q.Select {
+			var values []any
+			for i, key := range keys {
+				if len(q.GroupBy) > 0 && at == 0 {
+					values = append(values, key)
+				} else {
+					values = append(values, m.value(column.Column, fmt.Sprint(site, text, salt, i)))
+				}
+			}
+			all = append(all, map[string]any{"column": column.Column, "values": values})
+		}
+		return all
+	}
+	answer := map[string]any{"columns": columns(""), "rowsTotal": len(m.rows)}
+	if q.Compare != "" {
+		answer["compare"] = map[string]any{"columns": columns("before")}
+	}
+	return answer
+}
+
+func (m *madeUp) value(column, seed string) any {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(column + seed))
+	n := int(hash.Sum32() % 100_000)
+	if m.zero {
+		n = 0
+	}
+	switch column {
+	case "pageFeedbackRating":
+		return map[string]int{"good": n % 97, "ok": n % 13, "bad": n % 7}
+	case "engagedTime":
+		return float64(n%600) / 2
+	}
+	return n
+}
+
+func (m *madeUp) Answer(
+	ctx context.Context, from schema.QueryOrigin, _ query.Report, body []byte,
+) ([]byte, map[string]string, error) {
+	return m.Batch(ctx, from, fmt.Appendf(nil, `{"queries":{"it":%s}}`, body))
+}
+
+func (*madeUp) Live(context.Context, schema.QueryOrigin) ([]byte, map[string]string, error) {
+	return nil, nil, schema.NotFound("live")
+}
+
+func (*madeUp) VisitorSegments(
+	context.Context, schema.QueryOrigin, schema.PageRequest,
+) ([]byte, map[string]string, error) {
+	return nil, nil, schema.NotFound("segments")
+}

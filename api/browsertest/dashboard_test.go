@@ -1,0 +1,527 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// dashboard is the page of a server with figures that are made up.
+type dashboard struct {
+	*tab
+	h       *apitest.Harness
+	figures *madeUp
+}
+
+// newDashboard serves the page, and opens a browser that is not signed in.
+func newDashboard(t *testing.T) *dashboard {
+	t.Helper()
+	chromium(t)
+	d := &dashboard{figures: &madeUp{rows: []any{"/start", "/guide/webhooks", nil, "DE"}}}
+	d.h = apitest.New(t, func(c *frame.Config, deps *api.Deps) {
+		c.BaseURL, c.AuthTTL, deps.Insights = "http://127.0.0.1", time.Nanosecond, d.figures
+	})
+	d.tab = newTab(t, "lang", "en-US")
+	d.do(chromedp.EmulateViewport(1280, 900))
+	return d
+}
+
+// overview is the address of our site's overview, below the server's.
+func (d *dashboard) overview(more ...string) string {
+	q := url.Values{"org": {d.h.Ours.Organization.ID}, "site": {d.h.Ours.Site.ID}, "zone": {"UTC"}}
+	for i := 0; i < len(more); i += 2 {
+		q.Add(more[i], more[i+1])
+	}
+	return "/?" + q.Encode()
+}
+
+// signIn opens an address as a reader of the token does: the sign-in comes first, and then the address.
+func (d *dashboard) signIn(address string) {
+	d.t.Helper()
+	d.open(d.h.Base+address, "#token")
+	d.do(chromedp.SendKeys(chromedp.CSS("#token"), d.h.Ours.Tokens[schema.RoleAdmin]+kb.Enter))
+	d.shown()
+}
+
+// shown waits until the page has its figures.
+func (d *dashboard) shown() {
+	d.t.Helper()
+	d.until(`document.querySelector('main[aria-busy=false]') && !document.querySelector('#token')`)
+}
+
+// until waits for a condition in the page.
+func (d *dashboard) until(condition string) {
+	d.t.Helper()
+	ask(d.tab, chromedp.Poll[bool](`!!(`+condition+`)`))
+}
+
+// eval returns the value of an expression in the page, as JSON.
+func eval[T any](d *dashboard, expression string) T {
+	d.t.Helper()
+	return ask(d.tab, chromedp.Evaluate[T](expression))
+}
+
+// texts returns the texts of all elements, in their order.
+func (d *dashboard) texts(selector string) []string {
+	d.t.Helper()
+	return eval[[]string](d, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, selector))
+}
+
+// press presses a key.
+func (d *dashboard) press(key string) {
+	d.t.Helper()
+	d.do(chromedp.KeyEvent(key))
+}
+
+// quiet checks that the browser has no complaint, such as about the policy.
+func (d *dashboard) quiet() {
+	d.t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.complaints) > 0 {
+		d.t.Errorf("the browser complains: %s", strings.Join(d.complaints, "; "))
+	}
+}
+
+// picture saves what the reader sees, if the tests save pictures.
+func (d *dashboard) picture(name string) {
+	d.t.Helper()
+	folder := os.Getenv("OCTAVO_TEST_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	picture := ask(d.tab, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(folder, "dashboard-"+name+".png"), picture, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// TestDashboardSession signs in by a wrong and a good token, goes on where the reader was, and out again. A session
+// that ends leads back to the same place. Scripts see neither token nor session.
+func TestDashboardSession(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	address := d.overview("range", "last30Days")
+	d.open(d.h.Base+address, "#token")
+	d.do(chromedp.SendKeys(chromedp.CSS("#token"), "no token at all"+kb.Enter))
+	d.until(`document.querySelector('#wrong').textContent === 'This token is not valid.'`)
+	d.do(chromedp.SendKeys(chromedp.CSS("#token"), d.h.Ours.SiteKey+kb.Enter))
+	d.until(`document.querySelector('#wrong').textContent.includes('cannot read insights')`)
+	d.do(chromedp.SendKeys(chromedp.CSS("#token"), d.h.Ours.Tokens[schema.RoleAdmin]+kb.Enter))
+	d.shown()
+	if got := strings.TrimPrefix(d.location(), d.h.Base); got != address {
+		t.Errorf("the reader is at %s, want %s", got, address)
+	}
+	if kept := eval[string](d, `document.cookie + JSON.stringify({...localStorage, ...sessionStorage})`); kept != "{}" {
+		t.Errorf("scripts can read %s", kept)
+	}
+	d.h.Exec("update browser_sessions set expires_at = now() - interval '1 second'")
+	d.press("r")
+	d.until(`document.body.textContent.includes('Your session has ended')`)
+	d.do(chromedp.SendKeys(chromedp.CSS("#token"), d.h.Ours.Tokens[schema.RoleAdmin]+kb.Enter))
+	d.shown()
+	if got := strings.TrimPrefix(d.location(), d.h.Base); got != address {
+		t.Errorf("the reader is at %s, want %s", got, address)
+	}
+	d.run(`[...document.querySelectorAll('.top button')].at(-1).click()`)
+	d.until(`document.querySelector('#token')`)
+	if held := d.cookies(); len(held) > 0 {
+		t.Errorf("the browser keeps %v", held)
+	}
+	d.quiet()
+}
+
+// TestDashboardLink opens a link that signs in. It leaves no secret in the address, and works once.
+func TestDashboardLink(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	link := d.h.Base + d.overview() + "#in=" + d.h.BrowserLink(d.h.Ours.Tokens[schema.RoleAdmin])
+	d.open(link, "[data-total=people]")
+	d.shown()
+	if got := strings.TrimPrefix(d.location(), d.h.Base); got != d.overview() {
+		t.Errorf("the address is %s", got)
+	}
+	again := &dashboard{newTab(t), d.h, d.figures}
+	again.open(link, "#token")
+	if text := again.text(); !strings.Contains(text, "The link was used") || strings.Contains(again.location(), "#") {
+		t.Errorf("%s: %s", again.location(), text)
+	}
+	d.quiet()
+}
+
+// TestDashboardFigures compares each figure of the overview with the API's answer to the command that the panel gives
+// to copy, and to the queries of the totals.
+func TestDashboardFigures(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	// The page's own request tells what it asks.
+	d.signIn(d.overview())
+	d.run(`const send = window.fetch; window.fetch = (...a) => { window.asked = a[1].body; return send(...a) }`)
+	d.press("r")
+	d.until(`window.asked`)
+	d.shown()
+	var batch struct{ Queries map[string]json.RawMessage }
+	if err := json.Unmarshal([]byte(eval[string](d, `window.asked`)), &batch); err != nil {
+		t.Fatal(err)
+	}
+	column := func(name, column string) []any {
+		t.Helper()
+		path := "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights/batch"
+		body := map[string]any{"queries": map[string]any{name: batch.Queries[name]}}
+		answer := d.h.Want(http.StatusOK, http.MethodPost, path, d.h.Ours.Tokens[schema.RoleAdmin], body)
+		one := answer["queries"].(map[string]any)[name].(map[string]any)["answer"].(map[string]any)
+		for _, c := range one["columns"].([]any) {
+			if c := c.(map[string]any); c["column"] == column {
+				return c["values"].([]any)
+			}
+		}
+		t.Fatalf("%s has no %s", name, column)
+		return nil
+	}
+	for total, of := range map[string][2]string{
+		"people": {"people", "peopleCount"}, "views": {"views", "eventsCount"}, "reads": {"reads", "eventsCount"},
+		"sessions": {"people", "sessionsCount"},
+	} {
+		want := grouped(column(of[0], of[1])[0])
+		if got := d.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: the page has %v, the API %s", total, got, want)
+		}
+	}
+	rating := column("people", "pageFeedbackRating")[0].(map[string]any)
+	good, all := rating["good"].(float64), rating["good"].(float64)+rating["ok"].(float64)+rating["bad"].(float64)
+	if got, want := d.texts("[data-total=helpful] strong")[0], fmt.Sprintf("%.0f%%", 100*good/all); got != want {
+		t.Errorf("helpful: the page has %s, the API %s", got, want)
+	}
+	for panel, metric := range map[string]string{
+		"pages": "eventsCount", "sources": "peopleCount", "countries": "peopleCount", "searches": "eventsCount",
+		"agents": "eventsCount",
+	} {
+		var want []string
+		for _, value := range column(panel, metric) {
+			want = append(want, grouped(value))
+		}
+		values := `document.querySelectorAll('[data-panel=` + panel + `] .value span')`
+		titles := eval[[]string](d, `[...`+values+`].map(e => e.title)`)
+		if !slices.Equal(titles, want) {
+			t.Errorf("%s: the page has %v, the API %v", panel, titles, want)
+		}
+	}
+	d.press("t")
+	d.until(`document.querySelector('.graph-card table')`)
+	for at, series := range []string{"peopleSeries", "agentSeries"} {
+		var want []string
+		for _, value := range column(series, "eventsCount") {
+			want = append(want, grouped(value))
+		}
+		if got := d.texts(fmt.Sprintf(".graph-card tbody td:nth-of-type(%d)", 2*at+1)); !slices.Equal(got, want) {
+			t.Errorf("%s: the page has %v, the API %v", series, got, want)
+		}
+	}
+	d.quiet()
+}
+
+// grouped writes a number as the page does in American English.
+func grouped(value any) string {
+	text := fmt.Sprintf("%.0f", value)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// axe runs the rules of WCAG 2.2, A and AA, and returns what breaks them.
+func (d *dashboard) axe() []string {
+	d.t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "dashboard", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		d.t.Fatalf("%v (make dashboard)", err)
+	}
+	d.run(string(source) + `; window.found = undefined
+		axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => {
+			const said = n => n.html + ' ' + n.any.map(c => c.message)
+			window.found = r.violations.map(v => v.id + ': ' + v.nodes.map(said).join(' | '))
+		}, fault => { window.found = [String(fault)] })`)
+	d.until(`window.found`)
+	return eval[[]string](d, `window.found`)
+}
+
+// prefers makes the reader prefer a colour scheme, and no motion.
+func (d *dashboard) prefers(scheme string) {
+	d.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
+	d.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
+		return err
+	}))
+}
+
+// TestDashboardAccessible checks every page by the rules of axe: light, dark, and on a phone.
+func TestDashboardAccessible(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	look := func(page string) {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{1280, 768, 390} {
+				name := fmt.Sprintf("%s-%s-%d", page, scheme, width)
+				d.do(chromedp.EmulateViewport(width, 900))
+				d.prefers(scheme)
+				for _, finding := range d.axe() {
+					t.Errorf("%s: %s", name, finding)
+				}
+				if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > width {
+					t.Errorf("%s: %d pixels do not fit", name, wide)
+				}
+				d.picture(name)
+			}
+		}
+	}
+	d.open(d.h.Base+d.overview(), "#token")
+	look("sign-in")
+	d.signIn(d.overview("f", "not,urlPath,/start", "f", "is,visitorGeoCountry"))
+	look("overview")
+	d.press("t")
+	d.until(`document.querySelector('.graph-card table')`)
+	look("overview-table")
+	d.press("?")
+	d.until(`document.querySelector('dialog[open]')`)
+	look("keys")
+	d.press(kb.Escape)
+	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
+	d.press("x")
+	d.until(`document.querySelector('.nothing pre')`)
+	look("empty")
+	d.press("s")
+	d.shown()
+	look("sites")
+	d.quiet()
+}
+
+// TestDashboardKeys uses the page by keys alone: each task ends in the state that the address has.
+func TestDashboardKeys(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn("/?zone=UTC")
+	d.until(`document.querySelector('tbody tr')`)
+	d.press("1")
+	d.until(`new URLSearchParams(location.search).get('site') === '` + d.h.Ours.Site.ID + `'`)
+	d.shown()
+	for _, step := range []struct{ keys, name, want string }{
+		{"m", "range", "last30Days"},
+		{"d", "range", "today"},
+		{"h", "range", "last24Hours"},
+		{"w", "range", ""},
+		{"c", "compare", "previousYear"},
+		{"cc", "compare", "none"},
+		{"p", "who", "agents"},
+		{"pp", "who", ""},
+		{"v", "metric", "people"},
+	} {
+		for _, key := range step.keys {
+			d.press(string(key))
+		}
+		d.until(fmt.Sprintf(`(new URLSearchParams(location.search).get(%q) ?? '') === %q`, step.name, step.want))
+		d.shown()
+	}
+	// The graph says each point, and Tab reaches it.
+	d.run(`document.querySelector('.graph').focus()`)
+	d.press(kb.ArrowRight)
+	d.until(`/Nov 22/.test(document.querySelector('.graph [aria-live]').textContent)`)
+	d.press(kb.ArrowRight)
+	d.until(`/Nov 23.*People [\d,]+/.test(document.querySelector('.graph [aria-live]').textContent)`)
+
+	// Enter on a row filters by it, and a chip turns around and goes.
+	d.run(`document.querySelector('[data-panel=pages] .name').focus()`)
+	d.press(kb.Enter)
+	filter := func(want string) {
+		t.Helper()
+		d.until(fmt.Sprintf(`(new URLSearchParams(location.search).get('f') ?? '') === %q`, want))
+		d.shown()
+	}
+	filter("is,urlPath,/start")
+	d.run(`document.querySelector('.chip button').focus()`)
+	d.press(kb.Enter)
+	filter("not,urlPath,/start")
+	d.press("x")
+	filter("")
+	d.run(`history.back()`)
+	filter("not,urlPath,/start")
+
+	d.press("?")
+	d.until(`document.querySelector('dialog[open]')`)
+	d.press(kb.Escape)
+	d.until(`!document.querySelector('dialog[open]')`)
+	d.press("s")
+	d.until(`!new URLSearchParams(location.search).has('site')`)
+	d.shown()
+	d.press("/")
+	d.until(`document.activeElement.type === 'search'`)
+	d.do(chromedp.KeyEvent("no such site"))
+	d.until(`document.body.textContent.includes('No site has this in its name')`)
+	d.quiet()
+}
+
+// hostile are texts of visitors that break out of where they are put.
+var hostile = []any{
+	`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, `javascript:window.broken=1`,
+	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru", strings.Repeat("long", 500),
+}
+
+// TestDashboardHostile shows what visitors have sent. It stays text in the page, in files and in commands.
+func TestDashboardHostile(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) { m.rows = hostile })
+	d.signIn(d.overview())
+	for _, panel := range []string{"pages", "searches", "sources", "agents"} {
+		names := d.texts("[data-panel=" + panel + "] .name")
+		for i, want := range hostile {
+			if names[i] != want {
+				t.Errorf("%s: %q reads %q", panel, want, names[i])
+			}
+		}
+	}
+	for i := range hostile {
+		d.run(fmt.Sprintf(`document.querySelectorAll('[data-panel=searches] .name')[%d].click()`, i))
+		d.shown()
+		d.until(fmt.Sprintf(`document.querySelectorAll('.chip').length === %d`, i+1))
+	}
+	values := eval[[]string](d, `new URLSearchParams(location.search).getAll('f')`)
+	for i, want := range hostile {
+		if values[i] != "is,eventSearchQuery,"+want.(string) {
+			t.Errorf("%q is in the address as %q", want, values[i])
+		}
+	}
+	d.do(chromedp.Reload())
+	d.shown()
+	if n := len(d.texts(".chip")); n != len(hostile) {
+		t.Errorf("%d filters come back", n)
+	}
+	d.run(`
+		const make = URL.createObjectURL
+		URL.createObjectURL = (b) => { b.text().then(t => { window.file = t }); return make(b) }
+		HTMLAnchorElement.prototype.click = () => {}
+		Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => { window.command = t }}})
+		for (const button of document.querySelectorAll('[data-panel=searches] .menu-items button')) button.click()`)
+	d.until(`window.file && window.command`)
+	for line := range strings.SplitSeq(eval[string](d, `window.file`), "\r\n") {
+		if field := strings.TrimLeft(line, "\ufeff\""); field != "" && strings.ContainsAny(field[:1], "=+-@\t\r") {
+			t.Errorf("a spreadsheet runs %s", line)
+		}
+	}
+	if command := eval[string](d, `window.command`); !strings.Contains(command, `'\''; window.broken=1; '\''`) {
+		t.Errorf("a shell runs parts of %s", command)
+	}
+	if eval[bool](d, `'broken' in window`) {
+		t.Error("the page has run a visitor's text")
+	}
+	if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > 1280 {
+		t.Errorf("%d pixels do not fit", wide)
+	}
+	d.picture("hostile")
+	d.quiet()
+}
+
+// TestDashboardTrouble shows what a reader is told when figures do not come, and that they come by themselves later.
+func TestDashboardTrouble(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn(d.overview())
+	says := func(text string) {
+		t.Helper()
+		d.until(fmt.Sprintf(`document.querySelector('.notice')?.textContent.includes(%q)`, text))
+		// The figures from before stay.
+		if values := d.texts("[data-total=people] strong"); len(values) != 1 || values[0] == "–" {
+			t.Errorf("%s: %v", text, values)
+		}
+	}
+	for text, refusal := range map[string]error{
+		"Too many requests":       schema.TooManyRequests("too many requests with this token", time.Second),
+		"is not ready":            schema.Unavailable(nil, time.Second),
+		"The server answered 500": schema.Internal(nil),
+	} {
+		d.figures.set(func(m *madeUp) { m.refuse = refusal })
+		d.press("r")
+		says(text)
+		d.picture("trouble-" + strings.Fields(text)[0])
+		d.figures.set(func(m *madeUp) { m.refuse = nil })
+		if text == "The server answered 500" {
+			d.run(`document.querySelector('.notice button').click()`)
+		}
+		d.until(`!document.querySelector('.notice')`)
+		d.shown()
+	}
+	d.offline(true)
+	d.press("r")
+	says("cannot be reached")
+	d.offline(false)
+	d.until(`!document.querySelector('.notice')`)
+	d.shown()
+	d.figures.set(func(m *madeUp) { m.broken = map[string]bool{"countries": true, "agentSeries": true} })
+	d.press("r")
+	d.until(`document.querySelector('.notice')?.textContent.includes('9 of 11 figures came')`)
+	if text := d.texts("[data-panel=countries]"); !strings.Contains(text[0], "the query is too heavy") {
+		t.Errorf("%v", text)
+	}
+	d.picture("partial")
+	d.do(chromedp.Navigate(d.h.Base + strings.Replace(d.overview(), d.h.Ours.Site.ID, d.h.Theirs.Site.ID, 1)))
+	d.until(`document.querySelector('.notice')?.textContent.includes('no such site')`)
+}
+
+// TestDashboardSize bounds the bytes that a browser loads until the overview's first figures, and lets it load from our
+// host only.
+func TestDashboardSize(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn("/?zone=UTC")
+	var before, after int
+	d.figures.set(func(m *madeUp) { before = m.batches })
+	d.do(chromedp.Navigate("about:blank"))
+	fresh := &dashboard{newTab(t, "lang", "en-US"), d.h, d.figures}
+	link := d.h.Base + d.overview() + "#in=" + d.h.BrowserLink(d.h.Ours.Tokens[schema.RoleAdmin])
+	fresh.open(link, "[data-total=people]")
+	fresh.shown()
+	loaded := eval[map[string]int](fresh, `Object.fromEntries(
+		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(e => [e.name, e.transferSize]))`)
+	total := 0
+	for _, address := range slices.Sorted(maps.Keys(loaded)) {
+		t.Logf("%6d %s", loaded[address], strings.TrimPrefix(address, d.h.Base))
+		total += loaded[address]
+		if !strings.HasPrefix(address, d.h.Base+"/") {
+			t.Errorf("the page loads %s", address)
+		}
+		for _, word := range []string{"analytics", "stats", "track"} {
+			if strings.Contains(address, word) {
+				t.Errorf("an ad blocker hides %s", address)
+			}
+		}
+	}
+	t.Logf("%d bytes until the first figures", total)
+	const most = 34 << 10
+	if total == 0 || total > most {
+		t.Errorf("%d bytes until the first figures, want at most %d", total, most)
+	}
+	d.figures.set(func(m *madeUp) { after = m.batches })
+	if after != before+1 {
+		t.Errorf("the overview takes %d batches", after-before)
+	}
+}
