@@ -95,7 +95,7 @@ func TestPagesDifferential(t *testing.T) {
 		insertAt(t, conn, some.month, testSite, some.events)
 		events = append(events, some.events...)
 	}
-	change := func(c *Config) { c.MaxThreads, c.Hosts, c.Pages = 1, ownHosts, ofTree }
+	change := func(c *Config) { c.MaxThreads, c.Site, c.Pages = 1, ownSite, ofTree }
 	raw, states := newService(conn, change), keepingMonths(conn)
 	change(&states.config)
 	kinds, read, pages := map[any]int{}, map[string]int{}, 0

@@ -187,9 +187,14 @@ func (s Scope) admit(p *store.Principal) error {
 		return nil
 	case schema.TokenInstallation:
 		return s.admitInstallation(p)
-	case schema.TokenInsights, schema.TokenInsightsLink:
+	case schema.TokenInsights:
 		if !s.Insights {
 			return schema.Forbidden("this token may only read the insights of its site")
+		}
+		return nil
+	case schema.TokenInsightsLink:
+		if !s.InsightsLinks {
+			return schema.Forbidden("a share link shows only answers of queries")
 		}
 		return nil
 	case schema.TokenNone:

@@ -39,9 +39,11 @@ type Scope struct {
 	Members []string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
-	// Insights also admits tokens that read a site's insights, and sessions of share links of insights. The operation
-	// must read nothing but the site's insights, and only what Caller.View shows.
+	// Insights also admits tokens that read a site's insights.
 	Insights bool
+	// InsightsLinks also admits sessions of share links of insights. The operation must read nothing but the site's
+	// insights, and only what Caller.View shows.
+	InsightsLinks bool
 	// Session also admits sessions of single sign-on to an operation without an object. Such sessions always reach the
 	// objects of their organization.
 	Session bool
@@ -114,9 +116,15 @@ func (s Scope) OrSession() Scope {
 	return s
 }
 
-// OrInsightsTokens also admits tokens that read a site's insights, and sessions of share links of insights.
+// OrInsightsTokens also admits tokens that read a site's insights.
 func (s Scope) OrInsightsTokens() Scope {
 	s.Insights = true
+	return s
+}
+
+// OrInsightsLinks also admits sessions of share links of insights.
+func (s Scope) OrInsightsLinks() Scope {
+	s.InsightsLinks = true
 	return s
 }
 
@@ -162,7 +170,7 @@ func (s Scope) String() string {
 		name     string
 	}{
 		{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"},
-		{s.Insights, "token of the site's insights"}, {s.Session, "session"},
+		{s.Insights, "token of the site's insights"}, {s.InsightsLinks, "share link of insights"}, {s.Session, "session"},
 		{s.Nobody, "anybody, if the site is published and has anonymousEvents"},
 	} {
 		if other.admitted {
@@ -207,7 +215,7 @@ func (s Scope) Check(path string) error {
 		return errors.New("a front end's token opens the insights of sites only")
 	case s.Nobody && (s.Object != OnInsights || s.Right != RightView):
 		return errors.New("callers without a token have rights on nothing but the insights of a site")
-	case s.Insights && (s.Object != OnInsights || !readerRights.Has(s.Right)):
+	case (s.Insights || s.InsightsLinks) && (s.Object != OnInsights || !readerRights.Has(s.Right)):
 		return errors.New("tokens of insights may only read the insights of a site")
 	case s.Session && (s.Object != nil || s.Named != nil):
 		return errors.New("sessions reach what is in their organization anyway")

@@ -134,7 +134,9 @@ func (m *madeUp) Answer(
 	return m.Batch(ctx, from, fmt.Appendf(nil, `{"queries":{"it":%s}}`, body))
 }
 
-func (*madeUp) Live(context.Context, schema.QueryOrigin) ([]byte, map[string]string, error) {
+func (*madeUp) SettingsChanged(string) {}
+
+func (*madeUp) Live(context.Context, schema.QueryOrigin, []string) ([]byte, map[string]string, error) {
 	return nil, nil, schema.NotFound("live")
 }
 

@@ -49,6 +49,8 @@ func (discard) AcceptDoor(context.Context, schema.EventSite, []byte, schema.Door
 
 func (discard) RefuseUnread(string, *insights.Reason) {}
 
+func (discard) OneAddress(string) bool { return false }
+
 // BenchmarkDoor is BenchmarkFrame for a browser's batch of one event.
 func BenchmarkDoor(b *testing.B) {
 	handler, request := benchDoor(b)

@@ -38,7 +38,7 @@ func annotationOperations(h *annotations) []frame.Operation {
 				"published or unpublished (publication), and a redirect is created or changed (redirect). Of each of " +
 				"these kinds the newest stay; users make manual ones. from and to bound the time at. pageId selects " +
 				"the annotations that name a page; changes of more than 200 pages name none.",
-			Scope: queryScope(), Status: http.StatusOK, Handler: frame.Handle(h.list),
+			Scope: readScope(), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
 			Method: http.MethodPost, Path: many, ID: "createSiteAnnotation", Tag: "insights", Strict: true,
@@ -49,7 +49,7 @@ func annotationOperations(h *annotations) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: one, ID: "getSiteAnnotation", Tag: "insights",
-			Doc: "Read an annotation.", Scope: queryScope(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Doc: "Read an annotation.", Scope: readScope(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateSiteAnnotation", Tag: "insights", Strict: true,

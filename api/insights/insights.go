@@ -147,6 +147,11 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 
 // queryScope has the rights to query a site's events.
 func queryScope() access.Scope {
+	return readScope().OrInsightsLinks()
+}
+
+// readScope admits callers who read all of a site's insights. A share link shows a part.
+func readScope() access.Scope {
 	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead).
 		OrInsightsTokens()
 }

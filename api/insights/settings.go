@@ -26,7 +26,7 @@ func settingsOperations(h *siteSettings) []frame.Operation {
 			Doc: "Read the settings of a site's insights: the time zone and the first day of weeks of queries that " +
 				"name none, the site's own hosts, respectGPC of new publishable keys, and retentionDays, for how many " +
 				"days the site keeps events; without it, for ever.",
-			Scope: queryScope(), Status: http.StatusOK, Handler: frame.Handle(h.get),
+			Scope: readScope(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights", Strict: true,
