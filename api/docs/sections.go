@@ -53,6 +53,7 @@ var sections = []struct {
 	{"Operations", []group{
 		{"jobs", "Jobs", "See background jobs, and run failed ones again."},
 		{"audit", "Audit log", "See who changed what."},
+		{"dashboard", "Dashboard", "Open and end the sessions of browsers on the dashboard."},
 	}},
 }
 
