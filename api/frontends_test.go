@@ -15,7 +15,8 @@ import (
 // unseen has the operations that change nothing for front ends, or whose examples change nothing. Git operations change
 // content in jobs.
 var unseen = []string{
-	"aggregateSiteEvents", "cancelGitOperation", "createChangeRequest", "createChangeRequestTemplate",
+	"aggregateSiteEvents", "cancelGitOperation", "checkSiteInstallation", "createChangeRequest",
+	"createChangeRequestTemplate",
 	"createSiteAnnotation", "createSiteInsightsShareLink", "createSiteInsightsToken",
 	"createSitePublishableKey", "createSiteSavedSegment", "deleteChangeRequestTemplate",
 	"deleteCommentInChangeRequest", "deleteCommentInSpace", "deleteCommentReplyInChangeRequest",

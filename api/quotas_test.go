@@ -95,7 +95,7 @@ func TestQuotas(t *testing.T) {
 		}},
 		"ANNOTATIONS": {2, []func(int) apitest.Answer{post(insights+"/annotations", `{"text":"{i}"}`)}},
 		"SAVED_SEGMENTS": {2, []func(int) apitest.Answer{
-			post(insights+"/saved-segments", `{"name":"{i}","where":[{"column":"page","values":["p"]}]}`),
+			post(insights+"/saved-segments", `{"name":"{i}","where":[{"column":"url","values":["p"]}]}`),
 		}},
 		"INSIGHTS_TOKENS":      {2, []func(int) apitest.Answer{post(insights+"/tokens", `{"name":"{i}"}`)}},
 		"INSIGHTS_SHARE_LINKS": {2, []func(int) apitest.Answer{post(insights+"/share-links", `{"name":"{i}"}`)}},

@@ -155,8 +155,6 @@ func (q *query) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (sc
 	return list, nil
 }
 
-// segmentReads are the columns that the statements read.
-var segmentReads = []ref{{column: insights.EventsCount}, {column: insights.VisitorsCount}, {column: insights.SessionsCount}, {column: insights.ClaimProperty}}
 
 // sharedClaims finds the claims that segments are made of.
 func (q *query) sharedClaims(ctx context.Context, sc scope) ([]string, error) {

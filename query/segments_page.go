@@ -19,6 +19,12 @@ const defaultSegments = 100
 // read. The request has no range, so a client could not request fewer days itself.
 var segmentDays = []int{30, 7, 1}
 
+// segmentReads are the columns that the statements read.
+var segmentReads = []ref{
+	{column: insights.EventsCount}, {column: insights.VisitorsCount}, {column: insights.SessionsCount},
+	{column: insights.ClaimProperty},
+}
+
 // segmentPage is the requested part of the list. Its token holds everything except the limit.
 type segmentPage struct {
 	to    time.Time // when the first page was requested, in whole milliseconds

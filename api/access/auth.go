@@ -45,30 +45,41 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	if schema.IsInsightsSession(token) {
 		return g.insightsLink(ctx, token, ip, now)
 	}
-	return g.known(ctx, schema.HashToken(token), ip, now, func(hash schema.TokenHash) finder {
-		switch {
-		case schema.IsIntegrationToken(token):
-			return func(ctx context.Context) (*Session, error) { return g.installation(ctx, hash) }
-		case signed:
-			return func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
-		}
-		return func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
-	})
+	hash := schema.HashToken(token)
+	s, err, known := g.tokens.peek(hash, now)
+	if known { // No closure is built: each event request takes this way.
+		return g.recent(s, err, ip, now)
+	}
+	find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
+	switch {
+	case schema.IsIntegrationToken(token):
+		find = func(ctx context.Context) (*Session, error) { return g.installation(ctx, hash) }
+	case signed:
+		find = func(ctx context.Context) (*Session, error) { return g.reader(ctx, token, now) }
+	}
+	return g.load(ctx, hash, ip, now, find)
 }
 
-// known returns the session of a hash from the cache, or loads it with what find returns.
-func (g *Guard) known(
-	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find func(schema.TokenHash) finder,
+// load returns the session that find loads. The session stays in the cache.
+func (g *Guard) load(
+	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find finder,
 ) (*Session, error) {
-	s, err, known := g.tokens.peek(hash, now)
-	switch {
-	case !known:
-		s, err = loadCounted(ctx, g.addresses, g.tokens, hash, ip, now, find(hash))
-	case err != nil:
+	s, err := loadCounted(ctx, g.addresses, g.tokens, hash, ip, now, find)
+	return g.used(s, err, now)
+}
+
+// recent returns a session of the cache, or the error of a wrong token, which counts against the caller's address.
+func (g *Guard) recent(s *Session, err error, ip netip.Addr, now time.Time) (*Session, error) {
+	if err != nil {
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 			err = limited
 		}
 	}
+	return g.used(s, err, now)
+}
+
+// used returns a session that has not expired, and records its use.
+func (g *Guard) used(s *Session, err error, now time.Time) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}

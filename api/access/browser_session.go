@@ -81,10 +81,12 @@ func (g *Guard) browser(ctx context.Context, p Presented, ip netip.Addr, now tim
 	if !schema.ValidToken(p.Cookie) {
 		return nil, g.refuseToken(ip, now, "the session is not valid")
 	}
-	return g.known(ctx, schema.HashBrowserSecret(p.Cookie), ip, now, func(hash schema.TokenHash) finder {
-		return func(ctx context.Context) (*Session, error) {
-			principal, err := g.store.AuthenticateBrowser(ctx, hash)
-			return g.session(principal), err
-		}
+	hash := schema.HashBrowserSecret(p.Cookie)
+	if s, err, known := g.tokens.peek(hash, now); known {
+		return g.recent(s, err, ip, now)
+	}
+	return g.load(ctx, hash, ip, now, func(ctx context.Context) (*Session, error) {
+		principal, err := g.store.AuthenticateBrowser(ctx, hash)
+		return g.session(principal), err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -28,6 +29,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Pages returns the pages of a table. describe returns its OpenAPI document.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
+	// The server fills the rows of its own table, and a page shows only what a row says.
+	table.Operations = slices.Clone(table.Operations)
 	return &frame.Pages{
 		Paths: []string{Home, Home + "/{page}", "/llms.txt"},
 		Build: func() (map[string]frame.Static, error) { return build(table, describe) },

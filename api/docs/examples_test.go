@@ -131,7 +131,7 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`SAMLResponse=[^&]*`), "SAMLResponse=PHNhbWxwOlJlc3BvbnNl…"},
 	{regexp.MustCompile(`whsec_[^"]*`), "whsec_…"},
-	{regexp.MustCompile(`((?:\b[a-z]{3,6}_)*)[0-9A-Za-z_-]{32,}`), "${1}…"},
+	{regexp.MustCompile(`((?:\b[a-z]{3,6}_)*)[0-9A-Za-z_-]{32,}`), "${1}0123456789abcdef…"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "2026-11-26T09:41:00.000Z"},
 	{regexp.MustCompile(`expires=\d+`), "expires=1795686060"},
 	{regexp.MustCompile(`"id":"\d+"`), `"id":"1024"`},

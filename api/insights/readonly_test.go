@@ -145,8 +145,8 @@ func TestSavedSegmentLife(t *testing.T) {
 			t.Errorf("%s: %+v, want a detail on %q", body, e, field)
 		}
 	}
-	changed := ask(schema.RoleEdit, "PATCH", base+"/"+site.ID, `{"where":[{"column":"page","values":["p"]}]}`, 200)
-	if changed.Name != "Germany" || !strings.Contains(string(changed.Where), "page") {
+	changed := ask(schema.RoleEdit, "PATCH", base+"/"+site.ID, `{"where":[{"column":"url","values":["p"]}]}`, 200)
+	if changed.Name != "Germany" || !strings.Contains(string(changed.Where), "url") {
 		t.Errorf("%+v", changed)
 	}
 	h.Want(204, "DELETE", base+"/"+site.ID, h.Ours.Tokens[schema.RoleEdit], nil)
@@ -217,7 +217,7 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	ends("the link's deletion")
 	h.WantError(h.Do("POST", base, h.Ours.Tokens[schema.RoleComment], `{"name":"x"}`), 403)
 	personal := apitest.Ask[schema.SavedSegment](h, schema.RoleEdit, "POST", insights+"/saved-segments",
-		`{"name":"Mine","scope":"personal","where":[{"column":"page","values":["p"]}]}`, 201).ID
+		`{"name":"Mine","scope":"personal","where":[{"column":"url","values":["p"]}]}`, 201).ID
 	for body, field := range map[string]string{
 		`{"name":"x","where":[{"column":"none","values":[1]}]}`: "where[0].column", `{"name":"x","where":"DE"}`: "where",
 		`{"name":"x","ranges":["never"]}`: "ranges[0]", `{"name":"x","ranges":"last7Days"}`: "ranges", `{"name":"x","timezone":"Mars"}`: "timezone",

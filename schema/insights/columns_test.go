@@ -102,6 +102,10 @@ func TestColumnsGolden(t *testing.T) {
 			line("sketched", "%s", sql(c.Expr(args, Env{Zone: UTC, Counting: CountSketched})))
 		}
 		for _, part := range c.Session {
+			if part.Of == nil {
+				line(part.Name, "%s of the visitor's first event", sql(part.First()))
+				continue
+			}
 			line(part.Name, "%s of a session", sql(part.Of()))
 		}
 		if c.Nothing != nil {
@@ -230,7 +234,8 @@ func TestPublishedColumns(t *testing.T) {
 	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage " +
 		"exitPage " +
 		"searchResults engagedSeconds scrollDepth engagedTime meanScrollDepth pageTitle " +
-		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey channel sourceName") {
+		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey channel sourceName " +
+		"firstChannel firstSource") {
 		delete(left, extension)
 	}
 	if len(left) > 0 {

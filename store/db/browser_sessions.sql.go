@@ -100,9 +100,10 @@ func (q *Queries) OpenBrowserLink(ctx context.Context, arg OpenBrowserLinkParams
 }
 
 const sessionOfBrowserSession = `-- name: SessionOfBrowserSession :one
+with b as materialized (select x.id, x.hash, x.opened, x.token_id, x.session_id, x.created_at, x.expires_at, x.link_expires_at from browser_sessions x where x.hash = $1)
 select b.expires_at as ends_at, s.id, s.hash, s.opened, s.provider_id, s.organization_id, s.user_id, s.created_at, s.expires_at, s.code_expires_at, s.last_used_at
-from browser_sessions b join sessions s on s.id = b.session_id
-where b.hash = $1 and b.opened and b.expires_at > now() and s.opened and s.expires_at > now()
+from b join sessions s on s.id = b.session_id
+where b.opened and b.expires_at > now() and s.opened and s.expires_at > now()
 `
 
 type SessionOfBrowserSessionRow struct {
@@ -131,9 +132,10 @@ func (q *Queries) SessionOfBrowserSession(ctx context.Context, hash []byte) (Ses
 }
 
 const tokenOfBrowserSession = `-- name: TokenOfBrowserSession :one
+with b as materialized (select x.id, x.hash, x.opened, x.token_id, x.session_id, x.created_at, x.expires_at, x.link_expires_at from browser_sessions x where x.hash = $1)
 select b.expires_at as ends_at, t.id, t.hash, t.kind, t.name, t.user_id, t.site_id, t.created_at, t.expires_at, t.revoked_at, t.last_used_at
-from browser_sessions b join tokens t on t.id = b.token_id
-where b.hash = $1 and b.opened and b.expires_at > now()
+from b join tokens t on t.id = b.token_id
+where b.opened and b.expires_at > now()
   and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
 `
 

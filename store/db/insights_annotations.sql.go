@@ -70,6 +70,7 @@ select distinct day from insights_annotations where site_id = $1 and kind = 'man
 `
 
 // Index: insights_annotations_kind.
+// Sorts: the days of one site's annotations.
 func (q *Queries) AnnotatedDays(ctx context.Context, siteID string) ([]pgtype.Date, error) {
 	rows, err := q.db.Query(ctx, annotatedDays, siteID)
 	if err != nil {

@@ -140,7 +140,7 @@ type SavedSegmentByIDParams struct {
 	UserID string
 }
 
-// Index: saved_segments_pkey (id).
+// Index: saved_segments_site (site_id, id).
 func (q *Queries) SavedSegmentByID(ctx context.Context, arg SavedSegmentByIDParams) (SavedSegment, error) {
 	row := q.db.QueryRow(ctx, savedSegmentByID, arg.ID, arg.SiteID, arg.UserID)
 	var i SavedSegment

@@ -103,7 +103,8 @@ type ListInsightsTokensParams struct {
 	PageSize int32
 }
 
-// Index: tokens_site (site_id, id).
+// Index: tokens_site.
+// Sorts: the tokens of one site.
 func (q *Queries) ListInsightsTokens(ctx context.Context, arg ListInsightsTokensParams) ([]Token, error) {
 	rows, err := q.db.Query(ctx, listInsightsTokens, arg.SiteID, arg.After, arg.PageSize)
 	if err != nil {

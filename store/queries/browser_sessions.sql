@@ -11,16 +11,18 @@ returning *;
 
 -- name: TokenOfBrowserSession :one
 -- Index: browser_sessions_hash_key. A token that was revoked or has expired opens nothing.
+with b as materialized (select x.* from browser_sessions x where x.hash = $1)
 select b.expires_at as ends_at, sqlc.embed(t)
-from browser_sessions b join tokens t on t.id = b.token_id
-where b.hash = $1 and b.opened and b.expires_at > now()
+from b join tokens t on t.id = b.token_id
+where b.opened and b.expires_at > now()
   and t.revoked_at is null and (t.expires_at is null or t.expires_at > now());
 
 -- name: SessionOfBrowserSession :one
 -- Index: browser_sessions_hash_key.
+with b as materialized (select x.* from browser_sessions x where x.hash = $1)
 select b.expires_at as ends_at, sqlc.embed(s)
-from browser_sessions b join sessions s on s.id = b.session_id
-where b.hash = $1 and b.opened and b.expires_at > now() and s.opened and s.expires_at > now();
+from b join sessions s on s.id = b.session_id
+where b.opened and b.expires_at > now() and s.opened and s.expires_at > now();
 
 -- name: DeleteBrowserSession :exec
 -- Index: browser_sessions_hash_key.

@@ -66,6 +66,7 @@ where site_id = sqlc.arg(site_id)
 
 -- name: AnnotatedDays :many
 -- Index: insights_annotations_kind.
+-- Sorts: the days of one site's annotations.
 select distinct day from insights_annotations where site_id = $1 and kind = 'manual' and day is not null;
 
 -- name: MoveAnnotatedDays :exec

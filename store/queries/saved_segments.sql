@@ -3,7 +3,7 @@ insert into saved_segments (id, site_id, owner_id, name, filters, created_by) va
 returning *;
 
 -- name: SavedSegmentByID :one
--- Index: saved_segments_pkey (id).
+-- Index: saved_segments_site (site_id, id).
 select * from saved_segments
 where id = sqlc.arg(id) and site_id = sqlc.arg(site_id)
   and (owner_id is null or owner_id = sqlc.arg(user_id)::text);

@@ -27,7 +27,8 @@ where id = any(sqlc.arg(ids)::text[])
 select * from tokens where id = sqlc.arg(id) and site_id = sqlc.arg(site_id) and kind = 'insights';
 
 -- name: ListInsightsTokens :many
--- Index: tokens_site (site_id, id).
+-- Index: tokens_site.
+-- Sorts: the tokens of one site.
 select * from tokens
 where site_id = sqlc.arg(site_id) and kind = 'insights' and revoked_at is null
   and id > sqlc.arg(after)::text collate "C"
