@@ -335,7 +335,9 @@ func TestDeleteOrganization(t *testing.T) {
 	}
 	after := h.Rows()
 	// Accounts and their counts of today's mails belong to no organization. Secrets belong to the whole server.
-	for _, table := range []string{"mail_counts", "users", "tokens", "browser_sessions", "secrets", "site_token_keys", "front_end_changes"} {
+	for _, table := range []string{
+		"mail_counts", "users", "tokens", "browser_sessions", "secrets", "site_token_keys", "front_end_changes",
+	} {
 		delete(before, table)
 		delete(after, table)
 	}

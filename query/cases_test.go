@@ -205,7 +205,9 @@ func TestSQL(t *testing.T) {
 			add(c, "bounded", estimate)
 		}
 	})
-	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}}}
+	part := segmentPage{
+		to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}},
+	}
 	sc := part.scope()
 	segments := testCase{name: "visitor segments"}
 	add(&segments, "shared claims", lowerSharedClaims(sc))

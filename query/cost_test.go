@@ -106,7 +106,8 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	q := service.query(kindSegments, Caller{}, testSite)
-	if q.weighSegments(segmentPage{to: testNow, reach: reach{site: Site{ID: q.site}}}); q.cost != 2*(10_000+29*20_000+10_833) {
+	q.weighSegments(segmentPage{to: testNow, reach: reach{site: Site{ID: q.site}}})
+	if q.cost != 2*(10_000+29*20_000+10_833) {
 		t.Errorf("segments cost %d rows", q.cost)
 	}
 }

@@ -73,7 +73,8 @@ func (q *scopeRequest) decode(
 		return err
 	}
 	*q = scopeRequest{
-		reach: of, timezone: of.site.timezone(), weekStart: of.site.weekStart(), left: whereBudget{maxFilters, maxValues},
+		reach: of, timezone: of.site.timezone(), weekStart: of.site.weekStart(),
+		left: whereBudget{maxFilters, maxValues},
 	}
 	r, ranged := newReader(body), false
 	err := r.object(members, func(name string) (err error) {

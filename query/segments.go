@@ -155,7 +155,6 @@ func (q *query) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (sc
 	return list, nil
 }
 
-
 // sharedClaims finds the claims that segments are made of.
 func (q *query) sharedClaims(ctx context.Context, sc scope) ([]string, error) {
 	var path string

@@ -62,7 +62,9 @@ func TestSegments(t *testing.T) {
 	if string(text) != `{"items":[],"count":0}` {
 		t.Errorf("%s", text)
 	}
-	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}}}
+	part := segmentPage{
+		to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}},
+	}
 	sc := part.scope()
 	for _, sql := range []string{lowerSegments(sc, nil, part).SQL, lowerSharedClaims(sc).SQL, lowerSegmentCount(sc, nil).SQL} {
 		checkSQL(t, sql)

@@ -155,8 +155,11 @@ func TestUnknownSettings(t *testing.T) {
 	_, _, alone := service.Aggregate(t.Context(), Caller{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
 	_, _, live := service.Live(t.Context(), Caller{}, testSite, nil, testNow)
 	_, _, segments := service.VisitorSegments(t.Context(), Caller{}, testSite, schema.PageRequest{}, testNow)
-	_, _, batch := service.Batch(t.Context(), Caller{}, testSite, []byte(`{"queries":{"a":{"range":"last30Days"}}}`), testNow)
-	for what, err := range map[string]error{"a query": alone, "a batch": batch, "a live answer": live, "segments": segments} {
+	one := []byte(`{"queries":{"a":{"range":"last30Days"}}}`)
+	_, _, batch := service.Batch(t.Context(), Caller{}, testSite, one, testNow)
+	for what, err := range map[string]error{
+		"a query": alone, "a batch": batch, "a live answer": live, "segments": segments,
+	} {
 		e, ok := errors.AsType[*schema.Error](err)
 		if !ok || e.Code != schema.CodeUnavailable || e.RetryAfter == 0 || strings.Contains(e.Message, "down") {
 			t.Errorf("%s: %v", what, err)

@@ -170,7 +170,8 @@ func (s Scope) String() string {
 		name     string
 	}{
 		{s.SiteKey, "site key"}, {s.FrontEnd, "front end"}, {s.Readers, "site's reader"},
-		{s.Insights, "token of the site's insights"}, {s.InsightsLinks, "share link of insights"}, {s.Session, "session"},
+		{s.Insights, "token of the site's insights"}, {s.InsightsLinks, "share link of insights"},
+		{s.Session, "session"},
 		{s.Nobody, "anybody, if the site is published and has anonymousEvents"},
 	} {
 		if other.admitted {

@@ -33,7 +33,9 @@ func TestGitImportAnnotates(t *testing.T) {
 		t.Errorf("an import without changes annotates: %+v", list.Items[0])
 	}
 	// Both sides have changed: they are merged.
-	b.change(map[string]any{"operation": "insert_page", "title": "Ours", "document": map[string]any{"markdown": "Hello."}})
+	b.change(map[string]any{
+		"operation": "insert_page", "title": "Ours", "document": map[string]any{"markdown": "Hello."},
+	})
 	merges := annotations().Count
 	b.commit(map[string]string{"README.md": "# Home\n\nText.\n", "one.md": "# One\n\nSecond.\n"})
 	b.done("import", nil)

@@ -33,7 +33,8 @@ func annotationOperations(h *annotations) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodGet, Path: many, ID: "listSiteAnnotations", Tag: "insights",
-			Doc: "List what happened on a site, the newest first. Octavo adds an annotation when a change request of a " +
+			Doc: "List what happened on a site, the newest first. Octavo adds an annotation when a change request " +
+				"of a " +
 				"space of the site is merged (merge), Git content comes into such a space (import), the site is " +
 				"published or unpublished (publication), and a redirect is created or changed (redirect). Of each of " +
 				"these kinds the newest stay; users make manual ones. from and to bound the time at. pageId selects " +

@@ -37,7 +37,8 @@ func TestAnnotationLife(t *testing.T) {
 		"text": "A talk.", "at": "2026-03-01T12:00:00.1234Z", "page": "p1", "space": h.Ours.Space.ID, "path": "/guide",
 	}, 201)
 	if made.Kind != schema.AnnotationManual || made.Text != "A talk." || made.Date != "" || made.Page != "p1" ||
-		made.Space != h.Ours.Space.ID || made.Path != "/guide" || made.CreatedBy == nil || made.CreatedBy.ID != user.ID ||
+		made.Space != h.Ours.Space.ID || made.Path != "/guide" ||
+		made.CreatedBy == nil || made.CreatedBy.ID != user.ID ||
 		schema.FormatMoment(made.At) != "2026-03-01T12:00:00.124Z" || made.CreatedAt.IsZero() {
 		t.Fatalf("%+v", made)
 	}
@@ -45,10 +46,11 @@ func TestAnnotationLife(t *testing.T) {
 	if got := annotation(h, "GET", one, nil, 200); got.Text != made.Text || !got.At.Equal(made.At) {
 		t.Errorf("%+v", got)
 	}
-	if got := annotation(h, "PATCH", one, `{}`, 200); got.Text != made.Text || got.Page != "p1" || !got.At.Equal(made.At) {
+	got := annotation(h, "PATCH", one, `{}`, 200)
+	if got.Text != made.Text || got.Page != "p1" || !got.At.Equal(made.At) {
 		t.Errorf("%+v", got)
 	}
-	got := annotation(h, "PATCH", one,
+	got = annotation(h, "PATCH", one,
 		`{"text":"Two talks.","date":"2026-03-29","page":null,"space":null,"path":null}`, 200)
 	if got.Text != "Two talks." || got.Date != "2026-03-29" || got.Page+got.Space+got.Path != "" ||
 		schema.FormatMoment(got.At) != "2026-03-29T00:00:00.000Z" || got.CreatedBy.ID != user.ID {
@@ -161,7 +163,8 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	wantNone("a change of nothing")
 	h.Want(200, "PATCH", site+"/redirects/"+id, admin, `{"source":"/older"}`)
 	want(schema.AnnotationRedirect, "A redirect of /older was changed.", "/older", 0)
-	h.WantError(h.Do("POST", site+"/redirects", admin, map[string]any{"source": "/older", "destination": external}), 409)
+	again := map[string]any{"source": "/older", "destination": external}
+	h.WantError(h.Do("POST", site+"/redirects", admin, again), 409)
 	wantNone("a refused redirect")
 	draft := redirect("/draft", true)
 	wantNone("a draft")
@@ -178,7 +181,8 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	h.WantError(h.Do("GET", one, admin, nil), http.StatusNotFound)
 	// All go with the site.
 	h.Want(204, "DELETE", site, admin, nil)
-	h.Exec("do $$ begin assert (select count(*) = 1 from insights_annotations), 'annotations of a deleted site'; end $$")
+	h.Exec("do $$ begin " +
+		"assert (select count(*) = 1 from insights_annotations), 'annotations of a deleted site'; end $$")
 }
 
 // TestAnnotationLists pages through annotations of equal and different times while some come and go, and filters them.
@@ -287,7 +291,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: texts come back as they were sent, whatever they hold. What cannot be kept or shown is refused.
+// TestAnnotationTexts: texts come back as they were sent, whatever they hold. Texts that cannot be kept or shown are
+// refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -318,11 +323,12 @@ func TestAnnotationTexts(t *testing.T) {
 		"kind":  {"text": "x", "kind": "merge"}, "createdBy": {"text": "x", "createdBy": "me"},
 	} {
 		member := strings.TrimRight(name, " 0123456789")
-		if e := h.WantError(h.Do("POST", base, token, body), http.StatusBadRequest); !strings.Contains(e.Message, member) {
+		e := h.WantError(h.Do("POST", base, token, body), http.StatusBadRequest)
+		if !strings.Contains(e.Message, member) {
 			t.Errorf("%v: %+v", body, e)
 		}
 	}
-	// What Octavo writes is bounded, and a title stays a title.
+	// A text by Octavo is bounded, and a title stays a title.
 	h.Exec("update spaces set title = $2 where id = $1", h.Ours.Space.ID, "{number}"+strings.Repeat("界", 600))
 	h.MergedPage(h.Ours)
 	got := listed(h, "?kind=merge").Items[0].Text

@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readOnly are the operations that read-only tokens and share links may call. Those of links must honour Caller.View.
+// readOnly are the operations that read-only tokens and share links may call. Operations for links must honour
+// Caller.View.
 var readOnly = map[string][]string{
 	"token": {
 		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",

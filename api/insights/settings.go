@@ -24,19 +24,22 @@ func settingsOperations(h *siteSettings) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: settings, ID: "getSiteInsightsSettings", Tag: "insights",
 			Doc: "Read the settings of a site's insights: the time zone and the first day of weeks of queries that " +
-				"name none, the site's own hosts, respectGPC of new publishable keys, and retentionDays, for how many " +
+				"name none, the site's own hosts, respectGPC of new publishable keys, and retentionDays, for how " +
+				"many " +
 				"days the site keeps events; without it, for ever.",
 			Scope: readScope(), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 		{
 			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights", Strict: true,
-			Doc: "Change the settings of a site's insights. Queries that name a time zone or a weekStart keep theirs. " +
+			Doc: "Change the settings of a site's insights. Queries that name a time zone or a weekStart keep " +
+				"theirs. " +
 				"The answering node applies a change at once, others within seconds. " +
 				"hosts are hosts of the site in addition to its own name and the hosts of its publishable keys: " +
 				"visits from there have no source. " +
 				"retentionDays is for how many days the site keeps events, by their own time; null is for ever. " +
 				"Older ones are deleted within the hour, and then once a day; " +
-				"queries show them until then. Events that are imported later and are older are deleted at the next day.",
+				"queries show them until then. Events that are imported later and are older are deleted at the " +
+				"next day.",
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
 		},

@@ -40,7 +40,8 @@ var vocabulary = rules.Vocabulary{
 			Match: func(text string) bool {
 				return schema.CanonicalHost(text) != "" && !strings.HasPrefix(text, "*")
 			},
-			Problem: "must be the name of a host, such as docs.example.com, without a scheme, a port or a path; names " +
+			Problem: "must be the name of a host, such as docs.example.com, without a scheme, a port or a path; " +
+				"names " +
 				"of other scripts begin with xn--",
 			Regexp: fmt.Sprintf(`^%[1]s(?:\.%[1]s)*$`, hostLabel),
 		},

@@ -158,7 +158,7 @@ func auditedTables() []auditedTable {
 			"pdfs", "search_pages", "search_parts", "search_spaces", "search_words"),
 		exempt(auditEvents, "door_salts", "event_keys", "expiries", "tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
-		exempt("It is a sign-in of a browser: the token or the session that it acts as has entries.", "browser_sessions"),
+		exempt("It is a sign-in of a browser, which acts as a token or session that has entries.", "browser_sessions"),
 		exempt("It is the log.", "audit_log"),
 		exempt("It holds only the number of the data format.", "octavo_baseline"),
 		exempt("It is empty: it is the type of a function's rows.", "content_access"),

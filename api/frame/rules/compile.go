@@ -137,7 +137,8 @@ func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Chec
 		return v.manyCheck(t, r)
 	case t.Kind() == reflect.Struct:
 		return v.Struct(t)
-	case t.Kind() == reflect.Slice && t.ConvertibleTo(reflect.TypeFor[jsontext.Value]()): // JSON that the handler checks
+	case t.Kind() == reflect.Slice && t.ConvertibleTo(reflect.TypeFor[jsontext.Value]()):
+		// The handler checks this JSON.
 		return func(*Checker, string, reflect.Value) {}, nil
 	case t.Kind() == reflect.Slice:
 		return v.arrayCheck(t, r, tag)

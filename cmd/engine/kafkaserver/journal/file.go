@@ -159,7 +159,10 @@ func Read(f disk.FS, dir string) (*Journal, error) {
 	const attempts = 5 // a broker may replace the file meanwhile
 	var err error
 	for range attempts {
-		j := &Journal{cfg: Config{FS: f, Dir: dir, Logger: slog.New(slog.DiscardHandler)}, synced: map[string][]byte{}, number: -1, closed: true}
+		j := &Journal{
+			cfg:    Config{FS: f, Dir: dir, Logger: slog.New(slog.DiscardHandler)},
+			synced: map[string][]byte{}, number: -1, closed: true,
+		}
 		if _, err = j.findNewest(); err == nil && j.number >= 0 {
 			err = j.load()
 		}
@@ -177,7 +180,8 @@ func Read(f disk.FS, dir string) (*Journal, error) {
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
-		return fmt.Errorf("cannot read the journal: %w: put back a copy of the whole directory %s, or move it away and start "+
+		return fmt.Errorf("cannot read the journal: %w: put back a copy of the whole directory %s, or move it "+
+			"away and start "+
 			"with an empty log, without the events that were not stored yet", err, j.cfg.Dir)
 	}
 	total := len(data)
@@ -187,7 +191,8 @@ func (j *Journal) load() error {
 			if at := goodFrame(data); at > 0 {
 				return j.damaged(total-len(data), at)
 			}
-			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: no good entry follows.", "bytes", len(data))
+			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: no good entry follows.",
+				"bytes", len(data))
 			return nil
 		}
 		j.apply(entries)
@@ -202,7 +207,8 @@ var ErrDamaged = errors.New("the journal is damaged")
 // damaged returns the refusal of a damaged journal. Without its entries, the broker would delete topics that it does
 // not know, and hand out offsets twice.
 func (j *Journal) damaged(at, bytes int) error {
-	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: put back a copy of the whole directory %s, "+
+	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: put back a copy of the whole "+
+		"directory %s, "+
 		"or move that directory away and start with an empty log, without the events that were not stored yet",
 		ErrDamaged, bytes, at, j.fileName(j.number), j.cfg.Dir)
 }

@@ -199,7 +199,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 					}
 					return
 				}
-				if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "put back") || !strings.Contains(err.Error(), "move that directory away") {
+				if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "put back") ||
+					!strings.Contains(err.Error(), "move that directory away") {
 					t.Fatalf("the damaged journal: %v", err)
 				}
 				after, err := disk.ReadFile(f, name, 1<<20)
