@@ -87,7 +87,8 @@ var Markdown = []struct{ In, Outline, Out string }{
 		"list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
 		"- ```\n  x\n  ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},
 	{"1. a\n   - ```\n     {% hint %} x {% endhint %}\n{% hint %} a {% endhint %}",
-		"list-ordered(list-item(paragraph('a') list-unordered(list-item(code(code-line('{% hint %} x {% endhint %}')))))) " +
+		"list-ordered(list-item(paragraph('a') " +
+			"list-unordered(list-item(code(code-line('{% hint %} x {% endhint %}')))))) " +
 			"hint style=\"info\"(paragraph('a'))",
 		"1. a\n   - ```\n     {% hint %} x {% endhint %}\n     ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},
 	{"-\t```\n\tx\n  {% hint %} a {% endhint %}",
