@@ -83,11 +83,17 @@ var Markdown = []struct{ In, Outline, Out string }{
 	{"{% hint %}\n```\n{% endhint %}\n```\n- a\n {% endhint %}\nb", "hint style=\"info\"(paragraph kept=\"```\\n{% endhint %}\\n```\"('{% endhint %}'.code) list-unordered(list-item(paragraph('a')))) paragraph('b')",
 		"{% hint style=\"info\" %}\n```\n{% endhint %}\n```\n\n- a\n{% endhint %}\n\nb"},
 	// A block of code in a list item ends with the item, and its lines are no tags.
-	{"- ```\n  x\n  ```\n\n{% hint %} a {% endhint %}", "list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
+	{"- ```\n  x\n  ```\n\n{% hint %} a {% endhint %}",
+		"list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
 		"- ```\n  x\n  ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},
 	{"1. a\n   - ```\n     {% hint %} x {% endhint %}\n{% hint %} a {% endhint %}",
-		"list-ordered(list-item(paragraph('a') list-unordered(list-item(code(code-line('{% hint %} x {% endhint %}')))))) hint style=\"info\"(paragraph('a'))",
+		"list-ordered(list-item(paragraph('a') " +
+			"list-unordered(list-item(code(code-line('{% hint %} x {% endhint %}')))))) " +
+			"hint style=\"info\"(paragraph('a'))",
 		"1. a\n   - ```\n     {% hint %} x {% endhint %}\n     ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},
+	{"-\t```\n\tx\n  {% hint %} a {% endhint %}",
+		"list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
+		"- ```\n  x\n  ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},
 	{"{% hint %}\n> a\n\nb", `paragraph kept="{% hint %}"() blockquote(paragraph('a')) paragraph('b')`, "{% hint %}\n\n> a\n\nb"},
 	{"\\{% hint %}", "paragraph('{% hint %}')", ""},
 	{"![a b](/i.png \"cap\")", `images(image title=true alt="a b" ref="/i.png"(caption(paragraph('cap'))))`, ""},

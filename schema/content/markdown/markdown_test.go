@@ -184,10 +184,14 @@ func TestMarkdownSettles(t *testing.T) {
 		"- \n    <div class='odd'>x</div>", "- [ ] \n  <div class='odd'>x</div> ", "<div class='odd'>x</div>\n-\n\n> a", "a[^n]\n> [^n]: b",
 		"- [ ] \n  <p align=center>x</p>", "- [ ] {% hint %}\n  - ", "> \t<details><summary>t</summary>\n\n* x\n\n</details>", "a\\\n\t<details>\n\n</details>",
 		"[r]: /u\n    <div class='odd'>x</div>[r]: /u", "***<div class='odd'>x</div>***", "<img src='a.png'>\t", "[r]: /u\n<img src='a.png'>", "- [ ] <div>",
-		"word[^n]\n[^n]: *note*word[^n]", "[^n]: *note*\n\n[^n]: *note*0) ", "[^n]: *note*\n    ```\n\n  ", "word[^n]\n[^n]: *note*$$\nx\n$$", ":b:*1*", "*1*:b:", ":**:b:**",
-		"{% hint %}\n- \n\n  {% endhint %}\n", "{% hint %}\n1. a\n2. \n\n   {% endhint %}\n", "<details><summary>a</summary>\n\n- \n\n  </details>\n",
-		"<div data-gb-custom-block data-tag=\"hint\">\n- \n\n  </div>\n", "{% hint %}\n- a\n\n  - \n\n    {% endhint %}\n", "{% hint %}\n- \n  {% endhint %}\n",
-		"{% hint %}\n- [ ] \n  ```\n# {% endhint %}\n", "{% hint %}\n- a\n  - b\n    ~~~\n# {% endhint %}\n"} {
+		"word[^n]\n[^n]: *note*word[^n]", "[^n]: *note*\n\n[^n]: *note*0) ", "[^n]: *note*\n    ```\n\n  ",
+		"word[^n]\n[^n]: *note*$$\nx\n$$", ":b:*1*", "*1*:b:", ":**:b:**",
+		"{% hint %}\n- \n\n  {% endhint %}\n", "{% hint %}\n1. a\n2. \n\n   {% endhint %}\n",
+		"<details><summary>a</summary>\n\n- \n\n  </details>\n",
+		"<div data-gb-custom-block data-tag=\"hint\">\n- \n\n  </div>\n",
+		"{% hint %}\n- a\n\n  - \n\n    {% endhint %}\n", "{% hint %}\n- \n  {% endhint %}\n",
+		"{% hint %}\n- [ ] \n  ```\n# {% endhint %}\n", "{% hint %}\n- a\n  - b\n    ~~~\n# {% endhint %}\n",
+		"{% hint %}\n-\t```\n  # {% endhint %}\n", "{% hint %}\n-      ```\n# {% endhint %}\n"} {
 		settled(t, found)
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -20,7 +21,7 @@ type tagNode struct {
 	endAt      int    // in the source
 	terminated bool
 	division   bool // the tag is written as <div data-tag="name">
-	afterBlank bool // the line before is blank
+	lineBefore
 }
 
 var kindTag = ast.NewNodeKind("Tag")
@@ -37,7 +38,17 @@ type detailsNode struct {
 	ast.BaseBlock
 	open, title string // the tag, and the content of a <summary> on its line
 	terminated  bool
-	afterBlank  bool // the line before is blank
+	lineBefore
+}
+
+// lineBefore remembers whether the last line of a container is blank.
+type lineBefore struct{ isBlank bool }
+
+// next takes the next line, and reports whether the line before it is blank.
+func (b *lineBefore) next(line []byte) bool {
+	before := b.isBlank
+	b.isBlank = util.IsBlank(line)
+	return before
 }
 
 var kindDetails = ast.NewNodeKind("Details")
@@ -112,6 +123,7 @@ func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, sour
 type tableBlock struct {
 	ast.BaseBlock
 	from, end int // in the source
+	table     *element
 }
 
 var kindTable = ast.NewNodeKind("HTMLTable")

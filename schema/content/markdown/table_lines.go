@@ -80,7 +80,7 @@ func (tableBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	if _, _, ok := tableRows(e); !ok {
 		return nil, parser.NoChildren
 	}
-	n := &tableBlock{from: from, end: end}
+	n := &tableBlock{from: from, end: end, table: e}
 	n.Lines().Append(segment)
 	advanceToEnd(reader, line, segment)
 	return n, parser.NoChildren
@@ -159,11 +159,8 @@ func dedented(text string) string {
 // tableBlock reads a table of HTML with blank lines.
 func (r *reader) tableBlock(block ast.Node) []schema.Node {
 	n := block.(*tableBlock)
-	source := string(r.source[n.from:n.end])
-	if e, ok := tableElement(source); ok {
-		if nodes, ok := r.htmlTable(e); ok {
-			return nodes
-		}
+	if nodes, ok := r.htmlTable(n.table); ok {
+		return nodes
 	}
-	return []schema.Node{rawBlock(source)}
+	return []schema.Node{rawBlock(string(r.source[n.from:n.end]))}
 }

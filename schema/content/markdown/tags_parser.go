@@ -80,8 +80,7 @@ func (tagParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (a
 func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	n := block.(*tagNode)
 	line, segment := reader.PeekLine()
-	afterBlank := n.afterBlank
-	n.afterBlank = util.IsBlank(line)
+	afterBlank := n.next(line)
 	if n.row == nil || n.row.form == formAlone || n.terminated {
 		return parser.Close
 	}
@@ -200,8 +199,7 @@ func (detailsParser) Open(parent ast.Node, reader text.Reader, pc parser.Context
 func (detailsParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	n := block.(*detailsNode)
 	line, segment := reader.PeekLine()
-	afterBlank := n.afterBlank
-	n.afterBlank = util.IsBlank(line)
+	afterBlank := n.next(line)
 	if detailsCloses.Match(line) && !belongsInside(n, line, afterBlank, pc.OpenedBlocks()) {
 		n.terminated = true
 		advanceToEnd(reader, line, segment)

@@ -18,7 +18,7 @@ var (
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
 	fenceOpens  = regexp.MustCompile("^(```+|~~~+)")
-	itemMarkers = regexp.MustCompile(`^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+`)
+	itemMarkers = regexp.MustCompile(`^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]{1,4}|$))+`)
 	taskBox     = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 )
 
@@ -102,10 +102,9 @@ func (s *tagSplitter) fences(line []byte) bool {
 		return true
 	}
 	if markers := itemMarkers.Find(line); markers != nil {
-		indent = len(markers)
-		text = line[indent:]
-		if len(text) == 0 {
-			indent = len(bytes.TrimRight(markers, " \t")) + 1
+		indent = columns(markers)
+		if text = line[len(markers):]; len(text) == 0 {
+			indent = columns(bytes.TrimRight(markers, " \t")) + 1
 		}
 		s.items = append(s.items, indent)
 		text = text[len(taskBox.Find(text)):]
@@ -120,6 +119,16 @@ func (s *tagSplitter) fences(line []byte) bool {
 	}
 	s.fence, s.fenceIn = string(match[1]), len(s.items)
 	return true
+}
+
+// columns returns the width of a line's beginning, in which a tab ends at a multiple of four columns.
+func columns(text []byte) (width int) {
+	for _, c := range text {
+		if width++; c == '\t' {
+			width += util.TabWidth(width-1) - 1
+		}
+	}
+	return width
 }
 
 // splitAt makes a newline of the space behind a tag, or of the one before its end, which moves; false if there is none.
