@@ -101,7 +101,8 @@ func TestQuotas(t *testing.T) {
 		"INSIGHTS_SHARE_LINKS": {2, []func(int) apitest.Answer{post(insights+"/share-links", `{"name":"{i}"}`)}},
 		"CHANGE_REQUESTS":      {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
 		"COMMENTS":             {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
-		"REPLIES":              {2, []func(int) apitest.Answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
+		"REPLIES": {2, []func(int) apitest.Answer{
+			post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
 		"FILE_BYTES": {2, []func(int) apitest.Answer{
 			post(draft+"/content", `{"changes":[{"operation":"insert_files","files":[{"name":"a.txt","base64":"`+strings.Repeat("YWFh", 13)+`YWE{i}"}]}]}`),
 		}},

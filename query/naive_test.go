@@ -272,7 +272,9 @@ var naiveColumns = map[string]naiveColumn{
 	"utmContent":     textColumn(false, "", func(e *insights.Event) string { return e.UTMContent }),
 	"channel":        {read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return text(naiveChannel(e)) }},
 	"sourceName":     textColumn(false, "", naiveSourceName),
-	"firstChannel":   {read: func(n *naive, e *insights.Event, _ string) []naiveValue { return text(naiveChannel(n.came(e))) }},
+	"firstChannel": {read: func(n *naive, e *insights.Event, _ string) []naiveValue {
+		return text(naiveChannel(n.came(e)))
+	}},
 	"firstSource": {read: func(n *naive, e *insights.Event, _ string) []naiveValue {
 		return orAbsent(naiveSourceName(n.came(e)), "")
 	}},

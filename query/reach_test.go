@@ -41,7 +41,8 @@ const (
 // testSegments has a segment of each kind.
 var testSegments = savedSegments{
 	"de": {"", fromGermany}, "fr": {"", fromFrance}, "mine": {"u1", fromGermany},
-	"phones": {"", `[{"or":[{"column":"visitorDevice","values":["mobile"]},{"column":"visitorDevice","values":["tablet"]}]}]`},
+	"phones": {"", `[{"or":[{"column":"visitorDevice","values":["mobile"]},
+		{"column":"visitorDevice","values":["tablet"]}]}]`},
 	"broken": {"", `[{"column":"gone","values":["x"]}]`},
 }
 
@@ -156,7 +157,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 			gotRest, gotCursor := withoutNext(t, got)
 			wantRest, wantCursor := withoutNext(t, want)
 			if gotRest != wantRest || (gotCursor == "") != (wantCursor == "") {
-				t.Fatalf("page %d of %s with %s %v %s:\n%s, want\n%s", page, body, view.Where, view.Segments, view.Ranges, got, want)
+				t.Fatalf("page %d of %s with %s %v %s:\n%s, want\n%s",
+					page, body, view.Where, view.Segments, view.Ranges, got, want)
 			}
 			counts["answered"]++
 			if gotCursor == "" {
@@ -317,12 +319,13 @@ func TestReachOfAttacks(t *testing.T) {
 	old := strconv.FormatInt(testNow.AddDate(0, -3, 0).UnixMilli(), 10)
 	oldCursor := schema.PageToken(cursorList+testSite, old, "x", "0")
 	for name, body := range map[string]string{
-		"all years":           `{` + long + events + `}`,
-		"an empty where":      `{"where":[],` + long + events + `}`,
-		"a null where":        `{"where":null,"segments":null,` + long + events + `}`,
-		"two wheres":          `{"where":[],` + long + `"where":[],"segments":[],"segments":[],` + events + `}`,
-		"escaped names":       `{"\u0077here":[],"\u0073egments":[],` + long + events + `}`,
-		"any":                 `{"where":[{"or":[{"column":"visitorGeoCountry","operator":"notIn","values":["DE"]},{"column":"visitorGeoCountry","values":["DE"]}]}],` + long + events + `}`,
+		"all years":      `{` + long + events + `}`,
+		"an empty where": `{"where":[],` + long + events + `}`,
+		"a null where":   `{"where":null,"segments":null,` + long + events + `}`,
+		"two wheres":     `{"where":[],` + long + `"where":[],"segments":[],"segments":[],` + events + `}`,
+		"escaped names":  `{"\u0077here":[],"\u0073egments":[],` + long + events + `}`,
+		"any": `{"where":[{"or":[{"column":"visitorGeoCountry","operator":"notIn","values":["DE"]},
+			{"column":"visitorGeoCountry","values":["DE"]}]}],` + long + events + `}`,
 		"or nothing":          `{"where":[{"and":[]}],` + long + events + `}`,
 		"two ranges":          `{"range":"last24Hours",` + long + events + `}`,
 		"a later zone":        `{"timezone":"Pacific/Kiritimati",` + long + events + `}`,
@@ -341,7 +344,8 @@ func TestReachOfAttacks(t *testing.T) {
 		"times outside":            `{"range":{"from":"2025-01-01","to":"2025-12-31"},` + events + `}`,
 		"a comparison outside":     `{"range":"last7Days","compare":"previousPeriod",` + events + `}`,
 		"a comparison with a year": `{"range":"last24Hours","compare":"previousYear",` + events + `}`,
-		"a comparison with times":  `{"range":"last24Hours","compare":{"from":"2025-12-01","to":"2025-12-31"},` + events + `}`,
+		"a comparison with times": `{"range":"last24Hours",
+			"compare":{"from":"2025-12-01","to":"2025-12-31"},` + events + `}`,
 	} {
 		if got, err := count(Caller{View: view}, body); !isForbidden(err) {
 			t.Errorf("%s: %s %v, want 403", name, got, err)
@@ -526,9 +530,12 @@ func TestCheckViews(t *testing.T) {
 	}
 	many := `[` + strings.TrimSuffix(strings.Repeat(`"last7Days",`, MaxViewRanges+1), ",") + `]`
 	for _, c := range []struct{ ranges, zone, field string }{
-		{``, "", ""}, {`[]`, "Europe/Berlin", ""}, {`["last7Days",{"from":"2026-01-01","to":"2026-01-31"}]`, "Europe/Berlin", ""},
-		{`"last7Days"`, "", "ranges"}, {`["none"]`, "", "ranges[0]"}, {`["last7Days",{"from":"2026-01-01"}]`, "", "ranges[1].to"},
-		{`[{"from":"2026-02-01","to":"2026-01-31"}]`, "", "ranges[0].to"}, {`[]`, "Mars/Olympus", "timezone"}, {many, "", "ranges"},
+		{``, "", ""}, {`[]`, "Europe/Berlin", ""},
+		{`["last7Days",{"from":"2026-01-01","to":"2026-01-31"}]`, "Europe/Berlin", ""},
+		{`"last7Days"`, "", "ranges"}, {`["none"]`, "", "ranges[0]"},
+		{`["last7Days",{"from":"2026-01-01"}]`, "", "ranges[1].to"},
+		{`[{"from":"2026-02-01","to":"2026-01-31"}]`, "", "ranges[0].to"}, {`[]`, "Mars/Olympus", "timezone"},
+		{many, "", "ranges"},
 	} {
 		if got := fieldOf(CheckRanges([]byte(c.ranges), c.zone, testNow)); got != c.field {
 			t.Errorf("%s in %s: the error names %q, want %q", c.ranges, c.zone, got, c.field)

@@ -30,7 +30,8 @@ func TestInsightsSessionTokens(t *testing.T) {
 			t.Errorf("%s is read as %+v", other, got)
 		}
 	}
-	for _, other := range []string{"", InsightsSessionPrefix, text + "0", text[:len(text)-1], strings.ToUpper(text), text[:20] + "\n" + text[20:]} {
+	for _, other := range []string{"", InsightsSessionPrefix, text + "0", text[:len(text)-1],
+		strings.ToUpper(text), text[:20] + "\n" + text[20:]} {
 		if got, ok := ReadInsightsSession(key, []byte(other)); ok {
 			t.Errorf("%q is read as %+v", other, got)
 		}

@@ -383,7 +383,8 @@ func TestDashboardKeys(t *testing.T) {
 // hostile are texts of visitors that break out of where they are put.
 var hostile = []any{
 	`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, `javascript:window.broken=1`,
-	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru", strings.Repeat("long", 500),
+	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru",
+	strings.Repeat("long", 500),
 }
 
 // TestDashboardHostile shows what visitors have sent. It stays text in the page, in files and in commands.

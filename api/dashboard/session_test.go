@@ -146,7 +146,8 @@ func TestForgery(t *testing.T) {
 		t.Errorf("%v", a.Header)
 	}
 	link := h.BrowserLink(h.Ours.Tokens[schema.RoleAdmin])
-	h.WantError(b.do(http.MethodPost, linkPath, map[string]any{"link": link}, "Origin", "https://evil.test"), http.StatusForbidden)
+	h.WantError(b.do(http.MethodPost, linkPath, map[string]any{"link": link}, "Origin", "https://evil.test"),
+		http.StatusForbidden)
 }
 
 // TestLink opens a link twice, late, and after its token has ended.

@@ -298,7 +298,8 @@ func TestAnnotationTexts(t *testing.T) {
 	h := apitest.New(t)
 	base, token := annotationsPath(h), h.Ours.Tokens[schema.RoleCreate]
 	for _, text := range []string{
-		"'; drop table insights_annotations; --", `<script>alert(1)</script>`, `\u0041 "{number}" {space} $1 %s`, "a\nb\tc\r",
+		"'; drop table insights_annotations; --", `<script>alert(1)</script>`, `\u0041 "{number}" {space} $1 %s`,
+		"a\nb\tc\r",
 		"\u202eright to left\u2066", "👩‍🔬 é e\u0301 \ufeff", strings.Repeat("界", 500), "=cmd()", "\u0001\u007f",
 	} {
 		body := map[string]any{"text": text, "path": "/%2e%2e/é?<b>"}

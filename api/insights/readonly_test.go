@@ -136,7 +136,8 @@ func TestSavedSegmentLife(t *testing.T) {
 	h.WantError(h.Do("PATCH", base+"/"+site.ID, h.Ours.Tokens[schema.RoleRead], `{"name":"x"}`), 403)
 	h.WantError(h.Do("DELETE", base+"/"+site.ID, h.Ours.Tokens[schema.RoleRead], nil), 403)
 	for body, field := range map[string]string{
-		`{"name":"x"}`: "where", `{"name":"x","where":null}`: "where", `{"name":"x","where":[]}`: "where", `{"name":"x","where":{}}`: "where",
+		`{"name":"x"}`: "where", `{"name":"x","where":null}`: "where", `{"name":"x","where":[]}`: "where",
+		`{"name":"x","where":{}}`:                                                               "where",
 		`{"name":"x","where":[{"column":"none","values":[1]}]}`:                                 "where[0].column",
 		`{"name":"x","where":[{"column":"eventsCount","operator":"greaterThan","values":[1]}]}`: "where[0].column",
 		`{"name":"x","scope":"world",` + where + `}`:                                            "scope",
@@ -186,7 +187,8 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	}
 	for body, status := range map[string]int{
 		`{"secret":"` + made.Secret + `"}`: 401, `{"secret":"oct_none","password":"correct horse"}`: 401,
-		`{"secret":"` + made.Secret + `","password":"wrong"}`: 401, `{"secret":"` + made.Secret + `","passwort":"x"}`: 400, `{}`: 400,
+		`{"secret":"` + made.Secret + `","password":"wrong"}`: 401,
+		`{"secret":"` + made.Secret + `","passwort":"x"}`:     400, `{}`: 400,
 	} {
 		h.WantError(h.Do("POST", "/insights/open", "", body), status)
 	}
@@ -220,10 +222,15 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	personal := apitest.Ask[schema.SavedSegment](h, schema.RoleEdit, "POST", insights+"/saved-segments",
 		`{"name":"Mine","scope":"personal","where":[{"column":"url","values":["p"]}]}`, 201).ID
 	for body, field := range map[string]string{
-		`{"name":"x","where":[{"column":"none","values":[1]}]}`: "where[0].column", `{"name":"x","where":"DE"}`: "where",
-		`{"name":"x","ranges":["never"]}`: "ranges[0]", `{"name":"x","ranges":"last7Days"}`: "ranges", `{"name":"x","timezone":"Mars"}`: "timezone",
-		`{"name":"x","segments":["none"]}`: "segments[0]", `{"name":"x","segments":["` + segment + `","` + personal + `"]}`: "segments[1]",
-		`{"name":"x","password":"short"}`: "password", `{"name":"x","expiresIn":1}`: "expiresIn",
+		`{"name":"x","where":[{"column":"none","values":[1]}]}`:          "where[0].column",
+		`{"name":"x","where":"DE"}`:                                      "where",
+		`{"name":"x","ranges":["never"]}`:                                "ranges[0]",
+		`{"name":"x","ranges":"last7Days"}`:                              "ranges",
+		`{"name":"x","timezone":"Mars"}`:                                 "timezone",
+		`{"name":"x","segments":["none"]}`:                               "segments[0]",
+		`{"name":"x","segments":["` + segment + `","` + personal + `"]}`: "segments[1]",
+		`{"name":"x","password":"short"}`:                                "password",
+		`{"name":"x","expiresIn":1}`:                                     "expiresIn",
 	} {
 		e := h.WantError(h.Do("POST", base, h.Ours.Tokens[schema.RoleEdit], body), 400)
 		if len(e.Details) == 0 || e.Details[0].Field != field {

@@ -316,7 +316,8 @@ func TestEraseEventKey(t *testing.T) {
 	send := func(key publishable, n int) {
 		t.Helper()
 		for range n {
-			body := fmt.Sprintf(`{"id":%q,"events":[{"type":"page_view","url":"https://docs.example.com/"}]}`, schema.NewID())
+			body := fmt.Sprintf(`{"id":%q,"events":[{"type":"page_view","url":"https://docs.example.com/"}]}`,
+				schema.NewID())
 			ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 			r, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url+"/e/"+key.Key, strings.NewReader(body))
 			if err != nil {

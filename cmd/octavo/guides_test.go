@@ -45,9 +45,10 @@ func TestGuides(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := map[string][]string{
-		"start":    {`"object":"user"`, `"object":"site"`, "204"},
-		"home":     {"204", `"column":"urlPath"`},
-		"tracker":  {`"object":"publishable-key"`, `data-key="opk_`, `"object":"insights-live"`, `"object":"event-balance"`},
+		"start": {`"object":"user"`, `"object":"site"`, "204"},
+		"home":  {"204", `"column":"urlPath"`},
+		"tracker": {`"object":"publishable-key"`, `data-key="opk_`,
+			`"object":"insights-live"`, `"object":"event-balance"`},
 		"agents":   {"204"},
 		"privacy":  {`"retentionDays":400`},
 		"cookbook": {`{"columns":[{"column":"peopleCount","values":[2]}]}`, `"object":"event-balance"`},

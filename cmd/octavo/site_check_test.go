@@ -31,7 +31,8 @@ func TestCheckCommand(t *testing.T) {
 		t.Cleanup(server.Close)
 		for _, asJSON := range []bool{false, true} {
 			c := CheckCmd{
-				Site: "s1", Page: "https://docs.example.com/", URL: server.URL + "/", Token: "t", Org: "o1", JSON: asJSON,
+				Site: "s1", Page: "https://docs.example.com/", URL: server.URL + "/", Token: "t", Org: "o1",
+				JSON: asJSON,
 			}
 			var out bytes.Buffer
 			err := c.run(t.Context(), &out)

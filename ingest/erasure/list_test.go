@@ -92,11 +92,14 @@ func TestList(t *testing.T) {
 		received int64
 		want     bool
 	}{
-		{second, "a", 7, "", 999_999, true}, {second, "a", 7, "", 1_000_000, false}, {second, "a", 8, "", 0, false}, {second, "b", 7, "", 0, false}, {second, "b", 8, "", 0, false},
+		{second, "a", 7, "", 999_999, true}, {second, "a", 7, "", 1_000_000, false}, {second, "a", 8, "", 0, false},
+		{second, "b", 7, "", 0, false}, {second, "b", 8, "", 0, false},
 		{third, "a", 7, "", 1_000_999, true}, {third, "a", 7, "", 1_001_000, false}, {third, "b", 8, "", 999_999, true},
-		{third.At(2), "a", 7, "", 1_000_000, false}, {third.At(2), "a", 7, "", 999_999, true}, {third.At(2), "b", 8, "", 0, false}, {third.At(0), "a", 7, "", 0, false},
+		{third.At(2), "a", 7, "", 1_000_000, false}, {third.At(2), "a", 7, "", 999_999, true},
+		{third.At(2), "b", 8, "", 0, false}, {third.At(0), "a", 7, "", 0, false},
 		{nil, "a", 7, "", 0, false},
-		{third, "b", 1, "k.1", 999_999, true}, {third, "b", 1, "k.1", 1_000_000, false}, {third, "b", 1, "k.2", 0, false},
+		{third, "b", 1, "k.1", 999_999, true}, {third, "b", 1, "k.1", 1_000_000, false},
+		{third, "b", 1, "k.2", 0, false},
 		{third, "b", 9, "", 0, false}, {third, "a", 1, "k.1", 0, false}, {third.At(2), "b", 1, "k.1", 0, false},
 		{third, "b", 8, "k.2", 999_999, true},
 	} {

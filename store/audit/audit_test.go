@@ -492,7 +492,8 @@ func TestAuditOfErasures(t *testing.T) {
 		got = append(got, e.Target.ID+" "+line(e))
 	}
 	for _, part := range []string{
-		"create visitor-erasure eraseSiteVisitor null>", `"eventKey": "k.1"`, "by user acme-admin", "delete visitor-erasure",
+		"create visitor-erasure eraseSiteVisitor null>", `"eventKey": "k.1"`, "by user acme-admin",
+		"delete visitor-erasure",
 	} {
 		if !strings.Contains(key, part) || strings.Count(key, "\n") != 2 {
 			t.Errorf("%q is not in the entries of a key: %s", part, key)
