@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -41,7 +42,7 @@ func (t InsightsSessionToken) Sign(key []byte) string {
 
 // IsInsightsSession reports whether a token has the form of a session of a share link.
 func IsInsightsSession(token []byte) bool {
-	return strings.HasPrefix(string(token), InsightsSessionPrefix)
+	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }
 
 // ReadInsightsSession returns what a token says, and whether the key signed it.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
@@ -49,7 +50,7 @@ func NewIntegrationToken() string {
 
 // IsIntegrationToken reports whether a token has the form of those of integrations and installations.
 func IsIntegrationToken(token []byte) bool {
-	return strings.HasPrefix(string(token), integrationPrefix)
+	return bytes.HasPrefix(token, []byte(integrationPrefix))
 }
 
 // MinTokenLength is the shortest token that an operator may choose for the first user.
