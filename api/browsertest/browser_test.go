@@ -2,12 +2,14 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
@@ -48,7 +50,10 @@ func newTab(t *testing.T, flags ...string) *tab {
 	for i := 0; i < len(flags); i += 2 {
 		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
 	}
-	deadline, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	deadline, cancel := t.Context(), context.CancelFunc(func() {})
+	if at, ok := t.Deadline(); ok {
+		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute)) // The failure names the step that hangs.
+	}
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
 	t.Cleanup(cancel)
@@ -101,6 +106,18 @@ func ask[T any](b *tab, step chromedp.Action[T]) T {
 func (b *tab) open(address, selector string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// until waits until an expression of the page is true. A page that is being left has no answer yet.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	eventually.Succeeds(b.t, expression, func() error {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if err == nil && !is {
+			err = errors.New("it is false")
+		}
+		return err
+	})
 }
 
 func (b *tab) location() string { return ask(b, chromedp.Location()) }
