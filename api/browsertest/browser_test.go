@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
@@ -118,6 +120,25 @@ func (b *tab) until(expression string) {
 		}
 		return err
 	})
+}
+
+// press types keys as a keyboard does: a page that acts on a key can keep it out of the field that gets the focus.
+// chromedp.KeyEvent inserts the character all the same.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	for _, key := range keys {
+		events := kb.Encode(key)
+		down := *events[0]
+		if len(events) > 2 {
+			down.Type, down.Text = input.DispatchKeyEventTypeKeyDown, events[1].Text
+		}
+		for _, event := range []*input.DispatchKeyEventParams{&down, events[len(events)-1]} {
+			b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+				_, err := chromedp.Call(ctx, input.DispatchKeyEvent, *event)
+				return err
+			}))
+		}
+	}
 }
 
 func (b *tab) location() string { return ask(b, chromedp.Location()) }

@@ -28,7 +28,7 @@ func TestDocsOpenAtOnce(t *testing.T) {
 	if bytes == 0 || bytes > most {
 		t.Errorf("the first page has %d bytes on the wire, want at most %d", bytes, most)
 	}
-	b.do(chromedp.KeyEvent("/funnel"))
+	b.press("/funnel")
 	b.until("document.querySelector('#found li')")
 	requested := ask(b, chromedp.Evaluate[[]string](entries+".map(e => e.name)"))
 	if len(requested) < 4 {
@@ -51,9 +51,10 @@ func TestDocsByKeyboard(t *testing.T) {
 	b := newTab(t)
 	find := func(words, id string) {
 		t.Helper()
-		b.do(chromedp.KeyEvent("/" + words))
+		b.press("/" + words)
+		b.until(`document.getElementById('find').value === '` + words + `'`)
 		b.until(`document.querySelector('#found [aria-selected="true"]')?.textContent.startsWith('` + id + `')`)
-		b.do(chromedp.KeyEvent(kb.Enter))
+		b.press(kb.Enter)
 		b.until("location.hash === '#" + id + "' && document.getElementById('" + id + "')")
 	}
 	b.open(h.Base+"/docs", "#find")
@@ -67,9 +68,10 @@ func TestDocsByKeyboard(t *testing.T) {
 	find("GET /v1/user", "getAuthenticatedUser")
 	b.until("document.querySelector('#in-go').checked")
 	token := h.Ours.Tokens[schema.RoleAdmin]
-	b.do(chromedp.Focus(chromedp.CSS("#getAuthenticatedUser .try")), chromedp.KeyEvent(kb.Enter))
+	b.do(chromedp.Focus(chromedp.CSS("#getAuthenticatedUser .try")))
+	b.press(kb.Enter)
 	b.until("document.activeElement.matches('#getAuthenticatedUser input[type=password]')")
-	b.do(chromedp.KeyEvent(token + kb.Enter))
+	b.press(token + kb.Enter)
 	b.until("document.querySelector('#getAuthenticatedUser output pre')")
 	if text := b.text(); !strings.Contains(text, "200") || !strings.Contains(text, `"object": "user"`) {
 		t.Errorf("the request from the page answers %s", text)
@@ -78,7 +80,6 @@ func TestDocsByKeyboard(t *testing.T) {
 	if strings.Contains(kept, token) || len(b.cookies()) > 0 {
 		t.Errorf("the browser keeps %s", kept)
 	}
-	b.do(chromedp.KeyEvent(kb.Tab))
 	b.quiet()
 }
 
