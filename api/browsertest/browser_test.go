@@ -2,18 +2,22 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
@@ -48,7 +52,10 @@ func newTab(t *testing.T, flags ...string) *tab {
 	for i := 0; i < len(flags); i += 2 {
 		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
 	}
-	deadline, cancel := context.WithTimeout(t.Context(), eventually.Patience)
+	deadline, cancel := t.Context(), context.CancelFunc(func() {})
+	if at, ok := t.Deadline(); ok {
+		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute)) // The failure names the step that hangs.
+	}
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)
 	t.Cleanup(cancel)
@@ -101,6 +108,37 @@ func ask[T any](b *tab, step chromedp.Action[T]) T {
 func (b *tab) open(address, selector string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// until waits until an expression of the page is true. A page that is being left has no answer yet.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	eventually.Succeeds(b.t, expression, func() error {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if err == nil && !is {
+			err = errors.New("it is false")
+		}
+		return err
+	})
+}
+
+// press types keys as a keyboard does: a page that acts on a key can keep it out of the field that gets the focus.
+// chromedp.KeyEvent inserts the character all the same.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	for _, key := range keys {
+		events := kb.Encode(key)
+		down := *events[0]
+		if len(events) > 2 {
+			down.Type, down.Text = input.DispatchKeyEventTypeKeyDown, events[1].Text
+		}
+		for _, event := range []*input.DispatchKeyEventParams{&down, events[len(events)-1]} {
+			b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+				_, err := chromedp.Call(ctx, input.DispatchKeyEvent, *event)
+				return err
+			}))
+		}
+	}
 }
 
 func (b *tab) location() string { return ask(b, chromedp.Location()) }

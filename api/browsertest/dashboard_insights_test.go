@@ -84,7 +84,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 		if keys = m.rows; q.GroupBy[0].Column == "datetime" {
 			keys = nil
 			for day := range 7 {
-				keys = append(keys, time.Date(2026, 11, 22+day, 0, 0, 0, 0, time.UTC).Format(time.RFC3339))
+				keys = append(keys, schema.FormatMoment(time.Date(2026, 11, 22+day, 0, 0, 0, 0, time.UTC)))
 			}
 		} else if q.Limit > 0 && len(keys) > q.Limit {
 			keys = keys[:q.Limit]

@@ -1,20 +1,16 @@
 package browsertest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -67,12 +63,6 @@ func (d *dashboard) shown() {
 	d.until(`document.querySelector('main[aria-busy=false]') && !document.querySelector('#token')`)
 }
 
-// until waits for a condition in the page.
-func (d *dashboard) until(condition string) {
-	d.t.Helper()
-	ask(d.tab, chromedp.Poll[bool](`!!(`+condition+`)`))
-}
-
 // eval returns the value of an expression in the page, as JSON.
 func eval[T any](d *dashboard, expression string) T {
 	d.t.Helper()
@@ -83,35 +73,6 @@ func eval[T any](d *dashboard, expression string) T {
 func (d *dashboard) texts(selector string) []string {
 	d.t.Helper()
 	return eval[[]string](d, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, selector))
-}
-
-// press presses a key.
-func (d *dashboard) press(key string) {
-	d.t.Helper()
-	d.do(chromedp.KeyEvent(key))
-}
-
-// quiet checks that the browser has no complaint, such as about the policy.
-func (d *dashboard) quiet() {
-	d.t.Helper()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.complaints) > 0 {
-		d.t.Errorf("the browser complains: %s", strings.Join(d.complaints, "; "))
-	}
-}
-
-// picture saves what the reader sees, if the tests save pictures.
-func (d *dashboard) picture(name string) {
-	d.t.Helper()
-	folder := os.Getenv("OCTAVO_TEST_SCREENSHOTS")
-	if folder == "" {
-		return
-	}
-	picture := ask(d.tab, chromedp.FullScreenshot(100))
-	if err := os.WriteFile(filepath.Join(folder, "dashboard-"+name+".png"), picture, 0o600); err != nil {
-		d.t.Fatal(err)
-	}
 }
 
 // TestDashboardSession signs in by a wrong and a good token, goes on where the reader was, and out again. A session
@@ -247,53 +208,13 @@ func grouped(value any) string {
 	return text
 }
 
-// axe runs the rules of WCAG 2.2, A and AA, and returns what breaks them.
-func (d *dashboard) axe() []string {
-	d.t.Helper()
-	source, err := os.ReadFile(filepath.Join("..", "dashboard", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		d.t.Fatalf("%v (make dashboard)", err)
-	}
-	d.run(string(source) + `; window.found = undefined
-		axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => {
-			const said = n => n.html + ' ' + n.any.map(c => c.message)
-			window.found = r.violations.map(v => v.id + ': ' + v.nodes.map(said).join(' | '))
-		}, fault => { window.found = [String(fault)] })`)
-	d.until(`window.found`)
-	return eval[[]string](d, `window.found`)
-}
-
-// prefers makes the reader prefer a colour scheme, and no motion.
-func (d *dashboard) prefers(scheme string) {
-	d.t.Helper()
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}}
-	d.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
-		return err
-	}))
-}
-
 // TestDashboardAccessible checks every page by the rules of axe: light, dark, and on a phone.
 func TestDashboardAccessible(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	look := func(page string) {
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{1280, 768, 390} {
-				name := fmt.Sprintf("%s-%s-%d", page, scheme, width)
-				d.do(chromedp.EmulateViewport(width, 900))
-				d.prefers(scheme)
-				for _, finding := range d.axe() {
-					t.Errorf("%s: %s", name, finding)
-				}
-				if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > width {
-					t.Errorf("%s: %d pixels do not fit", name, wide)
-				}
-				d.picture(name)
-			}
-		}
+		t.Helper()
+		d.accessible("dashboard-"+page, 1280, 768, 390)
 	}
 	d.open(d.h.Base+d.overview(), "#token")
 	look("sign-in")
@@ -306,6 +227,7 @@ func TestDashboardAccessible(t *testing.T) {
 	d.until(`document.querySelector('dialog[open]')`)
 	look("keys")
 	d.press(kb.Escape)
+	d.until(`!document.querySelector('dialog[open]')`)
 	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
 	d.press("x")
 	d.until(`document.querySelector('.nothing pre')`)
@@ -375,7 +297,8 @@ func TestDashboardKeys(t *testing.T) {
 	d.shown()
 	d.press("/")
 	d.until(`document.activeElement.type === 'search'`)
-	d.do(chromedp.KeyEvent("no such site"))
+	d.press("no such site")
+	d.until(`document.activeElement.value === 'no such site'`)
 	d.until(`document.body.textContent.includes('No site has this in its name')`)
 	d.quiet()
 }
@@ -438,7 +361,7 @@ func TestDashboardHostile(t *testing.T) {
 	if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > 1280 {
 		t.Errorf("%d pixels do not fit", wide)
 	}
-	d.picture("hostile")
+	d.picture("dashboard-hostile")
 	d.quiet()
 }
 
@@ -463,7 +386,7 @@ func TestDashboardTrouble(t *testing.T) {
 		d.figures.set(func(m *madeUp) { m.refuse = refusal })
 		d.press("r")
 		says(text)
-		d.picture("trouble-" + strings.Fields(text)[0])
+		d.picture("dashboard-trouble-" + strings.Fields(text)[0])
 		d.figures.set(func(m *madeUp) { m.refuse = nil })
 		if text == "The server answered 500" {
 			d.run(`document.querySelector('.notice button').click()`)
@@ -483,7 +406,7 @@ func TestDashboardTrouble(t *testing.T) {
 	if text := d.texts("[data-panel=countries]"); !strings.Contains(text[0], "the query is too heavy") {
 		t.Errorf("%v", text)
 	}
-	d.picture("partial")
+	d.picture("dashboard-partial")
 	d.do(chromedp.Navigate(d.h.Base + strings.Replace(d.overview(), d.h.Ours.Site.ID, d.h.Theirs.Site.ID, 1)))
 	d.until(`document.querySelector('.notice')?.textContent.includes('no such site')`)
 }

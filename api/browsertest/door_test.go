@@ -265,6 +265,6 @@ func (d *door) awaitTries(count int) {
 // awaitSent waits until the page has the outcome of as many requests that sent batches.
 func (b *tab) awaitSent(count int) {
 	b.t.Helper()
-	ask(b, chromedp.Poll[bool](fmt.Sprintf(
-		`performance.getEntriesByType('resource').filter((r) => r.name.includes('/e/')).length >= %d`, count)))
+	b.until(fmt.Sprintf(
+		`performance.getEntriesByType('resource').filter((r) => r.name.includes('/e/')).length >= %d`, count))
 }

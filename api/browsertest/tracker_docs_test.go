@@ -93,7 +93,7 @@ func TestTrackerEngagement(t *testing.T) {
 	// The clock of the page runs as the test says.
 	b.run(`const real = performance.now.bind(performance); window.ahead = 0; performance.now = () => real() + ahead`)
 	b.run(`ahead = 40_000; scrollTo(0, 3200)`)
-	ask(b, chromedp.Poll[bool](`scrollY == 3200`))
+	b.until(`scrollY == 3200`)
 	b.run(`dispatchEvent(new Event('blur'))`)
 	b.run(`history.pushState({}, '', '/next')`)
 	leave := d.await("page_leave", 1)[0]

@@ -57,7 +57,7 @@ func TestTrackerHidden(t *testing.T) {
 		}
 		return err
 	}))
-	ask(hidden, chromedp.Poll[bool](`!!window.octavo`))
+	hidden.until(`window.octavo`)
 	hidden.run(`octavo('ask_view')`)
 	d.await("ask_view", 1)
 	d.await("page_view", 0)
