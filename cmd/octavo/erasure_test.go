@@ -494,11 +494,17 @@ func TestRetention(t *testing.T) {
 		t.Fatalf("%d %s", status, body)
 	}
 	i.wantCounts(5, 5)
-	for body, want := range map[string]int{
-		`{"retentionDays":0}`: 400, `{"retentionDays":3651}`: 400, `{"retentionDays":"a"}`: 400, `{"retentionDays":1.5}`: 400, `{}`: 200, `{"retentionDays":null}`: 200,
-	} {
-		if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(body)); status != want || want == 400 && !strings.Contains(string(answer), "retentionDays") || want == 200 && string(answer) != `{"object":"insights-settings"}` {
-			t.Errorf("%s: %d %s", body, status, answer)
+	for _, refused := range []string{"0", "3651", `"a"`, "1.5"} {
+		status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":`+refused+`}`))
+		if status != 400 || !strings.Contains(string(answer), "retentionDays") {
+			t.Errorf("%s: %d %s", refused, status, answer)
+		}
+	}
+	for _, unbounded := range []string{`{}`, `{"retentionDays":null}`} {
+		status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(unbounded))
+		if status != 200 || !strings.HasPrefix(string(answer), `{"object":"insights-settings"`) ||
+			strings.Contains(string(answer), "retentionDays") {
+			t.Errorf("%s: %d %s", unbounded, status, answer)
 		}
 	}
 	if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":30}`)); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {

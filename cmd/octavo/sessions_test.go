@@ -25,6 +25,8 @@ var sessions = []session{
 		test: "TestReadersSession"},
 	{document: "api/tracker/TRACKER.md", begin: "octavo site snippet SITE",
 		reason: "has placeholders: TestReadersSession runs the command"},
+	{document: "api/tracker/TRACKER.md", begin: "octavo site check SITE",
+		reason: "has placeholders: TestCheckCommand runs the command"},
 	{document: "api/content/GIT.md", begin: ". data/quickstart.env\nREPOSITORY=", test: "TestGitSession"},
 	{document: guidesFolder + "home.md", begin: ". data/quickstart.env", test: "TestGuides"},
 	{document: guidesFolder + "start.md", begin: "make run",
