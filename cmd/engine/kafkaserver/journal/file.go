@@ -188,10 +188,10 @@ func (j *Journal) load() error {
 	for len(data) > 0 {
 		entries, size := readFrame(data)
 		if size == 0 {
-			if at := goodFrame(data); at > 0 {
+			if at := syncedUpTo(data); at > 0 {
 				return j.damaged(total-len(data), at)
 			}
-			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: no good entry follows.",
+			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: nothing shows that it was synced.",
 				"bytes", len(data))
 			return nil
 		}
@@ -213,11 +213,14 @@ func (j *Journal) damaged(at, bytes int) error {
 		ErrDamaged, bytes, at, j.fileName(j.number), j.cfg.Dir)
 }
 
-// goodFrame returns the position of the first good frame behind the beginning of b, or 0 if there is none.
-func goodFrame(b []byte) int {
+// syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
+// leave an unsynced frame damaged and the next one good, but then the next one has no mark.
+var syncedMark = Entry{}
+
+// syncedUpTo returns the position of the first good frame with a mark behind the beginning of b, or 0 if there is none.
+func syncedUpTo(b []byte) int {
 	for at := 1; len(b)-at > frameHeader; at++ {
-		// A short frame is in random bytes by chance: an entry has a key and a value.
-		if entries, size := readFrame(b[at:]); size > frameHeader+8 && len(entries) > 0 {
+		if entries, _ := readFrame(b[at:]); len(entries) > 0 && entries[0].Key == "" && entries[0].Value == nil {
 			return at
 		}
 	}
@@ -277,11 +280,13 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 		synced = append(synced, Entry{key, value})
 	}
 	j.mu.Unlock()
+	// The file becomes the journal after a sync, so it has a mark before and behind each entry.
 	for _, e := range synced {
-		if b = appendFrame(b, []Entry{e}); len(b) > 1<<20 {
+		if b = appendFrame(b, []Entry{syncedMark, e}); len(b) > 1<<20 {
 			flush()
 		}
 	}
+	b = appendFrame(b, []Entry{syncedMark})
 	flush()
 	return size, err
 }
