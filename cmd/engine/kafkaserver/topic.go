@@ -249,3 +249,9 @@ func (t *topic) trim(partition int, to int64) error {
 	}
 	return t.partitions()[partition].Trim(to)
 }
+
+// DamagedFiles returns the number of files in a data directory that keep damaged bytes of logs.
+func DamagedFiles(dataDir string) int {
+	names, _ := filepath.Glob(filepath.Join(dataDir, dataName, topicsName, "*", "*", "*"+seglog.DamagedSuffix))
+	return len(names)
+}

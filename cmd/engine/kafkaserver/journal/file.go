@@ -154,28 +154,6 @@ func (j *Journal) findNewest() (old []string, err error) {
 	return old, nil
 }
 
-// Read reads the journal of a directory that a broker may be using. It writes nothing, and the result takes no changes.
-func Read(f disk.FS, dir string) (*Journal, error) {
-	const attempts = 5 // a broker may replace the file meanwhile
-	var err error
-	for range attempts {
-		j := &Journal{
-			cfg:    Config{FS: f, Dir: dir, Logger: slog.New(slog.DiscardHandler)},
-			synced: map[string][]byte{}, number: -1, closed: true,
-		}
-		if _, err = j.findNewest(); err == nil && j.number >= 0 {
-			err = j.load()
-		}
-		if err == nil {
-			return j, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	return nil, err
-}
-
 // load reads the newest file.
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
