@@ -56,8 +56,8 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 // maxEmpty is how many empty answers in a row show that damage took a log's end.
 const maxEmpty = 40
 
-// Scan calls f with the records from ≤ offset < to of a partition. f may keep their bytes. If f returns io.EOF, Scan ends
-// without an error. It skips gaps, and fails if no record is behind a gap.
+// Scan calls f with the records from ≤ offset < to of a partition. f may keep their bytes. If f returns io.EOF, Scan
+// ends without an error. It skips gaps, and fails if no record is behind a gap.
 func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
 	for empty := 0; from < to; {
 		res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
@@ -105,7 +105,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 			}
 		}
 		if empty++; empty > maxEmpty {
-			return fmt.Errorf("cannot read %s: partition %d ends at %d but has no message from offset %d on: its log is damaged",
+			return fmt.Errorf(
+				"cannot read %s: partition %d ends at %d but has no message from offset %d on: its log is damaged",
 				t.Name, partition, res.HighWatermark, from)
 		}
 	}

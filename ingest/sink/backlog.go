@@ -31,7 +31,10 @@ func newBacklog() *backlog {
 		left: prometheus.NewDesc("octavo_sink_retention_left_seconds",
 			"How much longer the log keeps a partition's oldest message that is not stored yet; then it is lost. Absent for a log that keeps messages for ever.", by, nil),
 		lost: prometheus.NewDesc("octavo_sink_lost_messages_total",
-			"Messages of a partition that left the log before they were stored, since the sinks' group began, by reason: retention (the sinks were away for longer than the log keeps messages), recreated (the topic was deleted and created again; as many as are known), damaged (a disk damaged the log; after a power cut, some may never have been acknowledged).",
+			"Messages of a partition that left the log before they were stored, since the sinks' group began, "+
+				"by reason: retention (the sinks were away for longer than the log keeps messages), recreated "+
+				"(the topic was deleted and created again; as many as are known), damaged (a disk damaged the log; "+
+				"after a power cut, some may never have been acknowledged).",
 			[]string{"partition", "reason"}, nil),
 	}
 }

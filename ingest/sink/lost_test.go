@@ -73,7 +73,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if err := s.locate(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if want := (losses{lostRetention: 13, lostRecreated: 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
+		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
 		// Tombstones do not wait for a message after the announced cut that is gone.
@@ -82,7 +82,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		s.cfg.Erased = source.follow(t, false)
 		g := &generation{sink: s, partitions: []*partition{p}, stored: map[int]progress{}}
 		g.honour()
-		if at := g.stored[0]; at.offset != 5 || at.intent != 0 || at.lost != (losses{lostRetention: 13, lostRecreated: 1}) || at.erased != version || g.honoured < version {
+		if at := g.stored[0]; at.offset != 5 || at.intent != 0 || at.lost != (losses{13, 1}) || at.erased != version || g.honoured < version {
 			t.Errorf("the sink says %+v of the partition, honours version %d of %d", at, g.honoured, version)
 		}
 		clear(g.stored)
@@ -91,13 +91,13 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 			t.Errorf("the sink says it again: %+v", g.stored)
 		}
 	}
-	if text := (progress{offset: 5, plain: 0, lost: losses{lostRetention: 13, lostRecreated: 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
+	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
 		t.Errorf("the commit has the metadata %q", text)
 	}
 }
 
-// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all others, once. The loss
-// counts once, although the first sink dies between its commit and its insert.
+// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all others, once. The
+// loss counts once, although the first sink ends between its commit and its insert.
 func TestSinkGoesOnBehindDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -202,7 +202,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	}
 	eventually.True(t, "all messages of the new log to be stored", func() bool { return pages(">= 100") == 40 })
 	old := pages("< 100")
-	if lost := lostOf(s); lost != (losses{lostRecreated: 25 - int64(old)}) || old >= 25 {
+	if lost := lostOf(s); lost != (losses{0, 25 - int64(old)}) || old >= 25 {
 		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
 	}
 	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {

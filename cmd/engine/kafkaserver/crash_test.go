@@ -200,8 +200,8 @@ func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit in
 	}
 }
 
-// TestCommittedOffsetsAreNotUsedAgain: a disk loses a partition's only segment. A group has committed, so the next record
-// has no offset that the group has read.
+// TestCommittedOffsetsAreNotUsedAgain: a disk loses a partition's only segment. A group has committed, so the next
+// record has no offset that the group has read.
 func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	disk := crashdisk.New()
@@ -231,7 +231,8 @@ func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	}
 	q := kmsg.NewPtrOffsetCommitRequest()
 	q.Group, q.Generation = "g", -1
-	q.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "a", Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Partition: 0, Offset: 2}}}}
+	commit := []kmsg.OffsetCommitRequestTopicPartition{{Partition: 0, Offset: 2}}
+	q.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "a", Partitions: commit}}
 	if code := b.groups.Commit(q).Topics[0].Partitions[0].ErrorCode; code != 0 {
 		t.Fatalf("code %d", code)
 	}

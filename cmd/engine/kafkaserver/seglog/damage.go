@@ -68,8 +68,8 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns where to begin the search. Mostly the content is damaged and the length is right. This also keeps the
-// search out of the content, in which a client may have put the bytes of a batch.
+// candidate returns where to begin the search. Mostly the content is damaged and the length is right. This also keeps
+// the search out of the content, in which a client may have put the bytes of a batch.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -121,7 +121,7 @@ func (s *scanner) continuedAt(h *header, pos int64) bool {
 // sector is the unit in which a disk cannot read.
 const sector = 4 << 10
 
-// readAround fills b from a file. What the disk cannot read, or has cut off, is zeros, which no checksum takes for good.
+// readAround fills b from a file. Bytes that the disk cannot read, or has cut off, are zeros, which fail the checksums.
 func readAround(file disk.File, b []byte, at int64) error {
 	n, err := file.ReadAt(b, at)
 	for n < len(b) {
@@ -144,8 +144,8 @@ func readAround(file disk.File, b []byte, at int64) error {
 	return nil
 }
 
-// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first whose content is
-// damaged.
+// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first one whose
+// content is damaged.
 func goodPrefix(b []byte) (size int64) {
 	for size < int64(len(b)) {
 		h, ok := parseHeader(b[size:])
@@ -186,7 +186,8 @@ func (l *Log) lost(file disk.File, base int64, holes []hole) {
 			"partition", l.cfg.Name, "segment", base, "position", h.from, "bytes", h.to-h.from,
 			"first", h.first, "last", h.next-1, "messages", messages, "file", name)
 		if err := l.setAside(file, name, h); err != nil {
-			l.cfg.Logger.Warn("Cannot set the damaged bytes aside.", "partition", l.cfg.Name, "file", name, "error", err)
+			l.cfg.Logger.Warn("Cannot set the damaged bytes aside.",
+				"partition", l.cfg.Name, "file", name, "error", err)
 		}
 	}
 }

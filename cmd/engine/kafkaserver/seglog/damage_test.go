@@ -80,7 +80,8 @@ func (p *patient) open() {
 }
 
 func (p *patient) append(value string) int64 {
-	done, err := p.log.Append(sent{values: []string{value, value + "b"}, producer: 9, sequence: int32(len(p.want))}.bytes(), false)
+	s := sent{values: []string{value, value + "b"}, producer: 9, sequence: int32(len(p.want))}
+	done, err := p.log.Append(s.bytes(), false)
 	if err != nil {
 		p.t.Fatalf("append: %v", err)
 	}
@@ -212,7 +213,7 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 }
 
 // TestDamage: each kind of damage at each place, at rest and under an open log, costs only what it touches, and is said
-// once.
+// are read once.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const from = 17 // the first damaged byte of a batch
@@ -242,7 +243,7 @@ func TestDamage(t *testing.T) {
 		for segment := range 3 {
 			for k := range perSegment {
 				for kind, change := range kinds {
-					t.Run(fmt.Sprintf("%s %s of segment %d %s", kind, []string{"first", "2", "3", "4", "last"}[k], segment, state), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s at %d of segment %d %s", kind, k, segment, state), func(t *testing.T) {
 						t.Parallel()
 						p := newPatient(t, state)
 						b, first, next := change(p.content(segment), k, int(p.size))
@@ -250,8 +251,10 @@ func TestDamage(t *testing.T) {
 						if kind == "swapped" && segment == 2 && (state == killed || state == bare) {
 							next = perSegment // the end's last batch is not confirmed, and it is cut off
 						}
-						base := p.bases[segment]
-						p.check(state, func(offset int64) bool { return offset >= base+int64(2*first) && offset < base+int64(2*next) })
+						p.check(state, func(offset int64) bool {
+							batch := int(offset-p.bases[segment]) / 2
+							return offset >= p.bases[segment] && batch >= first && batch < next
+						})
 					})
 				}
 				t.Run(fmt.Sprintf("unreadable %d of segment %d %s", k, segment, state), func(t *testing.T) {
@@ -267,7 +270,7 @@ func TestDamage(t *testing.T) {
 				t.Parallel()
 				p := newPatient(t, state)
 				if segment == 2 && state != stopped {
-					t.Skip("nothing can show that the last segment is gone, unless a group has committed: TestAKnownEnd")
+					t.Skip("nothing shows that the last segment is gone, unless a group has committed: TestAKnownEnd")
 				}
 				p.open() // with closed files
 				p.must(p.disk.Lose(p.file(segment), ""))
@@ -291,6 +294,21 @@ func TestDamage(t *testing.T) {
 				p.check(state, func(int64) bool { return false })
 			})
 		}
+	}
+}
+
+// TestASegmentOfAnotherCopy: a restore has put a segment between the segments of the log. All records
+// are read once.
+func TestASegmentOfAnotherCopy(t *testing.T) {
+	t.Parallel()
+	for _, state := range states[1:] {
+		p := newPatient(t, state)
+		file, err := p.disk.Create(fmt.Sprintf("%s/%020d.log", dir, p.bases[1]+2))
+		p.must(err)
+		_, err = file.WriteAt(p.content(1), 0)
+		p.must(err)
+		p.must(p.disk.SyncDir(dir))
+		p.check(state, func(int64) bool { return false })
 	}
 }
 
@@ -334,8 +352,8 @@ func TestRandomDamage(t *testing.T) {
 	})
 }
 
-// TestABatchInsideABatch: the search for the next good batch does not take the content of a damaged one, in which a client
-// has put a batch, for a batch.
+// TestABatchInsideABatch: a client has put the bytes of a batch in a batch, which is damaged. The search for the next
+// good batch does not find them.
 func TestABatchInsideABatch(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
@@ -378,7 +396,7 @@ func TestAKnownEnd(t *testing.T) {
 }
 
 // TestAPowerCutInAGroup: the power fails while the batches of several clients wait for one sync. The system has written
-// all of their pages but one. What was acknowledged is there, whole batches are read, and the log starts.
+// their pages except one. The acknowledged batch is there, whole batches are read, and the log starts.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	for from := 0; from < 13_000; from += 500 {

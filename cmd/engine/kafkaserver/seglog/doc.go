@@ -11,10 +11,10 @@
 // checks only the last segment, and after a clean stop not even that.
 //
 // Damage is what a disk did: changed bytes, a lost file, a read error. Readers check every batch and go on at the next
-// good one, which they find by its version, length and checksums (damage.go). So consumers see a gap in the offsets, and
-// never other records at an old offset. An ERROR says once what is lost, and names the file .damaged that keeps the
-// damaged bytes. The damaged segment stays as it is, and the next batch begins a new one. The end of the last segment is
-// incomplete, and is cut off, if no good batch is behind it. A power cut may leave damage among batches that waited for
+// good one, which they find by its version, length and checksums (damage.go). So consumers see a gap in the offsets,
+// and never other records at an old offset. An ERROR says once what is lost, and names the file .damaged that keeps the
+// damaged bytes. The damaged segment stays as it is, and the next batch begins a new one. The last segment's end is
+// incomplete if no good batch is behind it, and is cut off. A power cut may leave damage among batches that waited for
 // the same sync: it looks like damage of acknowledged ones, and counts as that.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.

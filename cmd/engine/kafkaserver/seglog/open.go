@@ -104,7 +104,8 @@ func (l *Log) addSealed(s segment, upper int64) error {
 	} else if sum, err = l.summarise(s, upper); err != nil {
 		return err
 	}
-	l.sealed = append(l.sealed, segment{s.base, sum.end, s.size, sum.maxTime})
+	// A segment of an older copy of the log may overlap the next one.
+	l.sealed = append(l.sealed, segment{s.base, min(sum.end, upper), s.size, sum.maxTime})
 	return nil
 }
 
@@ -167,9 +168,9 @@ func (l *Log) openActive(s segment) error {
 // maxSpan bounds the offsets of a segment whose end is not known.
 const maxSpan = 1 << 40
 
-// recover cuts off an incomplete end, behind which is no good batch, and syncs data that a kill left unsynced, before any reader sees it: an offset
+// recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
 // that a reader remembers must exist after a power loss. It rewrites everything. The system may count pages as written
-// that a failed sync before the kill did not write. holes is the damage before the end.
+// that a failed sync before the kill did not write. holes is the damage before the last good batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {

@@ -157,7 +157,9 @@ func (l *Log) hinted(p placed, offset int64) placed {
 // before returns a position at or before an offset.
 func before(s *summary, offset int64) position {
 	at := position{s.base, 0, s.size}
-	i, found := slices.BinarySearchFunc(s.marks, offset, func(m mark, offset int64) int { return cmp.Compare(m.offset, offset) })
+	i, found := slices.BinarySearchFunc(s.marks, offset, func(m mark, offset int64) int {
+		return cmp.Compare(m.offset, offset)
+	})
 	if !found {
 		i--
 	}
@@ -184,9 +186,9 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b, beginning with the one that contains offset, or the first one behind it if damage took
-// it. It reads at most most bytes, except that with least it reads one batch of any size. At the log's end it reads
-// nothing. Everything it reads has been synced, and its checksums are right.
+// Read appends whole batches to b. The first batch contains offset, or is the next one if damage took that. Read
+// returns at most most bytes, except that with least it reads one batch of any size. At the log's end it reads nothing.
+// All that it reads has been synced, and the checksums are right.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
@@ -258,8 +260,8 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 	}
 }
 
-// run is a part of a segment with whole batches, from ≤ position < to, with the offsets first ≤ offset < next. past means
-// that the segment ends before it.
+// run is a part of a segment with whole batches, from ≤ position < to, with the offsets first ≤ offset < next. past
+// means that the segment ends before it.
 type run struct {
 	from, to, first, next int64
 	past                  bool

@@ -66,8 +66,7 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 // errTorn means that there is no complete batch at the position.
 var errTorn = errors.New("no whole record batch")
 
-// next reads a header and moves past its batch. It returns io.EOF at the end. On errTorn it does not move. nextGood goes
-// on behind damage.
+// next reads a header and moves past its batch. It returns io.EOF at the end. On errTorn it does not move.
 func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 	if s.pos == s.end {
 		return h, s.pos, io.EOF
