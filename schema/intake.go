@@ -160,7 +160,7 @@ type EventBalance struct {
 	// role stores nothing. What it accepted stays in flight here, and is stored in the balance of other processes.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
-	// LostMessages is how many messages expired from the log before they were stored. It counts the whole log, so they
-	// may hold events of any site. It is absent while the log does not answer.
+	// LostMessages is how many messages expired from the log, or were damaged in it, before they were stored. It counts
+	// the whole log, so they may hold events of any site. It is absent while the log does not answer.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
 }

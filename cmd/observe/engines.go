@@ -38,6 +38,11 @@ var engineGauges = []struct {
 	{engineDesc("octavo_engine_disk_max_bytes", "Maximum size of the embedded broker's log (OCTAVO_KAFKA_MAX_BYTES). Posts are refused when events that are not stored yet fill it."), false, func(u embedded.Usage) float64 {
 		return float64(u.MaxDisk)
 	}},
+	{engineDesc("octavo_engine_log_damaged_files", "Files *.damaged of the embedded broker's log. Each keeps bytes "+
+		"that a disk has damaged, whether they were stored before or not; octavo_sink_lost_messages_total counts the "+
+		"messages that were not. Absent if there are none."), false, func(u embedded.Usage) float64 {
+		return float64(u.Damaged)
+	}},
 }
 
 func engineDesc(name, help string) *prometheus.Desc {

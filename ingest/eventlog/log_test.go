@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -320,6 +321,31 @@ func TestLogRecentEnd(t *testing.T) {
 		end, err := l.RecentEnd(t.Context(), 1)
 		return err == nil && end == appended
 	})
+}
+
+// TestAScanEndsWhereTheLogIsDamaged: damage took the last messages, so the log has an end and no message before it.
+func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
+	broker.On(kmsg.Fetch, func(q kmsg.Request) (kmsg.Response, error) {
+		resp := q.ResponseKind().(*kmsg.FetchResponse)
+		topic := kmsg.NewFetchResponseTopic()
+		topic.Topic = q.(*kmsg.FetchRequest).Topics[0].Topic
+		partition := kmsg.NewFetchResponseTopicPartition()
+		partition.Partition, partition.HighWatermark, partition.RecordBatches = 1, 8, []byte{}
+		topic.Partitions = append(topic.Partitions, partition)
+		resp.Topics = append(resp.Topics, topic)
+		return resp, nil
+	})
+	topic, err := l.Topic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = topic.Scan(t.Context(), 1, 5, 8, func(Record) error { return errors.New("there is no record") })
+	if err == nil || !strings.Contains(err.Error(), "partition 1 ends at 8 but has no message from offset 5 on") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts

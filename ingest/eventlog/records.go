@@ -53,10 +53,13 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 	return nil, io.EOF
 }
 
-// Scan calls f with the records from ≤ offset < to of a partition. f may keep
-// their bytes. If f returns io.EOF, Scan ends without an error.
+// maxEmpty is how many empty answers in a row show that damage took a log's end.
+const maxEmpty = 40
+
+// Scan calls f with the records from ≤ offset < to of a partition. f may keep their bytes. If f returns io.EOF, Scan
+// ends without an error. It skips gaps, and fails if no record is behind a gap.
 func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
-	for from < to {
+	for empty := 0; from < to; {
 		res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
 			Addr: nil, Topic: t.Name, Partition: partition, Offset: from,
 			MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 250 * time.Millisecond, IsolationLevel: kafka.ReadUncommitted,
@@ -93,13 +96,18 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 			if record.Offset >= to {
 				return nil
 			}
-			from = record.Offset + 1
+			from, empty = record.Offset+1, 0
 			if err := f(Record{record.Offset, key, value, records.Plain}); err != nil {
 				if errors.Is(err, io.EOF) {
 					return nil
 				}
 				return err
 			}
+		}
+		if empty++; empty > maxEmpty {
+			return fmt.Errorf(
+				"cannot read %s: partition %d ends at %d but has no message from offset %d on: its log is damaged",
+				t.Name, partition, res.HighWatermark, from)
 		}
 	}
 	return ctx.Err()

@@ -31,7 +31,10 @@ func newBacklog() *backlog {
 		left: prometheus.NewDesc("octavo_sink_retention_left_seconds",
 			"How much longer the log keeps a partition's oldest message that is not stored yet; then it is lost. Absent for a log that keeps messages for ever.", by, nil),
 		lost: prometheus.NewDesc("octavo_sink_lost_messages_total",
-			"Messages of a partition that left the log before they were stored, since the sinks' group began, by reason: retention (the sinks were away for longer than the log keeps messages), recreated (the topic was deleted and created again; as many as are known).",
+			"Messages of a partition that left the log before they were stored, since the sinks' group began, "+
+				"by reason: retention (the sinks were away for longer than the log keeps messages), recreated "+
+				"(the topic was deleted and created again; as many as are known), damaged (a disk damaged the log; "+
+				"after a power cut, some may never have been acknowledged).",
 			[]string{"partition", "reason"}, nil),
 	}
 }
@@ -151,7 +154,7 @@ func (s *Sink) askRetention(ctx context.Context) {
 	s.metrics.backlog.setRetention(retention)
 }
 
-// Lost returns how many messages expired from the log before they were stored, in all partitions since the sinks' group
+// Lost returns how many messages left the log before they were stored, in all partitions since the sinks' group
 // began. The group's offsets carry the count, so a loss shows once its sink has stored a later message.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()

@@ -95,11 +95,12 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
 	for _, k := range chunks {
-		c.highWater, c.plain, c.lost = k.highWater, k.plain, k.lost
+		c.highWater, c.plain = k.highWater, k.plain
 		for _, f := range k.messages {
 			if c.newer = c.message(p, f, parse); c.newer != nil {
 				break
 			}
+			c.lost = k.lost
 		}
 		if c.newer != nil {
 			break

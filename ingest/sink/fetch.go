@@ -62,6 +62,8 @@ type partition struct {
 	plain    int64
 	recalled bool
 	lost     losses // so far
+	// lostAtStart are the losses before start.
+	lostAtStart losses
 	// tail is the sum of the last message that was read. recheckLog means that the topic may have been recreated since.
 	tail                uint64
 	hasTail, recheckLog bool
@@ -195,6 +197,11 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
+		// A topic of events has no gaps, except by damage: its broker goes on behind it.
+		if first := c.messages[0].offset; first > next {
+			s.countLost(p, lostDamaged, next, first)
+		}
+		c.endAtGap()
 		last := c.messages[len(c.messages)-1]
 		next, p.tail, p.hasTail = last.offset+1, xxhash.Sum64(last.data), true
 		for p.needsRecall(c, s.cfg.Window) {
@@ -254,6 +261,16 @@ func (s *Sink) fetchFailed(partition int, err error) {
 func (c *chunk) truncate(to int64) {
 	for len(c.messages) > 1 && c.messages[len(c.messages)-1].offset >= to {
 		c.messages = c.messages[:len(c.messages)-1]
+	}
+}
+
+// endAtGap drops the messages behind the first gap, which are fetched again: a cut that ends before them does not count
+// the gap.
+func (c *chunk) endAtGap() {
+	for i := 1; i < len(c.messages); i++ {
+		if c.messages[i].offset > c.messages[i-1].offset+1 {
+			c.messages = c.messages[:i]
+		}
 	}
 }
 

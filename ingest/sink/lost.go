@@ -6,17 +6,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// losses counts a partition's messages that expired from the log before they were stored, since the group began, by
-// reason. They are committed with the group's offset, so that each loss counts once, whichever sink finds it.
+// losses counts a partition's messages that left the log before they were stored, since the group began, by reason.
+// They are committed with the group's offset, so that each loss counts once, whichever sink finds it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.
 const (
 	lostRetention = iota
 	lostRecreated
+	lostDamaged
 )
 
-var lossReasons = [...]string{lostRetention: "retention", lostRecreated: "recreated"}
+var lossReasons = [...]string{lostRetention: "retention", lostRecreated: "recreated", lostDamaged: "damaged"}
 
 // total is the sum of all reasons.
 func (l losses) total() (n int64) {
@@ -30,7 +31,7 @@ func (l losses) total() (n int64) {
 func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 	p.lost[reason] += to - from
 	s.metrics.backlog.setLost(p.id, p.lost)
-	s.cfg.Logger.Error("Messages expired from the log before they were stored. They are lost.",
+	s.cfg.Logger.Error("Messages left the log before they were stored. They are lost.",
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
@@ -92,6 +93,7 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	}
 	p.stored.Store(p.start)
 	p.end.Store(next)
+	p.lostAtStart = p.lost
 	s.metrics.backlog.setLost(p.id, p.lost)
 	s.showLag(p)
 	if p.start >= next {

@@ -3,6 +3,8 @@ package sink
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
@@ -90,6 +93,56 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	}
 	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
 		t.Errorf("the commit has the metadata %q", text)
+	}
+}
+
+// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all others, once. The
+// loss counts once, although the first sink ends between its commit and its insert.
+func TestSinkGoesOnBehindDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broker := brokertest.Start(t, brokertest.Options{Dir: dir})
+	r := &rig{t: t, brokers: broker.Addresses(), topic: "events"}
+	r.store, r.conn = newStore(t, enginetest.ClickHouse(t))
+	r.log = newTestLog(t, r.brokers, onePartition)
+	r.intake = intaketest.New(t, r.log)
+	for i := range 9 {
+		r.accept(numbered(i, 1))
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "broker", "topics", "*", "0", "*.log"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	content, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	if err := os.WriteFile(names[0], content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var tried atomic.Bool
+	away := &faultyStore{Store: r.store, before: func(int) error {
+		tried.Store(true)
+		return errors.New("the store is away")
+	}}
+	s := r.sink(away, nil)
+	eventually.True(t, "an insert", tried.Load)
+	r.stop(s)
+	for range 2 {
+		s = r.sink(nil, nil)
+		r.awaitStored(8)
+		r.awaitCommitted(1)
+		if lost := lostOf(s); lost != (losses{lostDamaged: 1}) {
+			t.Errorf("%v are shown as lost", lost)
+		}
+		if n, err := Lost(t.Context(), r.log, r.topic+"-sink"); err != nil || n != 1 {
+			t.Errorf("%d lost messages are committed, %v", n, err)
+		}
+		r.stop(s)
+	}
+	if n := kafkaserver.DamagedFiles(dir); n != 1 {
+		t.Errorf("%d files keep damaged bytes", n)
 	}
 }
 

@@ -122,7 +122,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	if !p.prepared {
 		p.done = progress{
 			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
-			plain: c.plain, end: c.highWater, lost: c.lost, erased: c.honours,
+			plain: c.plain, end: c.highWater, lost: p.lostAtStart, erased: c.honours,
 		}
 		// If a previous owner announced this cut, its running insert has the same token,
 		// and the engine drops the later insert. Otherwise wait for running inserts.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
@@ -21,6 +22,8 @@ type Usage struct {
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
 	Disk, MaxDisk int64
+	// Damaged is the number of files that keep damaged bytes of the log.
+	Damaged int
 }
 
 // Usage measures all engines, for metrics. A value that cannot be measured is 0, for example if an engine is just
@@ -35,6 +38,7 @@ func (e *Engines) Usage() []Usage {
 		// Only the log has a limit, and it has few enough files to stat them on every call.
 		if state.Name == Kafka {
 			u.Disk, u.MaxDisk = sizeOf(filepath.Join(e.dataDir, Kafka)), e.maxLog
+			u.Damaged = kafkaserver.DamagedFiles(filepath.Join(e.dataDir, Kafka))
 		}
 		list = append(list, u)
 	}

@@ -2,6 +2,7 @@ package kafkaserver
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"testing"
@@ -196,5 +197,51 @@ func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit in
 			r.Fatalf("at %d is %s, not %d", at, got, k.values[at])
 		}
 		at++
+	}
+}
+
+// TestCommittedOffsetsAreNotUsedAgain: a disk loses a partition's only segment. A group has committed, so the next
+// record has no offset that the group has read.
+func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	disk := crashdisk.New()
+	if err := errors.Join(disk.Mkdir("/data"), disk.SyncDir("/")); err != nil {
+		t.Fatal(err)
+	}
+	start := func() *broker {
+		cfg := Config{DataDir: "/data", MaxBytes: 4000, RetainBytes: 500, MinFreeBytes: 1, ballast: 1, fs: disk}
+		if err := cfg.complete(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := open(&cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	b := start()
+	topic, refusal := b.create("a", 1, nil, false)
+	if refusal != nil {
+		t.Fatal(refusal.message)
+	}
+	for i := range 3 {
+		if _, err := topic.log(0).Append(oneRecord(i), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := kmsg.NewPtrOffsetCommitRequest()
+	q.Group, q.Generation = "g", -1
+	commit := []kmsg.OffsetCommitRequestTopicPartition{{Partition: 0, Offset: 2}}
+	q.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "a", Partitions: commit}}
+	if code := b.groups.Commit(q).Topics[0].Partitions[0].ErrorCode; code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	if err := disk.Lose(fmt.Sprintf("%s/0/%020d.log", topic.dir(), 0), ""); err != nil {
+		t.Fatal(err)
+	}
+	b = start() // as after a kill
+	defer b.close()
+	if done, err := b.topic("a").log(0).Append(oneRecord(3), false); err != nil || done.Base != 2 {
+		t.Errorf("the next record is at %d, %v", done.Base, err)
 	}
 }

@@ -19,6 +19,8 @@
 // POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
 // so clients can tell it from a fault.
 //
+// Damaged records cost only themselves: see seglog. A damaged journal is refused.
+//
 // The folders below it:
 //
 //	seglog   the log of one partition

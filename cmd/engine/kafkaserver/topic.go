@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
@@ -118,6 +119,12 @@ func (b *broker) openTopic(name string, value []byte) (*topic, error) {
 func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	b := t.broker
 	had := len(logs)
+	known := map[int32]int64{} // offsets that groups have committed
+	b.groups.EachCommit(func(_, _ string, partition int32, c group.Commit) {
+		if c.TopicID == t.id {
+			known[partition] = max(known[partition], c.Offset)
+		}
+	})
 	logs = append(make([]*seglog.Log, 0, count), logs...)
 	for partition := had; partition < count; partition++ {
 		dir := filepath.Join(t.dir(), strconv.Itoa(partition))
@@ -131,7 +138,7 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 			}
 			return seglog.Open(seglog.Config{
 				FS: b.cfg.fs, Dir: dir, Name: t.name + "/" + strconv.Itoa(partition), Logger: b.cfg.Logger,
-				SegmentBytes: b.cfg.SegmentBytes, Start: start,
+				SegmentBytes: b.cfg.SegmentBytes, Start: start, Known: known[int32(partition)],
 			})
 		}()
 		if err != nil {
@@ -241,4 +248,10 @@ func (t *topic) trim(partition int, to int64) error {
 		return err
 	}
 	return t.partitions()[partition].Trim(to)
+}
+
+// DamagedFiles returns the number of files in a data directory that keep damaged bytes of logs.
+func DamagedFiles(dataDir string) int {
+	names, _ := filepath.Glob(filepath.Join(dataDir, dataName, topicsName, "*", "*", "*"+seglog.DamagedSuffix))
+	return len(names)
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Address string      // the address to listen on; "" is any port of 127.0.0.1
 	TLS     *tls.Config // nil is plain text
 	Login   *Login      // nil requires no login
+	Dir     string      // the data directory; "" is one of its own
 	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 is one
 	// Answers are given to On before the first request.
 	Answers map[kmsg.Key]Answer
@@ -65,7 +66,10 @@ func Start(t testing.TB, o Options) *Broker {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
 	}
-	if err := b.serve(t.TempDir()); err != nil {
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if err := b.serve(o.Dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Stop)

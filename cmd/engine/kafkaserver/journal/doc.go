@@ -5,8 +5,9 @@
 // the file has grown to several times the size of its live content, or a sync has failed, a new file is written and
 // replaces it.
 //
-// An incomplete end is ignored, as a kill leaves one. If a good entry follows what cannot be read, the file is damaged
-// and Open refuses it.
+// Entries that a kill or a power cut left unsynced are ignored if they are incomplete. Entries are written in groups,
+// and each group is synced before the next one. The first entry of a group has a mark. If an entry with a mark follows
+// what cannot be read, acknowledged entries are damaged, and Open refuses the file.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.
 package journal

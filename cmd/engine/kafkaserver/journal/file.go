@@ -154,28 +154,6 @@ func (j *Journal) findNewest() (old []string, err error) {
 	return old, nil
 }
 
-// Read reads the journal of a directory that a broker may be using. It writes nothing, and the result takes no changes.
-func Read(f disk.FS, dir string) (*Journal, error) {
-	const attempts = 5 // a broker may replace the file meanwhile
-	var err error
-	for range attempts {
-		j := &Journal{
-			cfg:    Config{FS: f, Dir: dir, Logger: slog.New(slog.DiscardHandler)},
-			synced: map[string][]byte{}, number: -1, closed: true,
-		}
-		if _, err = j.findNewest(); err == nil && j.number >= 0 {
-			err = j.load()
-		}
-		if err == nil {
-			return j, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	return nil, err
-}
-
 // load reads the newest file.
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
@@ -188,10 +166,10 @@ func (j *Journal) load() error {
 	for len(data) > 0 {
 		entries, size := readFrame(data)
 		if size == 0 {
-			if at := goodFrame(data); at > 0 {
+			if at := syncedUpTo(data); at > 0 {
 				return j.damaged(total-len(data), at)
 			}
-			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: no good entry follows.",
+			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: nothing shows that it was synced.",
 				"bytes", len(data))
 			return nil
 		}
@@ -213,11 +191,14 @@ func (j *Journal) damaged(at, bytes int) error {
 		ErrDamaged, bytes, at, j.fileName(j.number), j.cfg.Dir)
 }
 
-// goodFrame returns the position of the first good frame behind the beginning of b, or 0 if there is none.
-func goodFrame(b []byte) int {
+// syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
+// leave an unsynced frame damaged and the next one good, but then the next one has no mark.
+var syncedMark = Entry{}
+
+// syncedUpTo returns the position of the first good frame with a mark behind the beginning of b, or 0 if there is none.
+func syncedUpTo(b []byte) int {
 	for at := 1; len(b)-at > frameHeader; at++ {
-		// A short frame is in random bytes by chance: an entry has a key and a value.
-		if entries, size := readFrame(b[at:]); size > frameHeader+8 && len(entries) > 0 {
+		if entries, _ := readFrame(b[at:]); len(entries) > 0 && entries[0].Key == "" && entries[0].Value == nil {
 			return at
 		}
 	}
@@ -277,11 +258,13 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 		synced = append(synced, Entry{key, value})
 	}
 	j.mu.Unlock()
+	// The file becomes the journal after a sync, so it has a mark before and behind each entry.
 	for _, e := range synced {
-		if b = appendFrame(b, []Entry{e}); len(b) > 1<<20 {
+		if b = appendFrame(b, []Entry{syncedMark, e}); len(b) > 1<<20 {
 			flush()
 		}
 	}
+	b = appendFrame(b, []Entry{syncedMark})
 	flush()
 	return size, err
 }

@@ -193,8 +193,12 @@ func (j *Journal) apply(entries []Entry) {
 // write makes changes durable.
 func (j *Journal) write(list []*Ticket) error {
 	b := j.spare[:0]
-	for _, t := range list {
-		b = appendFrame(b, t.entries)
+	for i, t := range list {
+		entries := t.entries
+		if i == 0 {
+			entries = append([]Entry{syncedMark}, entries...)
+		}
+		b = appendFrame(b, entries)
 	}
 	if cap(b) < 1<<20 {
 		j.spare = b

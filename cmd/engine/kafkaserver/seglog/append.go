@@ -87,10 +87,11 @@ func (l *Log) round(list []*appending) int {
 		return refuse(list, err)
 	}
 	sum := &l.active.sum
-	if sum.size > 0 && sum.size+int64(len(list[0].batch)) > l.cfg.SegmentBytes {
+	if sum.size > 0 && (l.damagedActive.Load() || sum.size+int64(len(list[0].batch)) > l.cfg.SegmentBytes) {
 		if err := l.roll(sum.end); err != nil {
 			return refuse(list, err)
 		}
+		l.damagedActive.Store(false)
 		sum = &l.active.sum
 	}
 	r := &round{log: l, pos: sum.size, written: sum.size, next: sum.end, buffer: l.scratch[:0]}
@@ -150,6 +151,7 @@ func (r *round) stage(a *appending, now int64) {
 		stampAppend(a.batch, h, now)
 		a.result.Time = now
 	}
+	seal(a.batch)
 	if h.producer >= 0 {
 		if r.known == nil {
 			r.known = producers{}

@@ -153,11 +153,24 @@ func checkRecord(b []byte, delta int64) bool {
 	return good && len(b) == 0
 }
 
-// place sets the offset and leader epoch of a batch. The checksum covers
-// neither.
-func place(b []byte, base int64) {
-	binary.BigEndian.PutUint64(b, uint64(base))
-	binary.BigEndian.PutUint32(b[atEpoch:], 0) // the only leader never changes
+// place sets the offset of a batch.
+func place(b []byte, base int64) { binary.BigEndian.PutUint64(b, uint64(base)) }
+
+// sealOf is the checksum of what a batch's own checksum does not cover: its offset, length and version.
+func sealOf(b []byte) uint32 {
+	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:atAttributes]))
+}
+
+// seal writes the seal of a batch into its leader epoch, which the log does not need: the only leader never changes.
+func seal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], sealOf(b)) }
+
+// unseal removes the seal of a batch for readers.
+func unseal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], 0) }
+
+// isSealed reports whether the seal of a batch is right, or missing: versions before 2026-12 wrote no seal.
+func isSealed(b []byte) bool {
+	found := binary.BigEndian.Uint32(b[atEpoch:])
+	return found == 0 || found == sealOf(b)
 }
 
 // stampAppend sets the append time of a batch, for topics with LogAppendTime.

@@ -36,6 +36,9 @@ type Config struct {
 	SegmentBytes int64
 	// Start is the first offset to keep. The owner remembers it.
 	Start int64
+	// Known is an offset that the log has reached, for example one that a group has committed. If damage took the log's
+	// end, the offsets before Known are not used again.
+	Known int64
 }
 
 // indexEvery is the distance in bytes between two entries of a segment's index.
@@ -49,7 +52,8 @@ type Log struct {
 	writing   sync.Mutex
 	producers producers
 	scratch   []byte
-	broken    bool // a sync failed: repair before writing
+	broken    bool  // a sync failed: repair before writing
+	known     int64 // see Config
 
 	mu       sync.RWMutex
 	start    int64
@@ -59,6 +63,10 @@ type Log struct {
 	closed   bool
 	queue    []*appending
 	flushing bool
+
+	damage        sync.Mutex // held while damage is said
+	said          []offsets
+	damagedActive atomic.Bool // begin a new segment before writing
 
 	cold coldReaders
 	hint atomic.Pointer[hint]
@@ -84,8 +92,8 @@ func (l *Log) summaryName(base int64) string {
 	return filepath.Join(l.cfg.Dir, fmt.Sprintf("%020d.summary", base))
 }
 
-func baseOf(name string) (int64, bool) {
-	digits, ok := strings.CutSuffix(name, ".log")
+func baseOf(name, suffix string) (int64, bool) {
+	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok {
 		return 0, false
 	}
@@ -167,7 +175,7 @@ func (l *Log) Close() {
 	l.mu.Unlock()
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if l.active.openSegment != nil && !l.broken && l.active.sum.size > 0 {
+	if l.active.openSegment != nil && !l.broken && l.active.sum.size > 0 && !l.damagedActive.Load() {
 		l.summariseActive()
 	}
 	l.mu.Lock()

@@ -19,14 +19,18 @@ func Open(cfg Config) (*Log, error) {
 	if cfg.SegmentBytes == 0 {
 		cfg.SegmentBytes = 64 << 20
 	}
-	l := &Log{cfg: cfg, start: cfg.Start, producers: producers{}, watchers: map[chan<- struct{}]struct{}{}}
+	l := &Log{
+		cfg: cfg, start: cfg.Start, known: cfg.Known, producers: producers{},
+		watchers: map[chan<- struct{}]struct{}{},
+	}
 	entries, err := cfg.FS.List(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", cfg.Name, err)
 	}
+	l.known = max(l.known, l.learn(entries))
 	var found []segment
 	for _, e := range entries {
-		if base, ok := baseOf(e.Name); ok && !e.Dir {
+		if base, ok := baseOf(e.Name, ".log"); ok && !e.Dir {
 			found = append(found, segment{base: base, size: e.Size})
 		}
 	}
@@ -50,92 +54,93 @@ func Open(cfg Config) (*Log, error) {
 		found = found[1:]
 	}
 	if len(found) == 0 {
-		file, err := l.begin(l.start)
+		end := max(l.start, l.known)
+		l.missing(l.start, end)
+		file, err := l.begin(end)
 		if err != nil {
 			return nil, fmt.Errorf("cannot begin the log of %s: %w", cfg.Name, err)
 		}
-		l.active = &active{newOpenSegment(file, nil), summary{base: l.start, end: l.start}}
+		l.active = &active{newOpenSegment(file, nil), summary{base: end, end: end}}
 		return l, nil
 	}
-	for _, s := range found[:len(found)-1] {
-		if err := l.addSealed(s); err != nil {
+	next := l.start
+	for i, s := range found[:len(found)-1] {
+		l.missing(next, s.base)
+		if err := l.addSealed(s, found[i+1].base); err != nil {
 			return nil, err
 		}
+		next = max(next, l.sealed[i].end)
 	}
-	if err := l.openActive(found[len(found)-1]); err != nil {
+	last := found[len(found)-1]
+	l.missing(next, last.base)
+	if err := l.openActive(last); err != nil {
 		return nil, err
 	}
-	return l, l.settleStart(found[0].base)
+	return l, l.settleEnds(found[0].base)
 }
 
-func (l *Log) settleStart(first int64) error {
+func (l *Log) settleEnds(first int64) error {
 	l.start = max(l.start, first)
-	if l.start <= l.active.sum.end {
+	end := l.active.sum.end
+	l.missing(max(l.start, end), l.known)
+	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// The last trim left nothing, and a power loss undid the removal of this old segment only. Its producers have
-	// continued since then, so its state of them would refuse their next batches. A repeat of an old batch is appended
-	// again, as after any trim to the end.
+	// Damage took the log's end. Or the last trim left nothing, and a power loss undid the removal of this old segment
+	// only. Its producers have continued since then, so its state of them would refuse their next batches. A repeat of
+	// an old batch is appended again, as after any trim to the end.
 	l.producers = producers{}
-	if err := l.roll(l.start); err != nil {
+	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
 	}
 	return l.Trim(l.start)
 }
 
-// addSealed adds a full segment. It uses the segment's summary if that matches
-// the file.
-func (l *Log) addSealed(s segment) error {
+// addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if that matches the file.
+func (l *Log) addSealed(s segment, upper int64) error {
 	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
 	if err == nil {
 		l.producers = sum.producers
-	} else if sum, err = l.summarise(s); err != nil {
+	} else if sum, err = l.summarise(s, upper); err != nil {
 		return err
 	}
-	l.sealed = append(l.sealed, segment{s.base, sum.end, s.size, sum.maxTime})
+	// A segment of an older copy of the log may overlap the next one.
+	l.sealed = append(l.sealed, segment{s.base, min(sum.end, upper), s.size, sum.maxTime})
 	return nil
 }
 
 // summarise builds the summary of a full segment from the batches' headers and
 // writes it.
-func (l *Log) summarise(s segment) (*summary, error) {
+func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a segment of %s: %w", l.cfg.Name, err)
 	}
 	defer func() { _ = file.Close() }()
-	sum, err := l.scan(file, s.base, s.size, false)
+	sum, holes, err := l.scan(file, s.base, s.size, upper, false)
 	if err != nil {
 		return nil, err
 	}
-	if sum.size < s.size {
-		// The segment was completely synced, so this is damage and not a torn end. Nothing after it in this segment can
-		// be found.
-		l.cfg.Logger.Error("A segment of the log is damaged: its records after the damage are lost, later segments are intact.",
-			"partition", l.cfg.Name, "segment", s.base, "whole", sum.size, "size", s.size, "lost_from_offset", sum.end)
-		return sum, nil
-	}
-	sum.producers = l.producers
+	l.lost(file, s.base, holes)
+	sum.size, sum.producers = s.size, l.producers
 	if err := writeSummary(l.cfg.FS, l.summaryName(s.base), sum); err != nil {
 		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", s.base, "error", err)
 	}
 	return sum, nil
 }
 
-// scan reads a segment up to the first incomplete batch.
-func (l *Log) scan(file disk.File, base, size int64, checksum bool) (*summary, error) {
-	sum := &summary{base: base, end: base}
-	s := newScanner(file, 0, size)
+// scan reads a segment up to its last good batch. holes is the damage before and behind that.
+func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum *summary, holes []hole, err error) {
+	sum = &summary{base: base, end: base}
+	s := newScanner(file, position{base, 0, size}, upper)
 	defer s.free()
 	for {
-		h, pos, err := s.next(checksum)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
-			return sum, nil
-		case err != nil:
-			return nil, fmt.Errorf("cannot read the log of %s: %w", l.cfg.Name, err)
-		case h.base < sum.end: // leftover bytes of an earlier write
-			return sum, nil
+		h, pos, err := s.nextGood(checksum)
+		if errors.Is(err, io.EOF) {
+			return sum, s.holes, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot read the log of %s: %w", l.cfg.Name, err)
 		}
 		l.producers.learn(&h)
 		sum.add(&h, pos, indexEvery)
@@ -148,33 +153,43 @@ func (l *Log) openActive(s segment) error {
 	if err != nil {
 		return fmt.Errorf("cannot open a segment of %s: %w", l.cfg.Name, err)
 	}
+	var holes []hole
 	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
 	if err == nil {
 		l.producers, sum.producers = sum.producers, nil
-	} else if sum, err = l.recover(file, s); err != nil {
+	} else if sum, holes, err = l.recover(file, s); err != nil {
 		return errors.Join(fmt.Errorf("cannot continue the log of %s: %w", l.cfg.Name, err), file.Close())
 	}
 	l.active = &active{newOpenSegment(file, nil), *sum}
+	l.lost(file, s.base, holes)
 	return nil
 }
 
+// maxSpan bounds the offsets of a segment whose end is not known.
+const maxSpan = 1 << 40
+
 // recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
 // that a reader remembers must exist after a power loss. It rewrites everything. The system may count pages as written
-// that a failed sync before the kill did not write.
-func (l *Log) recover(file disk.File, s segment) (*summary, error) {
-	sum, err := l.scan(file, s.base, s.size, true)
+// that a failed sync before the kill did not write. holes is the damage before the last good batch.
+func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
+	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if sum.size < s.size {
-		l.cfg.Logger.Warn("The end of the log is incomplete and is cut off: it was never acknowledged.",
+		l.cfg.Logger.Warn("The end of the log is incomplete and is cut off: no good batch follows.",
 			"partition", l.cfg.Name, "offset", sum.end, "bytes", s.size-sum.size)
 		if err := file.Truncate(sum.size); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if err := rewrite(file, 0, sum.size); err != nil {
-		return nil, err
+	holes = holes[:len(holes)-1] // the end
+	from := int64(0)
+	for _, h := range append(slices.Clone(holes), hole{from: sum.size}) {
+		if err := rewrite(file, from, h.from); err != nil {
+			return nil, nil, err
+		}
+		from = h.to
 	}
-	return sum, errors.Join(file.Sync(), l.cfg.FS.SyncDir(l.cfg.Dir))
+	return sum, holes, errors.Join(file.Sync(), l.cfg.FS.SyncDir(l.cfg.Dir))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -102,14 +103,15 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 // begins.
 type hint struct{ base, offset, pos int64 }
 
-// placed is where to search for an offset: in a segment, from pos up to limit.
+// placed is where to search for an offset in a segment, whose offsets are below upper.
 type placed struct {
 	*openSegment
-	base, pos, limit int64
+	position
+	base, upper int64
 }
 
-// locate finds the segment of an offset and a position at or before it. The
-// caller must release the segment.
+// locate finds the segment of an offset and a position at or before it. The caller must release the segment. If the
+// segment's file is gone, only base and upper are set.
 func (l *Log) locate(offset int64) (placed, error) {
 	l.mu.RLock()
 	if l.closed {
@@ -127,35 +129,44 @@ func (l *Log) locate(offset int64) (placed, error) {
 		return 0
 	})
 	if !found && i == len(l.sealed) {
-		p := placed{a.hold(), a.sum.base, before(a.sum.marks, offset), a.sum.size}
+		p := placed{a.hold(), before(&a.sum, offset), a.sum.base, a.sum.end}
 		l.mu.RUnlock()
 		return l.hinted(p, offset), nil
 	}
 	s := l.sealed[i] // or, in a gap, the first one after it
+	upper := a.sum.base
+	if i+1 < len(l.sealed) {
+		upper = l.sealed[i+1].base
+	}
 	l.mu.RUnlock()
 	o, err := l.openCold(s)
 	if err != nil {
-		return placed{}, err
+		return placed{base: s.base, upper: upper}, err
 	}
-	return l.hinted(placed{o, s.base, before(o.marks, offset), s.size}, offset), nil
+	p := placed{o, before(&summary{base: s.base, size: s.size, marks: o.marks}, offset), s.base, upper}
+	return l.hinted(p, offset), nil
 }
 
 func (l *Log) hinted(p placed, offset int64) placed {
 	if h := l.hint.Load(); h != nil && h.base == p.base && h.offset == offset && h.pos <= p.limit {
-		p.pos = h.pos
+		p.offset, p.pos = h.offset, h.pos
 	}
 	return p
 }
 
-func before(marks []mark, offset int64) int64 {
-	i, found := slices.BinarySearchFunc(marks, offset, func(m mark, offset int64) int { return cmp.Compare(m.offset, offset) })
+// before returns a position at or before an offset.
+func before(s *summary, offset int64) position {
+	at := position{s.base, 0, s.size}
+	i, found := slices.BinarySearchFunc(s.marks, offset, func(m mark, offset int64) int {
+		return cmp.Compare(m.offset, offset)
+	})
 	if !found {
 		i--
 	}
-	if i < 0 {
-		return 0
+	if i >= 0 {
+		at.offset, at.pos = s.marks[i].offset, s.marks[i].pos
 	}
-	return marks[i].pos
+	return at
 }
 
 func (l *Log) openCold(s segment) (*openSegment, error) {
@@ -175,75 +186,109 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b, beginning with the one that contains offset. It reads at most most bytes, except
-// that with least it reads one batch of any size. At the log's end it reads nothing. Everything it reads has been
-// synced.
+// Read appends whole batches to b. The first batch contains offset, or is the next one if damage took that. Read
+// returns at most most bytes, except that with least it reads one batch of any size. At the log's end it reads nothing.
+// All that it reads has been synced, and the checksums are right.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
 		return b, ErrRange
 	}
-	if offset == end {
-		return b, nil
-	}
-	p, err := l.locate(offset)
-	if err != nil {
-		return b, err
-	}
-	defer p.release()
-	s := newScanner(p.file, p.pos, p.limit)
-	defer s.free()
-	var first int64 = -1
-	to, next, size := int64(0), int64(0), int64(0)
-	for {
-		h, pos, err := s.next(false)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, errTorn) { // damage: see summarise
-			if first < 0 {
-				return l.behindDamage(b, p.base, most, least)
+	for offset < end {
+		p, err := l.locate(offset)
+		if errors.Is(err, fs.ErrNotExist) {
+			if start, _ := l.Offsets(); offset < start {
+				return b, ErrRange // it was removed meanwhile
 			}
-			break
-		}
-		if err != nil {
-			return b, fmt.Errorf("%w: %w", ErrStorage, err)
-		}
-		if h.last < offset {
+			l.lost(nil, p.base, []hole{{0, 0, max(offset, p.base), p.upper}})
+			offset = p.upper
 			continue
 		}
-		if size+h.size > int64(most) && (first >= 0 || !least) {
-			break
+		if err != nil {
+			return b, err
 		}
-		if first < 0 {
-			first = pos
+		got, past, err := l.readSegment(b, p, offset, int64(most), least)
+		p.release()
+		if err != nil || !past {
+			return got, err
 		}
-		size += h.size
-		to, next = pos+h.size, h.last+1
-		if size >= int64(most) {
-			break
-		}
+		offset = p.upper // damage took the rest of the segment
 	}
-	if first < 0 {
-		return b, nil
-	}
-	at := len(b)
-	b = slices.Grow(b, int(to-first))[:at+int(to-first)]
-	if n, err := p.file.ReadAt(b[at:], first); n < int(to-first) {
-		return b[:at], fmt.Errorf("%w: %w", ErrStorage, err)
-	}
-	l.hint.Store(&hint{p.base, next, to})
 	return b, nil
 }
 
-// behindDamage continues with the next segment.
-func (l *Log) behindDamage(b []byte, base int64, most int, least bool) ([]byte, error) {
-	for _, s := range l.Segments() {
-		if s.Base > base {
-			return l.Read(b, s.Base, most, least)
+// readSegment is Read in one segment. past means that it has no batch of the offset or behind it.
+func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_ []byte, past bool, _ error) {
+	s := newScanner(p.file, p.position, p.upper)
+	defer func() {
+		l.lost(p.file, p.base, s.holes)
+		s.free()
+	}()
+	at := len(b)
+	for {
+		run, err := s.run(offset, most, least)
+		if err != nil {
+			return b, false, fmt.Errorf("%w: %w", ErrStorage, err)
+		}
+		if run.from == run.to {
+			return b, run.past, nil
+		}
+		// Holes behind the run's beginning are for a later read, which may find more damage around them.
+		s.holes = slices.DeleteFunc(s.holes, func(h hole) bool { return h.to > run.from })
+		b = slices.Grow(b, int(run.to-run.from))[:at+int(run.to-run.from)]
+		if err := readAround(p.file, b[at:], run.from); err != nil {
+			return b[:at], false, fmt.Errorf("%w: %w", ErrStorage, err)
+		}
+		if size := goodPrefix(b[at:]); size > 0 {
+			b = b[:at+int(size)]
+			if size == run.to-run.from {
+				l.hint.Store(&hint{p.base, run.next, run.to})
+			}
+			return b, false, nil
+		}
+		// The content of the first batch is damaged: the next run begins behind it.
+		b = b[:at]
+		s.pos, s.least = run.from, run.first
+		h, pos, err := s.nextGood(true)
+		if errors.Is(err, io.EOF) {
+			return b, true, nil
+		}
+		if err != nil {
+			return b, false, fmt.Errorf("%w: %w", ErrStorage, err)
+		}
+		s.pos, s.least = pos, h.base
+	}
+}
+
+// run is a part of a segment with whole batches, from ≤ position < to, with the offsets first ≤ offset < next. past
+// means that the segment ends before it.
+type run struct {
+	from, to, first, next int64
+	past                  bool
+}
+
+// run finds the batches to read from an offset on. It reads only their headers.
+func (s *scanner) run(offset, most int64, least bool) (r run, err error) {
+	for {
+		h, pos, err := s.nextGood(false)
+		empty := r.from == r.to
+		switch {
+		case errors.Is(err, io.EOF):
+			r.past = empty
+			return r, nil
+		case err != nil:
+			return r, err
+		case h.last < offset:
+			continue
+		case !empty && pos > r.to, r.to-r.from+h.size > most && (!empty || !least):
+			return r, nil
+		case empty:
+			r.from, r.first = pos, h.base
+		}
+		if r.to, r.next = pos+h.size, h.last+1; r.to-r.from >= most {
+			return r, nil
 		}
 	}
-	return b, fmt.Errorf("%w: %w", ErrStorage, errTorn)
 }
 
 // OffsetAt returns the first offset whose batch has a record of that time (in milliseconds) or later, and the batch's
@@ -268,18 +313,18 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 }
 
 func scanTime(p placed, millis, start int64) (offset, at int64, err error) {
-	pos := int64(0)
+	from := position{p.base, 0, p.limit}
 	for _, m := range p.marks { // the active segment has none here and is read from its beginning
 		if m.maxTime < millis {
-			pos = m.pos
+			from.offset, from.pos = m.offset, m.pos
 		}
 	}
-	s := newScanner(p.file, pos, p.limit)
+	s := newScanner(p.file, from, p.upper)
 	defer s.free()
 	for {
-		h, _, err := s.next(false)
+		h, _, err := s.nextGood(false)
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+		case errors.Is(err, io.EOF):
 			return -1, -1, nil
 		case err != nil:
 			return -1, -1, fmt.Errorf("%w: %w", ErrStorage, err)

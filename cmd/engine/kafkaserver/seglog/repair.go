@@ -50,13 +50,13 @@ func (l *Log) rewriteEnd() error {
 	}
 	from := max(0, sum.size-page) / page * page
 	// Begin with the first batch that has a part in these pages.
-	pos := int64(0)
+	at := position{sum.base, 0, sum.size}
 	for _, m := range sum.marks {
 		if m.pos <= from {
-			pos = m.pos
+			at.offset, at.pos = m.offset, m.pos
 		}
 	}
-	s := newScanner(file, pos, sum.size)
+	s := newScanner(file, at, sum.end)
 	defer s.free()
 	for {
 		if _, _, err := s.next(true); errors.Is(err, io.EOF) {

@@ -14,12 +14,14 @@ import (
 // scanWindow is the size of a read, and all the memory needed to read a segment.
 const scanWindow = 256 << 10
 
-// scanner iterates over batches. It reads only the headers, unless it verifies
-// checksums.
+// scanner iterates over the batches of a segment. It reads only the headers, unless it verifies checksums.
 type scanner struct {
 	file   disk.File
 	pos    int64 // of the next batch
 	end    int64 // of the file
+	least  int64 // least offset of the next batch
+	upper  int64 // all offsets are below it
+	holes  []hole
 	window []byte
 	at     int64 // of window in the file
 	ahead  int64 // how much to read at once
@@ -31,8 +33,14 @@ var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
 // header.
 const headerAhead = 4 << 10
 
-func newScanner(file disk.File, pos, end int64) *scanner {
-	return &scanner{file: file, pos: pos, end: end, window: windows.Get().(*[scanWindow]byte)[:0], ahead: 32 << 10}
+// position is where a scan begins and ends in a file. The batch at pos has no offset below offset.
+type position struct{ offset, pos, limit int64 }
+
+func newScanner(file disk.File, at position, upper int64) *scanner {
+	return &scanner{
+		file: file, pos: at.pos, end: at.limit, least: at.offset, upper: upper,
+		window: windows.Get().(*[scanWindow]byte)[:0], ahead: 32 << 10,
+	}
 }
 
 // free releases the scanner's memory.
@@ -47,11 +55,8 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 	if at < s.at || at+int64(n) > s.at+int64(len(s.window)) {
 		size := min(s.end-at, max(int64(n), s.ahead))
 		s.window, s.at = s.window[:size], at
-		if got, err := s.file.ReadAt(s.window, at); got < int(size) {
+		if err := readAround(s.file, s.window, at); err != nil {
 			s.window = s.window[:0]
-			if err == nil || errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
 			return nil, err
 		}
 	}
@@ -74,7 +79,7 @@ func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 		return h, s.pos, fmt.Errorf("cannot read a segment at %d: %w", s.pos, err)
 	}
 	h, ok := parseHeader(b)
-	if !ok || h.size > s.end-s.pos {
+	if !ok || h.size > s.end-s.pos || h.base < s.least || h.last >= s.upper || !isSealed(b) {
 		return h, s.pos, errTorn
 	}
 	if checksum {
@@ -87,7 +92,7 @@ func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 		}
 	}
 	pos = s.pos
-	s.pos += h.size
+	s.pos, s.least = s.pos+h.size, h.last+1
 	if s.ahead = scanWindow; h.size > 8*headerAhead {
 		s.ahead = headerAhead
 	}

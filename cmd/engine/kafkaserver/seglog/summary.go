@@ -107,6 +107,8 @@ func writeSummary(f disk.FS, name string, s *summary) error {
 	return errors.Join(err, file.Close())
 }
 
+// readSummary returns the summary that matches a segment. If the segment has another size, it returns both the summary
+// and an error.
 func readSummary(f disk.FS, name string, base, size int64) (*summary, error) {
 	data, err := disk.ReadFile(f, name, maxSummary)
 	if err != nil {
@@ -116,8 +118,11 @@ func readSummary(f disk.FS, name string, base, size int64) (*summary, error) {
 	if err := s.decode(data); err != nil {
 		return nil, err
 	}
-	if s.base != base || s.size != size {
+	if s.base != base {
 		return nil, errSummary
+	}
+	if s.size != size {
+		return s, errSummary
 	}
 	return s, nil
 }

@@ -398,6 +398,7 @@ func (f *file) Truncate(size int64) error {
 	if size < int64(len(f.of.data)) {
 		f.of.data = f.of.data[:size:size]
 		f.of.lost = f.of.lost[:min(int(size), len(f.of.lost))]
+		f.of.badTo = min(f.of.badTo, size)
 	}
 	return nil
 }

@@ -1,0 +1,246 @@
+package seglog
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+)
+
+// DamagedSuffix ends the names of files with damaged bytes, which have the range of the missing offsets.
+const DamagedSuffix = ".damaged"
+
+// hole is damage: the bytes from ≤ position < to of a segment are no good batch, and the offsets first ≤ offset < next
+// are missing.
+type hole struct{ from, to, first, next int64 }
+
+// nextGood is next, and goes on behind damage. It adds the damage to holes, also where the segment ends with it.
+func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
+	from, first := s.pos, s.least
+	h, pos, err = s.next(checksum)
+	if err == nil && h.base > first && !s.continued(&h) {
+		s.pos, s.least, err = from, first, errTorn
+	}
+	if errors.Is(err, errTorn) {
+		s.pos = s.search()
+		h, pos, err = s.next(false)
+	}
+	switch {
+	case err == nil && (pos > from || h.base > first):
+		s.holes = append(s.holes, hole{from, pos, first, h.base})
+	case errors.Is(err, io.EOF) && (s.end > from || s.upper > first):
+		s.holes = append(s.holes, hole{from, s.end, first, s.upper})
+	}
+	return h, pos, err
+}
+
+// search returns the position of the next good batch behind damage, or the end.
+//
+// A batch may be in a wrong place, for example one that the disk wrote twice. So search prefers a batch whose offset is
+// confirmed: it is the least one, or another batch continues it. A batch before that, between two holes, counts if its
+// offset fits.
+func (s *scanner) search() int64 {
+	lone, loneLast := s.end, s.upper
+	for at := s.candidate(); at < s.end; {
+		h, ok := s.good(at)
+		switch {
+		case !ok:
+			at++
+		case h.base == s.least, s.continuedAt(&h, at):
+			if loneLast < h.base {
+				return lone
+			}
+			return at
+		default:
+			if lone == s.end {
+				lone, loneLast = at, h.last
+			}
+			at += h.size
+		}
+		at = s.version(at)
+	}
+	return lone
+}
+
+// candidate returns where to begin the search. Mostly the content is damaged and the length is right. This also keeps
+// the search out of the content, in which a client may have put the bytes of a batch.
+func (s *scanner) candidate() int64 {
+	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
+		h, ok := parseHeader(b)
+		next := s.pos + h.size
+		if ok && next <= s.end && isSealed(b) {
+			if _, ok := s.good(next); ok || next == s.end {
+				return next
+			}
+		}
+	}
+	return s.version(s.pos + 1)
+}
+
+// version returns the next position from at on where the bytes may be a batch of version 2, or the end.
+func (s *scanner) version(at int64) int64 {
+	for s.end-at >= headerSize {
+		b, err := s.bytes(at, int(min(scanWindow/2, s.end-at)))
+		if err != nil {
+			break
+		}
+		if i := bytes.IndexByte(b[atMagic:], 2); i >= 0 {
+			return at + int64(i)
+		}
+		at += int64(len(b) - atMagic)
+	}
+	return s.end
+}
+
+// good returns the header of the batch at a position if it is good. It does not move.
+func (s *scanner) good(pos int64) (h header, ok bool) {
+	was, least := s.pos, s.least
+	s.pos = pos
+	h, _, err := s.next(true)
+	s.pos, s.least = was, least
+	return h, err == nil
+}
+
+// continued reports whether a good batch continues the last one, or the segment ends with it.
+func (s *scanner) continued(h *header) bool { return s.continuedAt(h, s.pos-h.size) }
+
+func (s *scanner) continuedAt(h *header, pos int64) bool {
+	if h.last+1 == s.upper && pos+h.size == s.end {
+		return true
+	}
+	next, ok := s.good(pos + h.size)
+	return ok && next.base == h.last+1
+}
+
+// sector is the unit in which a disk cannot read.
+const sector = 4 << 10
+
+// readAround fills b from a file. Bytes that the disk cannot read, or has cut off, are zeros, which fail the checksums.
+func readAround(file disk.File, b []byte, at int64) error {
+	n, err := file.ReadAt(b, at)
+	for n < len(b) {
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			clear(b[n:])
+			return nil
+		case !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.EUCLEAN) && !errors.Is(err, syscall.EBADMSG):
+			return err
+		case len(b) <= sector:
+			clear(b)
+			return nil
+		}
+		to := min(len(b), n+sector-int((at+int64(n))%sector))
+		if err := readAround(file, b[n:to], at+int64(n)); err != nil {
+			return err
+		}
+		n = to
+	}
+	return nil
+}
+
+// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first one whose
+// content is damaged.
+func goodPrefix(b []byte) (size int64) {
+	for size < int64(len(b)) {
+		h, ok := parseHeader(b[size:])
+		if !ok || h.size > int64(len(b))-size || !sumIsRight(b[size:size+h.size]) {
+			break
+		}
+		unseal(b[size:])
+		size += h.size
+	}
+	return size
+}
+
+// offsets is a range with first ≤ offset < next.
+type offsets struct{ first, next int64 }
+
+// lost says what damage took, once, and sets the bytes aside. The segment stays as it is: a later read finds the same.
+// file is not needed if no bytes are left.
+func (l *Log) lost(file disk.File, base int64, holes []hole) {
+	if len(holes) == 0 {
+		return
+	}
+	l.mu.RLock()
+	if l.active != nil && base == l.active.sum.base {
+		l.damagedActive.Store(true)
+	}
+	l.mu.RUnlock()
+	l.damage.Lock()
+	defer l.damage.Unlock()
+	for _, h := range holes {
+		messages := l.unknown(h.first, h.next)
+		at := offsets{h.first, h.next}
+		if messages == 0 && (h.first < h.next || slices.Contains(l.said, at)) {
+			continue
+		}
+		l.said = append(l.said, at)
+		name := filepath.Join(l.cfg.Dir, fmt.Sprintf("%020d-%020d%s", h.first, h.next, DamagedSuffix))
+		l.cfg.Logger.Error("The log is damaged. Readers go on behind the damage. A file keeps the damaged bytes.",
+			"partition", l.cfg.Name, "segment", base, "position", h.from, "bytes", h.to-h.from,
+			"first", h.first, "last", h.next-1, "messages", messages, "file", name)
+		if err := l.setAside(file, name, h); err != nil {
+			l.cfg.Logger.Warn("Cannot set the damaged bytes aside.",
+				"partition", l.cfg.Name, "file", name, "error", err)
+		}
+	}
+}
+
+// unknown returns how many offsets of a range were not said to be lost.
+func (l *Log) unknown(first, next int64) (n int64) {
+	slices.SortFunc(l.said, func(x, y offsets) int { return cmp.Compare(x.first, y.first) })
+	for _, s := range l.said {
+		n += max(0, min(s.first, next)-first)
+		first = max(first, s.next)
+	}
+	return n + max(0, next-first)
+}
+
+// learn reads from the names of a directory what was said, and returns an offset that the log has reached.
+func (l *Log) learn(entries []disk.Entry) (reached int64) {
+	newest := int64(0)
+	for _, e := range entries {
+		var at offsets
+		if n, _ := fmt.Sscanf(e.Name, "%d-%d"+DamagedSuffix, &at.first, &at.next); n == 2 {
+			l.said = append(l.said, at)
+		} else if base, ok := baseOf(e.Name, ".summary"); ok {
+			newest = max(newest, base)
+		}
+	}
+	// A summary is of a synced segment, also if damage has cut off the segment.
+	if sum, _ := readSummary(l.cfg.FS, l.summaryName(newest), newest, 0); sum != nil {
+		return sum.end
+	}
+	return 0
+}
+
+// setAside copies the bytes of a hole to a file.
+func (l *Log) setAside(file disk.File, name string, h hole) error {
+	to, err := l.cfg.FS.Create(name)
+	if err != nil {
+		return err
+	}
+	window := windows.Get().(*[scanWindow]byte)
+	defer windows.Put(window)
+	for at := h.from; at < h.to && err == nil; {
+		b := window[:min(h.to-at, scanWindow)]
+		if err = readAround(file, b, at); err == nil {
+			_, err = to.WriteAt(b, at-h.from)
+		}
+		at += int64(len(b))
+	}
+	return errors.Join(err, to.Close())
+}
+
+// missing says which offsets between segments are missing.
+func (l *Log) missing(first, next int64) {
+	if first < next {
+		l.lost(nil, first, []hole{{0, 0, first, next}})
+	}
+}
