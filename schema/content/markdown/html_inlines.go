@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -29,22 +30,19 @@ type htmlWriter struct {
 func (h *htmlWriter) nodes(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
-		for _, leaf := range n.Leaves {
-			if source := hiddenSource(leaf); source != "" {
-				if !strings.HasPrefix(source, "<") {
-					continue // It would be text in HTML.
-				}
-				h.out.WriteString(strings.ReplaceAll(source, "\n", " "))
-				continue
-			}
-			s := styleOf(leaf.Marks)
-			if s.raw {
+		for _, p := range htmlPieces(n.Leaves) {
+			switch {
+			case p.hidden && p.text[0] != '<': // It would be text in HTML.
+			case p.hidden:
+				h.turnTo(p.style)
+				h.out.Write(bytes.ReplaceAll(p.text, []byte("\n"), []byte(" ")))
+			case p.raw:
 				h.turnTo(style{})
-				h.out.WriteString("<code>" + h.text(leaf.Text) + "</code>")
-				continue
+				h.out.WriteString("<code>" + h.text(string(p.text)) + "</code>")
+			default:
+				h.turnTo(p.style)
+				h.out.WriteString(h.text(string(p.text)))
 			}
-			h.turnTo(s)
-			h.out.WriteString(h.text(leaf.Text))
 		}
 		if n.Object == schema.ObjectText {
 			continue
@@ -63,6 +61,19 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		h.out.WriteString(h.text(content.Label(n)))
 		h.nodes(n.Nodes)
 	}
+}
+
+// htmlPieces returns the leaves of a text. What is hidden has the style that goes on over it.
+func htmlPieces(leaves []schema.Leaf) []piece {
+	pieces := make([]piece, len(leaves))
+	for i, leaf := range leaves {
+		pieces[i] = piece{style: styleOf(leaf.Marks), text: []byte(leaf.Text)}
+		if source := hiddenSource(leaf); source != "" {
+			pieces[i] = piece{style: style{raw: true, hidden: true}, text: []byte(source)}
+		}
+	}
+	carryMarks(pieces)
+	return pieces
 }
 
 // spanHTML writes an inline that is one unit; "" if it has no form of its own.

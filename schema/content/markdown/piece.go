@@ -115,6 +115,42 @@ func carryMarks(pieces []piece) {
 			last = p.style
 		}
 	}
+	for from := 0; from < len(pieces); {
+		to := from + 1
+		for to < len(pieces) && pieces[to].tags == pieces[from].tags {
+			to++
+		}
+		if pieces[from].tags != "" && !nests(pieces[from:to]) {
+			for i := from; i < to; i++ {
+				if pieces[i].hidden {
+					pieces[i].tags = ""
+				}
+			}
+		}
+		from = to
+	}
+}
+
+// nests reports whether the hidden tags among pieces begin and end there, so that an element may be around them.
+func nests(pieces []piece) bool {
+	var open []string
+	for i := range pieces {
+		m := tagStart.FindSubmatch(pieces[i].text)
+		if !pieces[i].hidden || m == nil || bytes.HasSuffix(pieces[i].text, []byte("/>")) {
+			continue
+		}
+		name, last := strings.ToLower(string(m[2])), len(open)-1
+		switch {
+		case slices.Contains(voidElements, name):
+		case len(m[1]) == 0:
+			open = append(open, name)
+		case last < 0 || open[last] != name:
+			return false
+		default:
+			open = open[:last]
+		}
+	}
+	return len(open) == 0
 }
 
 // labelMarks returns the marks that all text of a link has, apart from spaces.

@@ -56,7 +56,11 @@ func (b *builder) blocks(nodes []schema.Node) []node {
 // snug shows a single paragraph without the space around one.
 func (b *builder) snug(nodes []schema.Node) []node {
 	if len(nodes) == 1 && nodes[0].Type == "paragraph" {
-		return append([]node{}, b.inlines(nodes[0].Nodes)...)
+		made := append([]node{}, b.inlines(nodes[0].Nodes)...)
+		if findWords(made, b.letters(letter)) {
+			return []node{{Children: made, Long: true}}
+		}
+		return made
 	}
 	return b.blocks(nodes)
 }
@@ -64,7 +68,9 @@ func (b *builder) snug(nodes []schema.Node) []node {
 func (b *builder) block(n *schema.Node) node {
 	if b.depth >= maxDepth && !content.HoldsText(n) {
 		flat := content.Plain(schema.Document{Nodes: []schema.Node{*n}})
-		return node{Kind: "p", Children: leafNodes(schema.Leaf{Text: flat}), Dir: b.turn(flat)}
+		made := node{Kind: "p", Children: leafNodes(schema.Leaf{Text: flat}), Dir: b.turn(flat)}
+		made.Long = findWords(made.Children, b.letters(letter))
+		return made
 	}
 	b.depth++
 	defer func() { b.depth-- }()
@@ -86,8 +92,16 @@ func (b *builder) block(n *schema.Node) node {
 	return made
 }
 
-func (b *builder) paragraph(n *schema.Node) node {
-	return node{Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)), Align: content.Member(n.Data, "align")}
+func (b *builder) paragraph(n *schema.Node) node { return b.textBlock(n, letter) }
+
+// textBlock is a paragraph or a heading, with letters of a size.
+func (b *builder) textBlock(n *schema.Node, size float64) node {
+	made := node{
+		Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)),
+		Align: content.Member(n.Data, "align"),
+	}
+	made.Long = findWords(made.Children, b.letters(size))
+	return made
 }
 
 // maxHeading is the depth of the lowest heading in Markdown, where those below the third are heading-3 with a level.
@@ -97,7 +111,7 @@ func (b *builder) heading(n *schema.Node, depth int) node {
 	if level, ok := n.Data["level"].(float64); ok && level > float64(depth) && level <= maxHeading {
 		depth = int(level)
 	}
-	made := b.paragraph(n)
+	made := b.textBlock(n, headingLetters[depth])
 	made.Kind, made.Number = "h", &depth
 	for _, id := range []string{content.Member(n.Data, "id"), content.Member(n.Meta, "id")} {
 		made.ID = b.label(id)
@@ -169,6 +183,7 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
+	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The numbers of lines take some.
 	return made
 }
 
@@ -229,7 +244,9 @@ func (b *builder) pictures(n *schema.Node) node {
 	made := node{Kind: "columns"}
 	for i := range n.Nodes {
 		made.Widths = append(made.Widths, 1)
-		made.Children = append(made.Children, node{Children: []node{b.picture(&n.Nodes[i])}})
+		b.within(1/float64(len(n.Nodes)), func() {
+			made.Children = append(made.Children, node{Children: []node{b.picture(&n.Nodes[i])}})
+		})
 	}
 	if len(made.Children) == 0 {
 		return node{}
@@ -302,13 +319,20 @@ const (
 )
 
 func (b *builder) columns(n *schema.Node) node {
-	made := b.parts("columns", n)
+	made, sum := node{Kind: "columns"}, 0.0
 	for i := range n.Nodes {
 		share := 100 / float64(len(n.Nodes))
 		if width, ok := n.Nodes[i].Data["width"].(map[string]any); ok && width["unit"] == "%" {
 			share, _ = width["value"].(float64)
 		}
 		made.Widths = append(made.Widths, min(max(share, leastShare), mostShare))
+		sum += made.Widths[i]
+	}
+	for i := range n.Nodes {
+		b.within(made.Widths[i]/sum, func() {
+			part := b.holding("", &n.Nodes[i])
+			made.Children = append(made.Children, node{Children: part.Children, Dir: part.Dir})
+		})
 	}
 	if len(made.Children) == 0 {
 		return node{}
@@ -341,7 +365,8 @@ func (b *builder) embed(n *schema.Node) node {
 
 func (b *builder) captioned(made node, n *schema.Node) node {
 	if caption := content.Member(n.Data, "caption"); caption != "" {
-		made.Children = []node{{Kind: "p", Children: leafNodes(schema.Leaf{Text: caption})}}
+		shown := leafNodes(schema.Leaf{Text: caption})
+		made.Children = []node{{Kind: "p", Children: shown, Long: findWords(shown, b.letters(letter))}}
 	}
 	return made
 }

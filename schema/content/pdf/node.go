@@ -51,6 +51,11 @@ type node struct {
 	Head     *bool     `json:"head,omitzero"`
 	Columns  []column  `json:"columns,omitempty"`
 	Rows     [][]node  `json:"rows,omitzero"`
+	// Words are the parts of Text that may be wider than their line. Long is of a block that has such words, and Narrow
+	// of a cell with such a block.
+	Words  []word `json:"words,omitempty"`
+	Long   bool   `json:"long,omitzero"`
+	Narrow bool   `json:"narrow,omitzero"`
 }
 
 func text(s string) *string { return &s }
@@ -68,6 +73,7 @@ type builder struct {
 	page      int
 	lang, dir string
 	depth     int
+	share     float64 // of the sheet's width, or 0 for all of it
 	anchors   []string
 	// Of all pages.
 	images map[string]string // names in the renderer's input, by the file's id
@@ -100,7 +106,7 @@ func (b *builder) formula(kind string, n *schema.Node) node {
 
 // begin forgets the last page.
 func (b *builder) begin(page int, d schema.Document) {
-	b.page, b.depth, b.anchors = page, 0, []string{}
+	b.page, b.depth, b.share, b.anchors = page, 0, 0, []string{}
 	sample := sampleOf(b.Pages[page].Title, d)
 	b.lang = languageIn(sample, b.language)
 	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)

@@ -32,10 +32,40 @@ func TestNothingOverflows(t *testing.T) {
 			strings.Repeat(" --an=option", 2000) + "\n     ```\n",
 		"no language, on one line": "```rust,editable\n" + strings.Repeat(word+" <p> ", 10) + "\n```",
 		"a heading":                "## `" + word + "` and " + word,
+		"titles": strings.Join([]string{
+			"{% tabs %}\n{% tab title=\"" + word + "\" %}\n`" + word + "`\n{% endtab %}\n{% endtabs %}",
+			"<details>\n<summary>" + word + "</summary>\n" + word + "\n</details>",
+			"{% stepper %}\n{% step %}\n## " + word + "\n{% endstep %}\n{% endstepper %}",
+			"{% code title=\"" + word + "\" %}\n```\nx\n```\n{% endcode %}",
+			"{% embed url=\"https://example.com/" + word + "\" %}",
+		}, "\n\n"),
+		"parts": strings.Join([]string{
+			"{% columns %}\n{% column %}\n" + word + "\n\n```\n" + word + "\n```\n{% endcolumn %}\n\n" +
+				"{% column %}\n`" + word + "`\n{% endcolumn %}\n{% endcolumns %}",
+			"<figure><img src=\"ref:file/f1\" alt=\"\"><figcaption>" + word + "</figcaption></figure>",
+			"Text[^1].\n\n[^1]: `" + word + "`",
+			"> - > - `" + word + "`\n>   > - " + word,
+			"- [ ] `" + word + "`\n- [x] " + word,
+			"1000. `" + word + "`\n1001. " + word,
+		}, "\n\n"),
+		"inlines": strings.Join([]string{
+			"in $$\\unknown{" + word + "}$$ text\n\n$$\n\\unknown{" + word + "}\n$$",
+			strings.Repeat("**abcdefghij**`abcdefghij`[abcdefghij](https://example.com)", 8),
+			strings.Repeat("abcdefghij&nbsp;", 25),
+		}, "\n\n"),
+		"tables": strings.Join([]string{
+			"- item\n\n  | a | b | c | d | e | f |\n  | - | - | - | - | - | - |\n  | `abcdefghij` | (`abcdefghij`). |" +
+				" abcdefghij-abcdefghij | x`abcdefghij` | **abcdefghij**, | abcdefghij |\n",
+			strings.Repeat("| `abcdefghij` ", 10) + "|\n" + strings.Repeat("| - ", 10) + "|\n" +
+				strings.Repeat("| (abcdefghij) ", 10) + "|\n",
+		}, "\n\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := render(t, source(t, read(t, markdown)))
+			s := source(t, read(t, markdown), read(t, "Text."))
+			s.Pages[0].Description = "About " + word
+			s.Pages[1].Title = word
+			r := render(t, s)
 			var all strings.Builder
 			for i := 1; i <= r.NumPage(); i++ {
 				page := r.Page(i)

@@ -18,7 +18,7 @@ const Main = "main.typ"
 var layout []byte
 
 // Version changes when the same pages render differently, so that cached results of another version are not served.
-const Version = 6
+const Version = 7
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
 type Page struct {

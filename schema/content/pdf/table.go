@@ -18,6 +18,8 @@ type column struct {
 	Dir      string  `json:"dir,omitempty"`
 	Align    string  `json:"align"`
 	Width    float64 `json:"w,omitzero"`
+	Long     bool    `json:"long,omitzero"`
+	Narrow   bool    `json:"narrow,omitzero"`
 }
 
 // cellKinds has a row per type of column whose values are not shown as text.
@@ -50,15 +52,21 @@ func (b *builder) table(n *schema.Node) node {
 	made, ids, head := node{Kind: "table", Rows: [][]node{}}, columnsOf(view, definition), false
 	for _, id := range ids {
 		about, _ := definition[id].(map[string]any)
-		title := b.titleOf(about, fragments["h"+id])
-		head = head || len(title.Children) > 0
 		width, _ := widths[id].(float64)
-		made.Columns = append(made.Columns, column{title.Children, title.Dir, alignOf(about), bounded(width, maxWidth)})
+		made.Columns = append(made.Columns, column{Align: alignOf(about), Width: bounded(width, maxWidth)})
 	}
 	if len(ids) == 0 {
 		return node{}
 	}
 	widen(made.Columns)
+	shares := sharesOf(made.Columns)
+	for i, id := range ids {
+		about, _ := definition[id].(map[string]any)
+		title := b.inCell(shares[i], func() node { return b.titleOf(about, fragments["h"+id]) })
+		head = head || len(title.Children) > 0
+		to := &made.Columns[i]
+		to.Children, to.Dir, to.Long, to.Narrow = title.Children, title.Dir, title.Long, title.Narrow
+	}
 	head = head && !hidden
 	made.Head = &head
 	for _, row := range keys.RowOrder(records) {
@@ -67,7 +75,7 @@ func (b *builder) table(n *schema.Node) node {
 		cells := make([]node, len(ids))
 		for i, id := range ids {
 			about, _ := definition[id].(map[string]any)
-			cells[i] = b.cell(about, values[id], fragments)
+			cells[i] = b.inCell(shares[i], func() node { return b.cell(about, values[id], fragments) })
 		}
 		made.Rows = append(made.Rows, cells)
 	}
@@ -109,6 +117,32 @@ func widen(columns []column) {
 			columns[i].Width = sum / float64(given)
 		}
 	}
+}
+
+// sharesOf returns the least share of the table's width that each column has.
+func sharesOf(columns []column) []float64 {
+	sum := 0.0
+	for _, c := range columns {
+		sum += c.Width
+	}
+	shares := make([]float64, len(columns))
+	for i, c := range columns {
+		shares[i] = 1 / float64(len(columns))
+		if sum > 0 {
+			shares[i] = c.Width / sum
+		}
+	}
+	return shares
+}
+
+// inCell makes what a cell shows, and notes whether it has long words.
+func (b *builder) inCell(share float64, show func() node) (made node) {
+	b.within(share, func() {
+		made = show()
+		made.Long = findWords(made.Children, b.letters(letter))
+		made.Narrow = made.Long || narrow(made.Children)
+	})
+	return made
 }
 
 // titleOf is the title of a column. The reader of Markdown keeps one with marks in a fragment beside it.

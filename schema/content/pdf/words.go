@@ -1,0 +1,148 @@
+package pdf
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// word is a part of a text, in bytes, that might be wider than its line: where it begins, where it ends, and the number
+// of its word in the block. A word with a mark or a link in it has parts in several nodes.
+type word [3]int
+
+// Measures are of the layout, in points. An estimate of a line's room is never larger than the room, and one of a
+// letter never smaller than the letter, so that the layout measures each word that is wider than its line.
+const (
+	roomOfSheet  = 470
+	roomOfBlock  = 30  // what a block around others takes
+	roomOfEdge   = 16  // what a cell or a column takes
+	shareOfInner = 0.9 // what such an edge in a cell leaves
+	letter       = 10.5
+	letterCode   = 5.6 // in a block of code
+	fewest       = 3
+)
+
+// headingLetters are the sizes of headings by their depth, from 1.
+var headingLetters = [maxHeading + 1]float64{letter, 15, 13.5, 12, letter, letter, letter}
+
+// letters is how many letters surely fit into a line here.
+func (b *builder) letters(size float64) int {
+	room := roomOfSheet - roomOfBlock*float64(max(b.depth-1, 0))
+	if b.share > 0 {
+		room = room*b.share - roomOfEdge
+	}
+	return max(fewest, int(room/size))
+}
+
+// within shows what stands in a part of the sheet's width.
+func (b *builder) within(share float64, show func()) {
+	around := b.share
+	if around > 0 {
+		share *= around * shareOfInner
+	}
+	b.share = share
+	show()
+	b.share = around
+}
+
+// findWords notes the words of inlines that may be wider than a line that has room for so many letters.
+func findWords(inlines []node, letters int) (found bool) {
+	f := finder{letters: letters}
+	f.walk(inlines)
+	f.end()
+	return f.words > 0
+}
+
+// finder goes through inlines as they are read.
+type finder struct {
+	letters, words int
+	open           []part // of the word at hand
+	length         int    // of it, in characters
+}
+
+type part struct {
+	of       *node
+	from, to int
+}
+
+func (f *finder) walk(inlines []node) {
+	for i := range inlines {
+		n := &inlines[i]
+		switch {
+		case n.Kind == "s":
+			f.text(n)
+		case n.Kind == "link" || n.Kind == "note":
+			f.walk(n.Children)
+		default:
+			f.end()
+		}
+	}
+}
+
+func (f *finder) text(n *node) {
+	from := 0
+	for at, r := range *n.Text {
+		if staysWhole(r) {
+			f.length++
+			continue
+		}
+		f.add(n, from, at)
+		f.end()
+		from = at + utf8.RuneLen(r)
+	}
+	f.add(n, from, len(*n.Text))
+}
+
+func (f *finder) add(n *node, from, to int) {
+	if from < to {
+		f.open = append(f.open, part{n, from, to})
+	}
+}
+
+func (f *finder) end() {
+	if f.length > f.letters {
+		for _, p := range f.open {
+			p.of.Words = append(p.of.Words, word{p.from, p.to, f.words})
+		}
+		f.words++
+	}
+	f.open, f.length = f.open[:0], 0
+}
+
+// staysWhole reports whether a line does not break after a character, and the character may stand alone: not so in
+// scripts whose letters join, or that break everywhere.
+func staysWhole(r rune) bool {
+	const (
+		noBreakSpace, narrowSpace = '\u00a0', '\u202f'
+		softHyphen, zeroWidth     = '\u00ad', '\u200b'
+	)
+	switch {
+	case r == noBreakSpace || r == narrowSpace:
+		return true
+	case r == softHyphen || r == zeroWidth || unicode.IsSpace(r):
+		return false
+	}
+	return r < 0x600 || 0x1e00 <= r && r < 0x2e80
+}
+
+// longestWord is the number of characters of the longest word of a text.
+func longestWord(text string) int {
+	longest, length := 0, 0
+	for _, r := range text {
+		length++
+		if !staysWhole(r) {
+			length = 0
+		}
+		longest = max(longest, length)
+	}
+	return longest
+}
+
+// narrow reports whether something in nodes may be wider than its line.
+func narrow(nodes []node) bool {
+	for i := range nodes {
+		if nodes[i].Long || narrow(nodes[i].Children) {
+			return true
+		}
+	}
+	return false
+}
