@@ -156,9 +156,10 @@ func checkRecord(b []byte, delta int64) bool {
 // place sets the offset of a batch.
 func place(b []byte, base int64) { binary.BigEndian.PutUint64(b, uint64(base)) }
 
-// sealOf is the checksum of what a batch's own checksum does not cover: its offset, length and version.
+// sealOf is the checksum of a batch's header. The batch's own checksum covers neither its offset nor its length, and a
+// scan of headers does not read all that it covers.
 func sealOf(b []byte) uint32 {
-	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:atAttributes]))
+	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:headerSize]))
 }
 
 // seal writes the seal of a batch into its leader epoch, which the log does not need: the only leader never changes.

@@ -44,6 +44,8 @@ type patient struct {
 	want  map[int64]string
 	bases []int64 // of the segments
 	size  int64   // of a batch
+
+	damaged bool
 }
 
 const perSegment = 5
@@ -80,7 +82,10 @@ func (p *patient) open() {
 }
 
 func (p *patient) append(value string) int64 {
-	s := sent{values: []string{value, value + "b"}, producer: 9, sequence: int32(len(p.want))}
+	s := sent{values: []string{value, value + "b"}}
+	if !p.damaged { // a producer whose batches are lost may have to begin again
+		s.producer, s.sequence = 9, int32(len(p.want))
+	}
 	done, err := p.log.Append(s.bytes(), false)
 	if err != nil {
 		p.t.Fatalf("append: %v", err)
@@ -167,6 +172,7 @@ func (p *patient) said() (lost int, cut bool) {
 // check reads the damaged log and compares it with what was acknowledged. hit are the offsets that the damage has
 // touched: all others must be there. Then it appends, starts again and checks that nothing more is lost or said.
 func (p *patient) check(state string, hit func(offset int64) bool) {
+	p.damaged = true
 	if state != running {
 		p.open()
 	}

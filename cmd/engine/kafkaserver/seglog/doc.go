@@ -1,5 +1,5 @@
 // Package seglog is the log of one partition: record batches (v2), one after the other, in segment files. On disk, a
-// batch's leader epoch is a checksum of what its own checksum does not cover, such as its offset.
+// batch's leader epoch is a checksum of its header.
 //
 // Append answers when the batch is on disk, and only synced batches can be read: a batch becomes visible to readers
 // after a sync has succeeded, never before. Concurrent appends share one sync. After a failed sync, nothing is
