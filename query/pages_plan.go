@@ -130,11 +130,6 @@ func (p pages) weigh(q *query) {
 	q.groups = 0
 }
 
-func (p pages) owning(hosts []string) report {
-	p.env.Hosts = hosts
-	return p
-}
-
 const pagesList = "insights-pages/"
 
 // hash differs between different requests. The pages of a list may have different limits.

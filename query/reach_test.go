@@ -186,7 +186,8 @@ func isForbidden(err error) bool { return schema.IsCode(err, schema.CodeForbidde
 
 // drawAsked draws a request of any report, as its members.
 func drawAsked(t *rapid.T, events []insights.Event, n *naive, now time.Time) (Report, map[string]any) {
-	of, asked := Aggregate, any(nil)
+	of := Aggregate
+	var asked any
 	if rapid.IntRange(0, 3).Draw(t, "report") > 0 {
 		r := drawRequest(t, events, n, now)
 		if r.Compare != nil && rapid.Bool().Draw(t, "named") {
@@ -316,7 +317,7 @@ func TestReachOfAttacks(t *testing.T) {
 		t.Fatalf("%s %v", all, err)
 	}
 	long := `"range":{"from":"0001-01-01T00:00:00Z","to":"9999-12-31T00:00:00Z"},`
-	old := strconv.FormatInt(testNow.AddDate(0, -3, 0).UnixMilli(), 10)
+	old := strconv.FormatInt(testNow.Add(-90*24*time.Hour).UnixMilli(), 10)
 	oldCursor := schema.PageToken(cursorList+testSite, old, "x", "0")
 	for name, body := range map[string]string{
 		"all years":      `{` + long + events + `}`,
@@ -371,7 +372,7 @@ func TestReachOfOldCursor(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
 		0: 0, time.Minute: time.Minute, pageTime: pageTime, pageTime + time.Millisecond: 0, 24 * time.Hour: 0,
 	} {
-		in, err := r.limit(period{from: testNow.AddDate(-1, 0, 0), to: testNow.AddDate(1, 0, 0)}, testNow.Add(-age))
+		in, err := r.limit(period{from: testNow.Add(-365 * 24 * time.Hour), to: testNow.Add(365 * 24 * time.Hour)}, testNow.Add(-age))
 		if err != nil || !in.from.Equal(testNow.Add(-24*time.Hour-want)) || !in.to.Equal(testNow.Add(-want)) {
 			t.Errorf("at the age %v: %v to %v, %v", age, in.from, in.to, err)
 		}

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -36,7 +37,7 @@ func plain(s string) string { return s }
 
 func curl(r *request) string {
 	lines := []string{`"$OCTAVO_URL` + joined(r.target(), plain, func(s string) string { return "$" + s }, "") + `"`}
-	if usual := r.Method == "GET" || r.Method == "POST" && r.Body != ""; !usual {
+	if usual := r.Method == http.MethodGet || r.Method == http.MethodPost && r.Body != ""; !usual {
 		lines[0] = "-X " + r.Method + " " + lines[0]
 	}
 	if r.Token {

@@ -217,7 +217,11 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
-	l.conns[at] <- conn
+	select {
+	case l.conns[at] <- conn:
+	default: // as many as ever wait are open
+		conn.Close()
+	}
 	switch {
 	case status == http.StatusNoContent:
 		return Acknowledged

@@ -64,15 +64,6 @@ func (s *tombstones) erase(visitor uint64, before time.Time) int64 {
 	return s.version + 1
 }
 
-// eraseKey is erase of a key's generation.
-func (s *tombstones) eraseKey(eventKey string, before time.Time) int64 {
-	version := s.erase(0, before)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list[len(s.list)-1].EventKey = eventKey
-	return version
-}
-
 // follow makes a list that a sink follows; it never changes unless started.
 func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	t.Helper()

@@ -1,7 +1,6 @@
 package insights
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,8 +60,12 @@ func (pageKeyValue) Type() sqltree.Type                { return sqltree.T("Tuple
 func (pageKeyValue) New() any                          { return new([]any) }
 func (pageKeyValue) Parse(jsontext.Value) (any, error) { return nil, errors.New("has no filter") }
 func (pageKeyValue) Append(dst []byte, scanned any) []byte {
-	text, _ := json.Marshal(*scanned.(*[]any)) // texts always marshal
-	return append(dst, text...)
+	separator := byte('[')
+	for _, text := range *scanned.(*[]any) {
+		dst = AppendText(append(dst, separator), text.(string))
+		separator = ','
+	}
+	return append(dst, ']')
 }
 
 // LastTitle is the title with which a group's last event that has one was sent. Of events of one moment it is the
