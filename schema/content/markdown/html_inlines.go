@@ -63,7 +63,7 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 	}
 }
 
-// htmlPieces returns the leaves of a text. What is hidden has the style that goes on over it.
+// htmlPieces returns the leaves of a text. A hidden leaf has the style that goes on over it.
 func htmlPieces(leaves []schema.Leaf) []piece {
 	pieces := make([]piece, len(leaves))
 	for i, leaf := range leaves {

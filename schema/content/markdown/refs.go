@@ -47,8 +47,9 @@ func mapNode(n schema.Node, parent string, change refChange) schema.Node {
 		if change.naming() {
 			return n
 		}
-		if source := content.Member(n.Data, memberSource); mapHTML(source, change.to) != source {
-			return rawBlock(mapHTML(source, change.to))
+		source := content.Member(n.Data, memberSource)
+		if mapped := mapHTML(source, change.to); mapped != source {
+			return rawBlock(mapped)
 		}
 		return n
 	}

@@ -75,10 +75,10 @@ func TestAsIn(t *testing.T) {
 	p, self := schema.NewID(), schema.NewID()
 	from := Page{ID: self, Path: "self"}
 	known := Known{Pages: map[string]string{"page": p, "self": self}}
-	link := func(links ...string) schema.Document {
+	link := func(form string, links []string) schema.Document {
 		text := ""
 		for _, l := range links {
-			text += "[x](" + l + ")\n\n"
+			text += strings.ReplaceAll(form, "@", l)
 		}
 		return read(t, text)
 	}
@@ -94,9 +94,15 @@ func TestAsIn(t *testing.T) {
 		{[]string{"ref:page/" + p}, []string{"page.md#c"}, []string{"page.md#c"}},
 		{nil, []string{"/pages/" + p}, []string{"/pages/" + p}},
 	} {
-		before, now := link(c.before...), link(c.now...)
-		if got, want := markdown.Write(known.AsIn(before, now, from)), markdown.Write(link(c.want...)); got != want {
-			t.Errorf("%d: %q, want %q", i, got, want)
+		for _, form := range []string{
+			"[x](@)\n\n", "| a |\n| - |\n| [x](@) |\n\n",
+			"<div class=\"a\">\n<section><a href=\"@\">x</a></section>\n</div>\n\n",
+		} {
+			before, now := link(form, c.before), link(form, c.now)
+			got, want := markdown.Write(known.AsIn(before, now, from)), markdown.Write(link(form, c.want))
+			if got != want {
+				t.Errorf("%d: %q, want %q", i, got, want)
+			}
 		}
 	}
 }

@@ -97,7 +97,8 @@ func TestCodeStaysWhole(t *testing.T) {
 			text.WriteString("```" + syntax + "\n" + strings.Repeat("x ", n) + code + "\n```\n\n")
 		}
 		lines := linesOf(t, source(t, read(t, text.String())))
-		for _, word := range strings.Fields("revokeUserDecryptionDelegations(address delegate, contractAddresses) returns(bool)") {
+		words := "revokeUserDecryptionDelegations(address delegate, contractAddresses) returns(bool)"
+		for _, word := range strings.Fields(words) {
 			if found := whole(lines, word); found != 40 {
 				t.Errorf("%s: %q is whole in %d of 40 places", syntax, word, found)
 			}
