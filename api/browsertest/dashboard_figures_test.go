@@ -138,11 +138,21 @@ func grouped(value any) string {
 	return text
 }
 
-// TestDashboardFigures compares each figure of the overview with the API's answer to the page's own queries.
+// TestDashboardFigures compares each figure of the overview with the API's answer to the page's own queries. The graph
+// marks what happened, and says it at its point.
 func TestDashboardFigures(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
+	annotations := "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights/annotations"
+	d.h.Want(http.StatusCreated, http.MethodPost, annotations, d.h.Ours.Tokens[schema.RoleAdmin],
+		map[string]any{"text": "Newsletter", "at": "2026-11-24T10:00:00Z"})
 	d.signIn(d.overview())
+	d.until(`document.querySelector('.annotations li')?.textContent.includes('Tue, Nov 24 Note: Newsletter')`)
+	d.run(`document.querySelector('.graph').focus()`)
+	for range 3 {
+		d.press(kb.ArrowRight)
+	}
+	d.until(`/Nov 24.*Note: Newsletter/.test(document.querySelector('.graph [aria-live]').textContent)`)
 	a := d.asks()
 	a.totals(map[string][2]string{
 		"people": {"people", "peopleCount"}, "views": {"views", "eventsCount"}, "reads": {"reads", "eventsCount"},
