@@ -54,7 +54,8 @@ func newTab(t *testing.T, flags ...string) *tab {
 	}
 	deadline, cancel := t.Context(), context.CancelFunc(func() {})
 	if at, ok := t.Deadline(); ok {
-		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute)) // The failure names the step that hangs.
+		// The failure names the step that hangs.
+		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute))
 	}
 	t.Cleanup(cancel)
 	allocator, cancel := chromedp.NewExecAllocator(deadline, options...)

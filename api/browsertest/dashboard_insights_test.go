@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,11 +36,14 @@ func (m *madeUp) set(change func(*madeUp)) {
 }
 
 type madeUpQuery struct {
+	Report  query.Report
 	Range   any
 	Select  []struct{ Column string }
 	GroupBy []struct{ Column, Interval string }
 	Compare string
 	Limit   int
+	// NeverRead is of lists of pages: no page of it has events.
+	NeverRead bool
 }
 
 func (m *madeUp) Batch(
@@ -68,13 +72,49 @@ func (m *madeUp) Batch(
 		if err := json.Unmarshal(text, &q); err != nil {
 			return nil, nil, err
 		}
+		answer := m.answer(from.SiteID, string(text), q)
+		if q.Report == query.Pages {
+			answer = m.pages(from.SiteID, string(text), q)
+		}
 		answers[name] = map[string]any{
-			"status": 200, "answer": m.answer(from.SiteID, string(text), q),
+			"status": 200, "answer": answer,
 			"headers": map[string]string{"Octavo-Result": "exact", "Octavo-Fresh-Until": "2026-11-28T12:00:00.000Z"},
 		}
 	}
 	answer, err := json.Marshal(map[string]any{"now": "2026-11-28T12:00:00.000Z", "queries": answers})
 	return answer, nil, err
+}
+
+// pages are the rows of a list of pages: one of a space, one that is gone, and paths.
+func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
+	items := []any{}
+	for at, key := range m.rows {
+		if strings.Contains(text, `"or":`) && at < 2 {
+			continue // People did not read the first pages of agents.
+		}
+		metrics := map[string]any{}
+		for _, column := range q.Select {
+			metrics[column.Column] = m.value(column.Column, fmt.Sprint(site, text, at))
+			if q.NeverRead {
+				metrics[column.Column] = 0
+			}
+		}
+		row := map[string]any{
+			"kind": "path", "space": nil, "page": nil, "path": "/" + strings.Trim(fmt.Sprint(key), "/"), "title": key, "owner": nil,
+			"editedAt": nil, "words": nil, "metrics": metrics,
+		}
+		if at < 2 {
+			row["kind"], row["space"], row["page"] = []string{"current", "removed"}[at], "s1", fmt.Sprint("p", at)
+			row["owner"] = map[string]any{"id": "u1", "displayName": "Ann"}
+			row["editedAt"], row["words"] = "2026-03-01T00:00:00.000Z", 1234
+		}
+		items = append(items, row)
+	}
+	count := len(items)
+	if q.Limit > 0 && count > q.Limit {
+		items = items[:q.Limit]
+	}
+	return map[string]any{"object": "insights-pages", "items": items, "count": count}
 }
 
 // answer returns the columns of a query, for its range and the range before.
@@ -120,6 +160,10 @@ func (m *madeUp) value(column, seed string) any {
 		n = 0
 	}
 	switch column {
+	case "askResponseRating":
+		return map[string]int{"positive": n % 89, "negative": n % 11}
+	case "meanScrollDepth":
+		return float64(n % 101)
 	case "pageFeedbackRating":
 		return map[string]int{"good": n % 97, "ok": n % 13, "bad": n % 7}
 	case "engagedTime":

@@ -56,6 +56,10 @@ func TestDocsByKeyboard(t *testing.T) {
 		b.until(`document.querySelector('#found [aria-selected="true"]')?.textContent.startsWith('` + id + `')`)
 		b.press(kb.Enter)
 		b.until("location.hash === '#" + id + "' && document.getElementById('" + id + "')")
+		// The operation begins below the bars that stay at the top.
+		b.until("document.querySelector('#" + id + " h2').getBoundingClientRect().top < 160")
+		b.until("document.querySelector('#" + id + " h2').getBoundingClientRect().top >= " +
+			"document.querySelector('.languages').getBoundingClientRect().bottom")
 	}
 	b.open(h.Base+"/docs", "#find")
 	find("events funnel", "getSiteEventsFunnel")

@@ -1,7 +1,8 @@
 // Package dashboard has the page at which people read a site's insights, and the sessions of their browsers. The page
 // gets its figures from the public API. The package knows no query and no event.
 //
-//	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, panels.tsx is the overview's table
+//	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, views.ts and panels.tsx have the
+//	            tables of views and lists
 //	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out

@@ -20,7 +20,9 @@ var assets = []struct{ Name, Media string }{
 	{"icon.svg", "image/svg+xml"},
 }
 
-var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower, "prose": prose}).
+var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"lower": strings.ToLower, "prose": prose, "route": route,
+}).
 	ParseFS(templateFiles, "templates/*.html.tmpl"))
 
 // shown is what the template of a page gets.
@@ -70,6 +72,11 @@ func (s *site) html(p *page) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// route shows a path that a narrow screen breaks before its slashes.
+func route(path string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"))
 }
 
 // prose shows a sentence with its `code`.

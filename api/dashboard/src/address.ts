@@ -11,6 +11,11 @@ export type Who = (typeof whos)[number]
 export const metrics = ['views', 'people'] as const
 export type Metric = (typeof metrics)[number]
 
+export const views = ['overview', 'pages', 'search'] as const
+export type ViewName = (typeof views)[number]
+export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
+export type Tab = (typeof tabs)[number]
+
 /** Filter is a condition on a column. Its value is null for events without one. */
 export type Filter = { column: string; not: boolean; value: string | null }
 
@@ -18,6 +23,13 @@ export type State = {
   /** Without a site, the page shows all sites. */
   org: string
   site: string
+  /** view is the page of a site that is shown. */
+  view: ViewName
+  /** page is the page that is looked at: its space and id, as space/id, or the path of its address, which begins with /. */
+  page: string
+  /** tab chooses the rows of the list of pages, and sort the column that they are sorted by: after a minus, descending. */
+  tab: Tab
+  sort: string
   range: Preset | Days
   compare: Comparison
   who: Who
@@ -57,6 +69,10 @@ export function read(query: string): State {
   return {
     org: q.get('org') ?? '',
     site: q.get('site') ?? '',
+    view: among(views, q.get('view'), 'overview'),
+    page: q.get('page') ?? '',
+    tab: among(tabs, q.get('tab'), 'read'),
+    sort: /^-?[A-Za-z]+$/.exec(q.get('sort') ?? '')?.[0] ?? '',
     range: isDay(from) && isDay(to) && from <= to ? { from, to } : among(presets, q.get('range'), 'last7Days'),
     compare: among(comparisons, q.get('compare'), 'previousPeriod'),
     who: among(whos, q.get('who'), 'people'),
@@ -72,6 +88,10 @@ export function write(s: State): string {
   const set = (name: string, value: string, usual: string) => value !== usual && q.set(name, value)
   set('org', s.org, '')
   set('site', s.site, '')
+  set('view', s.view, 'overview')
+  set('page', s.page, '')
+  set('tab', s.tab, 'read')
+  set('sort', s.sort, '')
   if (typeof s.range === 'string') set('range', s.range, 'last7Days')
   else {
     q.set('from', s.range.from)
@@ -97,6 +117,9 @@ export function go(change: Partial<State>) {
   history.pushState(null, '', write(next))
   state.value = next
 }
+
+/** everywhere is the part of a state that is about no page: what another view begins with. */
+export const elsewhere = { page: '', tab: 'read', sort: '', filters: [] } satisfies Partial<State>
 
 /** next returns the value after another in a list, and the first after the last. */
 export function next<T>(list: readonly T[], value: T): T {

@@ -41,7 +41,9 @@ export async function call<T>(path: string, c: Call = {}): Promise<T> {
 }
 
 /** Condition is an entry of where. */
-export type Condition = { column: string; operator?: string; values: (string | number | null)[] }
+export type Condition =
+  | { column: string; operator?: string; values: (string | number | null | { space: string; page: string })[] }
+  | { or: Condition[] }
 type Select = { column: string; interval?: string }
 
 /** Query is the body of …/insights/events/aggregate. */
@@ -58,8 +60,37 @@ export type Query = {
   compare?: string
 }
 
+/** PagesQuery is the body of …/insights/pages. In a batch it names its report. */
+export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' | 'order' | 'limit'> & {
+  report: 'pages'
+  neverRead?: boolean
+  kinds?: string[]
+  spaces?: string[]
+  notEditedSince?: string
+}
+
+/** PageRow is a row of the list of pages. */
+export type PageRow = {
+  kind: 'current' | 'removed' | 'path'
+  space: string | null
+  page: string | null
+  path: string | null
+  title: string | null
+  owner: { displayName: string } | null
+  editedAt: string | null
+  words: number | null
+  metrics: Record<string, unknown>
+}
+
 export type Columns = { column: string; values: unknown[] }[]
-export type Answer = { columns: Columns; compare?: { columns: Columns }; rowsTotal?: number }
+export type Answer = {
+  columns: Columns
+  compare?: { columns: Columns }
+  rowsTotal?: number
+  /** items are the rows of a list of pages, and count is how many there are. */
+  items?: PageRow[]
+  count?: number
+}
 
 /** Result is the answer to a query of a batch, or its refusal. */
 export type Result = {
@@ -75,7 +106,7 @@ export type Results = Record<string, Result>
 
 /** batch answers named queries at once. */
 export async function batch(
-  org: string, site: string, queries: Record<string, Query>, signal?: AbortSignal,
+  org: string, site: string, queries: Record<string, Query | PagesQuery>, signal?: AbortSignal,
 ): Promise<Results> {
   const c: Call = { method: 'POST', body: { queries } }
   if (signal) c.signal = signal

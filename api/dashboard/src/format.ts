@@ -58,11 +58,15 @@ export const moment = (text: string, interval: Interval, zone: string) => writte
 /** tick names a bucket below an axis. */
 export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
 
-/** clock writes a time of today without its date. */
+/** date writes a day with its year. */
+export const date = (text: string, zone: string) => written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** clock writes a time of today with seconds, and of another day with its date. */
 export function clock(text: string, zone: string): string {
   const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
-  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
-  return written(text, zone, day(new Date(text)) === day(new Date()) ? form : { ...form, day: 'numeric', month: 'short' })
+  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
+  return written(text, zone, day(new Date(text)) === day(new Date())
+    ? { ...form, second: '2-digit' } : { ...form, day: 'numeric', month: 'short' })
 }
 
 const regions = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' })

@@ -1,6 +1,7 @@
 // A graph over time: a figure with a heading and a sentence, which keys go through point by point, and a table.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { brief, changed, count, moment, tick, type Interval } from './format'
+import { named, type Note } from './annotations'
 import type { Point } from './rows'
 import { path, some, ticks } from './scale'
 import { texts } from './texts'
@@ -9,6 +10,7 @@ export type Line = { id: 'people' | 'agents'; name: string; points: Point[] }
 
 type Props = {
   lines: Line[]
+  notes: Note[]
   interval: Interval
   zone: string
   /** cut says which ends of the range are within an interval, so that their points are of a part of it. */
@@ -52,7 +54,7 @@ export function Graph(props: Props) {
   return props.table ? <GraphTable {...props} /> : <Drawing {...props} />
 }
 
-function Drawing({ lines, interval, zone, cut, label }: Props) {
+function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
   const { ref, width } = useWidth()
   const [at, point] = useState<number | undefined>(undefined)
   const times = lines[0]?.points ?? []
@@ -78,7 +80,7 @@ function Drawing({ lines, interval, zone, cut, label }: Props) {
     const from = (event.currentTarget as Element).getBoundingClientRect().left
     point(Math.min(n - 1, Math.max(0, Math.round(((event.clientX - from - box.left) / (box.right - box.left)) * (n - 1)))))
   }
-  const said = at === undefined ? '' : say(lines, at, interval, zone)
+  const said = at === undefined ? '' : say(lines, notes, at, interval, zone)
   return (
     <div
       ref={ref} class="graph" role="group" tabIndex={0} aria-label={label} aria-roledescription={texts.asGraph}
@@ -96,6 +98,13 @@ function Drawing({ lines, interval, zone, cut, label }: Props) {
             {tick(times[i]?.at ?? '', interval, zone)}
           </text>
         ))}
+        {width > 0 && notes.map((n, i) => (
+          <g key={n.id} class="note">
+            <path d={`M${x(n.point)} ${box.top}V${box.bottom}`} />
+            <circle cx={x(n.point)} cy={box.top} r="8" />
+            <text x={x(n.point)} y={box.top + 4} text-anchor="middle">{i + 1}</text>
+          </g>
+        ))}
         {width > 0 && lines.map((l) => <Strokes key={l.id} line={l} x={x} y={y} cut={cut} bottom={box.bottom} />)}
         {at !== undefined && (
           <g>
@@ -105,7 +114,7 @@ function Drawing({ lines, interval, zone, cut, label }: Props) {
         )}
       </svg>
       {at !== undefined && (
-        <Tip lines={lines} at={at} interval={interval} zone={zone} cut={cut} left={x(at)} flip={x(at) > width / 2} />
+        <Tip lines={lines} notes={notes} at={at} interval={interval} zone={zone} cut={cut} left={x(at)} flip={x(at) > width / 2} />
       )}
       <p class="hidden" aria-live="polite">{said}</p>
     </div>
@@ -138,8 +147,9 @@ function Strokes({ line, x, y, cut, bottom }: {
   )
 }
 
-function Tip({ lines, at, interval, zone, cut, left, flip }: {
+function Tip({ lines, notes, at, interval, zone, cut, left, flip }: {
   lines: Line[]
+  notes: Note[]
   at: number
   interval: Interval
   zone: string
@@ -158,17 +168,20 @@ function Tip({ lines, at, interval, zone, cut, left, flip }: {
           {l.points[at]?.before !== undefined && <span class="quiet">{texts.before(count(l.points[at]?.before ?? 0))}</span>}
         </div>
       ))}
+      {notes.filter((n) => n.point === at).map((n) => <div key={n.id} class="tip-note">{named(n)}</div>)}
       {time?.atBefore && <div class="quiet">{texts.before(moment(time.atBefore, interval, zone))}</div>}
     </div>
   )
 }
 
 /** say is what a screen reader says about a point. */
-function say(lines: Line[], at: number, interval: Interval, zone: string): string {
-  return texts.point(moment(lines[0]?.points[at]?.at ?? '', interval, zone), lines.map((l) => {
+function say(lines: Line[], notes: Note[], at: number, interval: Interval, zone: string): string {
+  const values = lines.map((l) => {
     const p = l.points[at]
     return `${l.name} ${count(p?.value ?? 0)}` + (p?.before === undefined ? '' : ` (${texts.before(count(p.before))})`)
-  }))
+  })
+  const happened = notes.filter((n) => n.point === at).map(named)
+  return texts.point(moment(lines[0]?.points[at]?.at ?? '', interval, zone), [...values, ...happened])
 }
 
 function GraphTable({ lines, interval, zone, label }: Props) {

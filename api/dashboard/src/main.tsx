@@ -1,16 +1,20 @@
 // The page begins here.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { go, state, write } from './address'
+import { elsewhere, go, state, views, type State } from './address'
 import { call, type Site } from './api'
 import { Help, helpShown } from './help'
 import { useKeys } from './keys'
 import { session } from './load'
-import { Overview } from './overview'
+import { Figures } from './figures'
+import { Link } from './link'
+import { OnePage } from './one_page'
+import { Pages } from './pages'
 import { arrive, signOut } from './session'
 import { Mark, SignIn } from './sign_in'
 import { Sites } from './sites'
 import { texts } from './texts'
+import { overview, search } from './views'
 import './style.css'
 
 /** useTitle returns the title of the site, after the figures: they are worth more. */
@@ -33,15 +37,11 @@ function Header() {
   useEffect(() => {
     document.title = (site ? title : texts.sites) + (site && !title ? '' : ' · ') + texts.name
   }, [site, title])
-  const toSites = { ...state.value, org: '', site: '', filters: [] }
   return (
     <header class="top">
       <a class="skip" href="#main">{texts.skip}</a>
       <nav aria-label={texts.name}>
-        <a href={write(toSites)} onClick={(event) => {
-          event.preventDefault()
-          go(toSites)
-        }}><Mark /><span>{site ? texts.sites : texts.name}</span></a>
+        <Link to={toSites}><Mark /><span>{site ? texts.sites : texts.name}</span></Link>
         {site && <><span aria-hidden="true" class="quiet">/</span><h1>{title || '…'}</h1></>}
       </nav>
       <button type="button" class="plain" onClick={() => (helpShown.value = true)}>{texts.help} <kbd>?</kbd></button>
@@ -50,16 +50,40 @@ function Header() {
   )
 }
 
+const toSites = { ...elsewhere, org: '', site: '', view: 'overview' } satisfies Partial<State>
+
+/** Views has the views of a site. */
+function Views() {
+  const { view, page } = state.value
+  useKeys(Object.fromEntries(views.map((id, i) => [String(i + 1), () => go({ ...elsewhere, view: id })])))
+  return (
+    <nav class="site-nav" aria-label={texts.viewsOf}>
+      {views.map((id) => (
+        <Link key={id} to={{ ...elsewhere, view: id }} current={id === view ? (page ? 'true' : 'page') : undefined}>
+          {texts.viewNames[id]}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function View() {
+  const { site, view, page } = state.value
+  if (view === 'search') return <Figures key={site + view} view={search} />
+  if (view === 'overview') return <Figures key={site + view} view={overview} />
+  return page ? <OnePage key={site + page} /> : <Pages key={site} />
+}
+
 function App({ problem }: { problem: string | undefined }) {
   useKeys({
     '?': () => (helpShown.value = true),
-    s: () => session.value === 'in' && go({ org: '', site: '', filters: [] }),
+    s: () => session.value === 'in' && go(toSites),
   })
   if (session.value !== 'in') return <SignIn problem={problem} />
   return (
     <>
       <Header />
-      {state.value.site ? <Overview key={state.value.site} /> : <Sites />}
+      {state.value.site ? <><Views /><View /></> : <Sites />}
       <Help />
     </>
   )

@@ -1,4 +1,4 @@
-// The overview of a range without events: how to get some.
+// A view of a range without events. The overview says how to get some.
 import { useEffect, useState } from 'preact/hooks'
 import { go, state } from './address'
 import { address, call, insights } from './api'
@@ -6,20 +6,22 @@ import { Command } from './parts'
 import { texts } from './texts'
 
 /** useKey returns the text of the site's first publishable key, if it has one and the reader may see it. */
-function useKey(org: string, site: string): string | undefined {
+function useKey(org: string, site: string, wanted: boolean): string | undefined {
   const [key, found] = useState<string | undefined>(undefined)
   useEffect(() => {
+    if (!wanted) return
     const abort = new AbortController()
     call<{ items: { key: string }[] }>(insights(org, site) + '/keys', { signal: abort.signal })
       .then((list) => found(list.items[0]?.key), () => found(undefined))
     return () => abort.abort()
-  }, [org, site])
+  }, [org, site, wanted])
   return key
 }
 
-export function Nothing() {
+/** Nothing says what there is none of. */
+export function Nothing({ says, setUp }: { says: (range: string) => string; setUp: boolean }) {
   const { org, site, range, filters } = state.value
-  const key = useKey(org, site)
+  const key = useKey(org, site, setUp)
   const name = typeof range === 'string' ? range : 'custom'
   if (filters.length > 0) {
     return (
@@ -38,15 +40,19 @@ export function Nothing() {
   ].join('\n')
   return (
     <section class="card nothing">
-      <h2>{texts.nothing(texts.rangeNames[name])}</h2>
+      <h2>{says(texts.rangeNames[name])}</h2>
       {range !== 'last30Days' && (
         <button type="button" class="main" onClick={() => go({ range: 'last30Days' })}>{texts.longer}</button>
       )}
-      <h3>{texts.setUp}</h3>
-      <p>{key ? texts.setUpPages : texts.setUpKey}</p>
-      <Command text={key ? `<script defer src="${server}/o.docs.js" data-key="${key}"></script>` : make} />
-      <p>{texts.setUpSeed}</p>
-      <Command text={`${own}\nbin/octavo seed --events 200000`} />
+      {setUp && (
+        <>
+          <h3>{texts.setUp}</h3>
+          <p>{key ? texts.setUpPages : texts.setUpKey}</p>
+          <Command text={key ? `<script defer src="${server}/o.docs.js" data-key="${key}"></script>` : make} />
+          <p>{texts.setUpSeed}</p>
+          <Command text={`${own}\nbin/octavo seed --events 200000`} />
+        </>
+      )}
     </section>
   )
 }

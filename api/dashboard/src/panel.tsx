@@ -1,15 +1,21 @@
 // A panel: a list of rows that filter, with what can be done with its figures.
 import { useState } from 'preact/hooks'
-import { addFilter, state } from './address'
+import { addFilter, elsewhere, state } from './address'
 import type { Query, Result } from './api'
 import { count } from './format'
 import { empty, type Panel } from './panels'
+import { Link } from './link'
 import { copyText, Delta } from './parts'
 import { list } from './rows'
 import { curl, csv, download } from './table'
 import { texts } from './texts'
 
-export function PanelCard({ panel, query, result }: { panel: Panel; query: Query; result: Result | undefined }) {
+export function PanelCard({ panel, query, result, busy }: {
+  panel: Panel
+  query: Query | undefined
+  result: Result | undefined
+  busy: boolean
+}) {
   const title = texts.panels[panel.id]
   return (
     <section class="card panel" aria-labelledby={'panel-' + panel.id} data-panel={panel.id}>
@@ -17,9 +23,12 @@ export function PanelCard({ panel, query, result }: { panel: Panel; query: Query
         <h2 id={'panel-' + panel.id}>{title}</h2>
         <span class="quiet unit">{panel.unit(state.value)}</span>
         <Exactness result={result} />
-        {result?.status === 200 && <Menu title={title} name={panel.id} query={query} result={result} />}
+        {query && result?.status === 200 && (
+          <Menu title={title} name={panel.id} command={curl(state.value.org, state.value.site, query)}
+            file={() => csv(result.answer)} />
+        )}
       </header>
-      <Rows panel={panel} result={result} />
+      <Rows panel={panel} result={result} busy={busy} />
     </section>
   )
 }
@@ -31,8 +40,8 @@ export function Exactness({ result }: { result: Result | undefined }) {
   return <span class="bound" title={texts.approximateHint}>± {bound}</span>
 }
 
-function Rows({ panel, result }: { panel: Panel; result: Result | undefined }) {
-  if (!result) return <Skeleton />
+function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
+  if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.empty[panel.id]}</p>
   if (result.status !== 200) return <p class="quiet none">{texts.panelFailed} {result.answer.error?.message}</p>
   const rows = list(result.answer)
   if (empty(panel, rows)) return <p class="quiet none">{texts.empty[panel.id]}</p>
@@ -48,12 +57,17 @@ function Rows({ panel, result }: { panel: Panel; result: Result | undefined }) {
             addFilter({ column: panel.column, not: event.altKey, value: row.key })
           return (
             <li key={row.key}>
-              <span class="bar" style={{ width: `${(100 * panel.size(row.value)) / most}%` }} aria-hidden="true" />
+              {panel.size(row.value) > 0 && (
+                <span class="bar" style={{ width: `${(100 * panel.size(row.value)) / most}%` }} aria-hidden="true" />
+              )}
               <button type="button" class="name" title={name} onClick={filter}>{name}</button>
               {typeof row.value === 'number' && (
                 <Delta now={row.value} before={row.before as number | null | undefined} write={count} added={compared} />
               )}
               <span class="value">{panel.show(row.value)}</span>
+              {panel.opens && (row.key
+                ? <Link to={{ ...elsewhere, view: 'pages', page: trimmed(row.key) }} class="open" label={texts.openPage(name)}>→</Link>
+                : <span class="open" />)}
             </li>
           )
         })}
@@ -63,10 +77,18 @@ function Rows({ panel, result }: { panel: Panel; result: Result | undefined }) {
   )
 }
 
-function Menu({ title, name, query, result }: { title: string; name: string; query: Query; result: Result }) {
+/** trimmed is the path of a page: the same with a slash at its end. */
+const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
+
+/** Menu has what can be done with figures. */
+export function Menu({ title, name, command, file }: {
+  title: string
+  name: string
+  command: string
+  file: () => string
+}) {
   const [said, say] = useState('')
-  const { org, site } = state.value
-  const copy = async () => say((await copyText(curl(org, site, query))) ? texts.copied : texts.notCopied)
+  const copy = async () => say((await copyText(command)) ? texts.copied : texts.notCopied)
   return (
     <details class="menu" onBlur={(e) => {
       const all = e.currentTarget as HTMLDetailsElement
@@ -74,7 +96,7 @@ function Menu({ title, name, query, result }: { title: string; name: string; que
     }}>
       <summary aria-label={texts.menu(title)} title={texts.menu(title)}>⋯</summary>
       <div class="menu-items">
-        <button type="button" onClick={() => download(`${name}.csv`, csv(result.answer))}>{texts.csv}</button>
+        <button type="button" onClick={() => download(`${name}.csv`, file())}>{texts.csv}</button>
         <button type="button" onClick={() => void copy()}>{texts.curl}</button>
         <p role="status">{said}</p>
       </div>
@@ -82,7 +104,7 @@ function Menu({ title, name, query, result }: { title: string; name: string; que
   )
 }
 
-function Skeleton() {
+export function Skeleton() {
   return (
     <div class="skeleton" aria-hidden="true">
       {[90, 70, 55, 40, 30].map((width) => <i key={width} style={{ width: `${width}%` }} />)}

@@ -1,21 +1,23 @@
-// What the overview asks. One batch has all of it.
+// What the overview asks, and the parts that other views' queries are made of. One batch has all of a view.
 import type { Filter, State, Who } from './address'
 import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
 /** people are visitors whose programs are browsers. Events without a user agent count as people's. */
-const people: Condition = { column: 'visitorBot', values: [''] }
+export const people: Condition = { column: 'visitorBot', values: [''] }
 const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
-const type = (...values: string[]): Condition => ({ column: 'eventType', values })
+export const type = (...values: string[]): Condition => ({ column: 'eventType', values })
 const views = type('page_view')
 const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_request')
 
-const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
-const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }
+/** opened chooses the events in which people, agents or all opened pages, and sent all of their events. */
+export const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
+export const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }
+export const external: Condition = { column: 'channel', operator: 'notIn', values: ['internal'] }
 
-function chips(filters: Filter[]): Condition[] {
+export function chips(filters: Filter[]): Condition[] {
   // Filters of one column and kind are one condition: a page is one page or another.
-  const conditions = new Map<string, Condition>()
+  const conditions = new Map<string, Extract<Condition, { column: string }>>()
   for (const f of filters) {
     const key = f.column + f.not
     const c = conditions.get(key) ?? { column: f.column, operator: f.not ? 'notIn' : 'in', values: [] }
@@ -38,21 +40,33 @@ export function intervalOf(range: State['range']): Interval {
 /** rows is how many rows a list has. */
 const rows = 9
 
-export function queries(s: State): Record<QueryName, Query> {
+/** ask returns what makes the queries of a state. All of them are about the events that meet about, too. */
+export function ask(s: State, about: Condition[] = []) {
   const query = (select: string[], where: Condition[]): Query => ({
-    range: s.range, timezone: s.zone, select: select.map((column) => ({ column })), where: [...where, ...chips(s.filters)],
-    ...(s.compare === 'none' ? {} : { compare: s.compare }),
+    range: s.range, timezone: s.zone, select: select.map((column) => ({ column })),
+    where: [...where, ...about, ...chips(s.filters)], ...(s.compare === 'none' ? {} : { compare: s.compare }),
   })
   const list = (column: string, metric: string, where: Condition[]): Query => ({
     ...query([column, metric], where), groupBy: [{ column }], limit: rows, count: true,
+  })
+  /** worst lists what has the worst ratings first. */
+  const worst = (column: string, metric: string, where: Condition[]): Query => ({
+    ...list(column, metric, where), order: { by: { column: metric }, direction: 'asc' },
   })
   const series = (where: Condition[]): Query => {
     const time = { column: 'datetime', interval: intervalOf(s.range) }
     const one = query(['eventsCount', 'peopleCount'], where)
     return { ...one, select: [time, ...one.select], groupBy: [time], fill: true }
   }
-  // Agents' requests have no lasting visitors, so their requests are counted.
-  const visitors = s.who === 'people' ? 'peopleCount' : 'eventsCount'
+  return { query, list, worst, series }
+}
+
+/** visitors is the metric of people or agents. Agents' requests have no lasting visitors, so requests are counted. */
+export const visitors = (s: State) => (s.who === 'people' ? 'peopleCount' : 'eventsCount')
+
+/** queries are those of the overview. */
+export function queries(s: State) {
+  const { query, list, worst, series } = ask(s)
   return {
     people: query(['peopleCount', 'sessionsCount', 'engagedTime', 'pageFeedbackRating'], [people]),
     views: query(['eventsCount'], opened.people),
@@ -60,24 +74,15 @@ export function queries(s: State): Record<QueryName, Query> {
     peopleSeries: series(opened.people),
     agentSeries: series(opened.agents),
     pages: list('urlPath', 'eventsCount', opened[s.who]),
-    sources: list('sourceName', visitors, [
-      ...opened[s.who], { column: 'channel', operator: 'notIn', values: ['internal'] },
-    ]),
-    countries: list('visitorGeoCountry', visitors, opened[s.who]),
+    sources: list('sourceName', visitors(s), [...opened[s.who], external]),
+    countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
     searches: list('eventSearchQuery', 'eventsCount', [
       ...sent[s.who], type('search_type_query'), { column: 'searchResults', values: [0] },
     ]),
     agents: list('agentOperator', 'eventsCount', opened.agents),
-    feedback: {
-      ...list('urlPath', 'pageFeedbackRating', [type('page_post_feedback')]),
-      order: { by: { column: 'pageFeedbackRating' }, direction: 'asc' },
-    },
+    feedback: worst('urlPath', 'pageFeedbackRating', [type('page_post_feedback')]),
   }
 }
-
-export type QueryName =
-  | 'people' | 'views' | 'reads' | 'peopleSeries' | 'agentSeries'
-  | 'pages' | 'sources' | 'countries' | 'searches' | 'agents' | 'feedback'
 
 /** weekOf asks about a site of the list of sites. */
 export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {

@@ -31,6 +31,11 @@ export function series(answer: Answer, column: string): Point[] {
   }))
 }
 
+/** Answers are the ratings of answers. */
+export type Answers = { positive: number; negative: number }
+/** asRatings reads them as ratings of a page. */
+export const asRatings = (a: Answers | null): Ratings => ({ good: a?.positive ?? 0, ok: 0, bad: a?.negative ?? 0 })
+
 export type Ratings = { good: number; ok: number; bad: number }
 export const rated = (r: Ratings) => r.good + r.ok + r.bad
 /** helpful is the part of ratings that are good: null without ratings. */

@@ -1,10 +1,11 @@
 // All sites that the reader may see, a row each.
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { signal, type Signal } from '@preact/signals'
-import { go, state, write, type State } from './address'
+import { elsewhere, go, state, type State } from './address'
 import { all, batch, call, insights, Refusal, type Organization, type Results, type Site } from './api'
 import { changed, clock, count } from './format'
 import { useKeys } from './keys'
+import { Link } from './link'
 import { Loader } from './load'
 import { Delta, Trouble } from './parts'
 import { weekOf } from './queries'
@@ -95,7 +96,7 @@ const compare: Record<Order, (a: Entry, b: Entry) => number> = {
 }
 
 /** open is the state in which a site's overview is shown. */
-const open = (s: State, e: Entry): State => ({ ...s, org: e.org.id, site: e.site.id, filters: [] })
+const open = (e: Entry): Partial<State> => ({ ...elsewhere, view: 'overview', org: e.org.id, site: e.site.id })
 
 export function Sites() {
   const field = useRef<HTMLInputElement>(null)
@@ -115,7 +116,7 @@ export function Sites() {
   const list = (load.value ?? [])
     .filter((e) => (e.site.title + ' ' + e.org.title).toLowerCase().includes(wanted))
     .sort(compare[order.value])
-  const digits = Object.fromEntries(list.slice(0, 9).map((e, i) => [String(i + 1), () => go(open(state.value, e))]))
+  const digits = Object.fromEntries(list.slice(0, 9).map((e, i) => [String(i + 1), () => go(open(e))]))
   useKeys({ ...digits, '/': () => field.current?.focus(), r: () => loader.again() })
   return (
     <main id="main" aria-busy={load.busy}>
@@ -126,7 +127,7 @@ export function Sites() {
           value={searched.value} onInput={(e) => (searched.value = e.currentTarget.value)}
           onKeyDown={(e) => {
             const first = list[0]
-            if (e.key === 'Enter' && first) go(open(state.value, first))
+            if (e.key === 'Enter' && first) go(open(first))
           }}
         />
       </div>
@@ -176,15 +177,10 @@ function SiteRow({ entry, digit, zone }: { entry: Entry; digit: number; zone: st
   const { site, org, week } = entry
   const w = week.value
   const shown = (n: number | null | undefined) => (n === null || n === undefined ? texts.none : count(n))
-  const to = open(state.value, entry)
   return (
     <tr data-site={site.id}>
       <th scope="row">
-        <a href={write(to)} onClick={(event) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey) return
-          event.preventDefault()
-          go(to)
-        }}>{site.title}</a>
+        <Link to={open(entry)}>{site.title}</Link>
         <span class="quiet"> {org.title}</span>
         {digit > 0 && <kbd aria-hidden="true">{digit}</kbd>}
       </th>

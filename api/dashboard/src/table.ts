@@ -1,5 +1,5 @@
 // Figures for other programs: a file for spreadsheets, and a command for a shell.
-import { address, insights, type Answer, type Query } from './api'
+import { address, insights, type Answer, type PageRow, type PagesQuery, type Query } from './api'
 
 /** cell writes a value for a spreadsheet. Readers choose titles and searches, so none may begin a formula. */
 export function cell(value: unknown): string {
@@ -12,10 +12,19 @@ export function cell(value: unknown): string {
 export function csv(answer: Answer): string {
   const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
   const columns = [...answer.columns, ...before]
-  const lines = [columns.map((c) => cell(c.column))]
-  for (let i = 0; i < (columns[0]?.values.length ?? 0); i++) lines.push(columns.map((c) => cell(c.values[i])))
-  return lines.map((line) => line.join(',') + '\r\n').join('')
+  return lines(columns.map((c) => c.column), columns[0]?.values.map((_, i) => columns.map((c) => c.values[i])) ?? [])
 }
+
+/** pagesCSV has a list of pages: what is known about each, and its metrics. */
+export function pagesCSV(rows: PageRow[]): string {
+  const metrics = Object.keys(rows[0]?.metrics ?? {})
+  return lines(['kind', 'space', 'page', 'path', 'title', 'owner', 'editedAt', 'words', ...metrics], rows.map((r) => [
+    r.kind, r.space, r.page, r.path, r.title, r.owner?.displayName, r.editedAt, r.words, ...metrics.map((m) => r.metrics[m]),
+  ]))
+}
+
+const lines = (heads: string[], rows: unknown[][]) =>
+  [heads, ...rows].map((row) => row.map(cell).join(',') + '\r\n').join('')
 
 export function download(name: string, text: string) {
   const link = document.createElement('a')
@@ -26,11 +35,12 @@ export function download(name: string, text: string) {
 }
 
 /** curl is the command that asks the same. A shell keeps all of a text in single quotes but a single quote. */
-export function curl(org: string, site: string, query: Query): string {
+export function curl(org: string, site: string, query: Query | PagesQuery): string {
+  const { report, ...body } = { report: undefined, ...query }
   const quoted = (text: string) => "'" + text.replaceAll("'", `'\\''`) + "'"
   return [
-    'curl -s ' + quoted(address(insights(org, site) + '/events/aggregate')),
+    'curl -s ' + quoted(address(insights(org, site) + (report ? '/pages' : '/events/aggregate'))),
     '-H "Authorization: Bearer $OCTAVO_TOKEN"', "-H 'Content-Type: application/json'",
-    '-d ' + quoted(JSON.stringify(query)),
+    '-d ' + quoted(JSON.stringify(body)),
   ].join(' \\\n  ')
 }

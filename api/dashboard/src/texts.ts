@@ -1,12 +1,14 @@
 // All texts of the page. Another language is another object of this shape.
-import type { Comparison, Preset, Who } from './address'
+import type { Comparison, Preset, Tab, ViewName, Who } from './address'
+import type { Column } from './list_queries'
 
 export const texts = {
   language: 'en',
   name: 'Octavo',
   skip: 'Skip to the figures',
   sites: 'Sites',
-  overview: 'Overview',
+  viewNames: { overview: 'Overview', pages: 'Pages', search: 'Search & ask' } satisfies Record<ViewName, string>,
+  viewsOf: 'Views of the site',
   signOut: 'Sign out',
   help: 'Keys',
   refresh: 'Refresh',
@@ -43,12 +45,13 @@ export const texts = {
   excludeHint: 'Click a row to filter by it. With Alt, exclude it.',
   columns: {
     urlPath: 'Page', sourceName: 'Source', visitorGeoCountry: 'Country', eventSearchQuery: 'Search',
-    agentOperator: 'Agent',
+    agentOperator: 'Agent', referrer: 'Page before', eventLinkTargetDomain: 'Link to', eventPageFeedbackComment: 'Comment',
   } as Record<string, string>,
 
   total: {
     people: 'People', views: 'Page views', reads: 'Agents’ reads', sessions: 'Sessions', engaged: 'Time on page',
-    helpful: 'Found helpful',
+    helpful: 'Found helpful', depth: 'Read to', typed: 'Searches', missed: 'Without a result', results: 'Results opened',
+    searchers: 'People who searched', asked: 'Questions', answers: 'Good answers',
   },
   totalHints: {
     people: 'Different visitors, without agents',
@@ -57,6 +60,13 @@ export const texts = {
     sessions: 'Visits of people',
     engaged: 'Mean time for which a page was visible and in use',
     helpful: 'Ratings “good” among all ratings of pages',
+    depth: 'Mean depth of reading, of the height of the page',
+    typed: 'Search texts that were sent: while somebody types, each pause sends one',
+    missed: 'Search texts for which there was no result. Senders that count no results are left out',
+    results: 'Results of searches that were opened',
+    searchers: 'Different visitors who searched',
+    asked: 'Questions to the assistant',
+    answers: 'Answers that were rated up among all rated answers',
   },
   before: (value: string) => `before: ${value}`,
   change: (percent: string) => `${percent} against before`,
@@ -66,6 +76,11 @@ export const texts = {
   none: '–',
 
   graph: { views: 'Page views and reads', people: 'People and agents’ reads' },
+  searchGraph: 'Searches',
+  annotations: 'What happened in this range',
+  annotationKinds: {
+    manual: 'Note', merge: 'Merged', publication: 'Publication', redirect: 'Redirect', import: 'Imported',
+  },
   metric: 'Graph of',
   metrics: { views: 'Views', people: 'People' },
   people: 'People',
@@ -86,9 +101,14 @@ export const texts = {
 
   panels: {
     pages: 'Pages', sources: 'Sources', countries: 'Countries', searches: 'Searches without a result',
-    agents: 'Agents', feedback: 'Feedback',
+    agents: 'Agents', feedback: 'Feedback', before: 'Pages before', after: 'Pages after', pageSearches: 'Searches on this page',
+    links: 'Links followed', comments: 'Comments', addresses: 'Addresses', searched: 'Searches', opened: 'Searches that led to a page',
+    questions: 'Questions', rated: 'Ratings of answers', searchPages: 'Searched from',
   },
-  units: { views: 'views', reads: 'reads', people: 'people', events: 'events', searches: 'searches', worst: 'worst first' },
+  units: {
+    views: 'views', reads: 'reads', people: 'people', events: 'events', searches: 'searches', worst: 'worst first',
+    clicks: 'clicks', comments: 'comments', questions: 'times',
+  },
   empty: {
     pages: 'No page was opened.',
     sources: 'Nobody came from elsewhere.',
@@ -96,7 +116,49 @@ export const texts = {
     searches: 'No search was without a result.',
     agents: 'No agent read anything.',
     feedback: 'No page was rated.',
+    before: 'Nobody came from another page of the site.',
+    after: 'Nobody went on to another page.',
+    pageSearches: 'Nobody searched from here.',
+    links: 'No link was followed.',
+    comments: 'Nobody wrote a comment.',
+    addresses: 'The page was not opened.',
+    searched: 'Nobody searched.',
+    opened: 'No result was opened.',
+    questions: 'Nobody asked.',
+    rated: 'No answer was rated.',
+    searchPages: 'Nobody searched.',
   },
+  openPage: (page: string) => `Open ${page}`,
+  ownSite: 'This site',
+
+  tabs: { read: 'Read', never: 'Never read', stale: 'Stale but read', agents: 'Only agents', rated: 'Low rated' } satisfies Record<Tab, string>,
+  tabsOf: 'Pages that are',
+  tabHints: {
+    read: 'Pages that were opened in this range.',
+    never: 'Pages of the site’s spaces that nobody opened in this range.',
+    stale: 'Pages that are read, and that nobody has edited for 180 days.',
+    agents: 'Pages that agents read and people did not.',
+    rated: 'Pages with ratings, the worst first.',
+  } satisfies Record<Tab, string>,
+  noPages: {
+    read: 'No page was opened.',
+    never: 'Every page of the site was opened, or the site has no space.',
+    stale: 'No page that is read is that old.',
+    agents: 'People read every page that agents read.',
+    rated: 'No page was rated.',
+  } satisfies Record<Tab, string>,
+  pageColumns: {
+    title: 'Page', owner: 'Last edit by', editedAt: 'Edited', words: 'Words', eventsCount: 'Views', peopleCount: 'People',
+    pageFeedbackRating: 'Helpful',
+  } satisfies Record<Column, string>,
+  editedBy: (when: string, who: string | undefined) => `edited ${when}` + (who ? ` by ${who}` : ''),
+  untitled: 'Without a title',
+  removed: 'removed',
+  morePages: 'Show more',
+  pagesShown: (shown: string, all: string) => `${shown} of ${all} pages`,
+  ofMost: (most: string) => `Of the ${most} pages that agents read most.`,
+  list: 'List of pages',
+
   direct: 'Direct',
   unknownCountry: 'Unknown',
   unknownAgent: 'Other programs',
@@ -132,6 +194,8 @@ export const texts = {
   forbidden: 'You may not read the insights of this site.',
 
   nothing: (range: string) => `No events in ${range}.`,
+  nobodyRead: (range: string) => `Nobody opened this page in ${range}.`,
+  nobodySearched: (range: string) => `Nobody searched or asked in ${range}.`,
   nothingFiltered: 'No events match these filters.',
   longer: 'Show 30 days',
   setUp: 'Send the first events',
@@ -163,6 +227,6 @@ export const texts = {
     ['?', 'this list'], ['h', '24 hours'], ['w', '7 days'], ['m', '30 days'], ['d', 'today'],
     ['c', 'next comparison'], ['p', 'people, agents or all'], ['v', 'views or people in the graph'],
     ['x', 'clear filters'], ['t', 'table of the graph'], ['← →', 'points of the graph'],
-    ['r', 'refresh'], ['s', 'all sites'], ['/', 'search sites'], ['1–9', 'open a site of the list'], ['Esc', 'close'],
+    ['r', 'refresh'], ['s', 'all sites'], ['1 2 3', 'views of a site'], ['/', 'search sites'], ['1–9', 'open a site of the list'], ['Esc', 'close'],
   ] as const,
 }

@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks'
 import {
   comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset,
 } from './address'
-import { panels } from './panels'
+import { nameOf } from './panels'
 import { Choice } from './parts'
 import { texts } from './texts'
 
-export function Toolbar() {
+/** Toolbar has what every view of a site has. A list of pages has no range before. */
+export function Toolbar({ compared = true }: { compared?: boolean }) {
   const s = state.value
   const custom = typeof s.range !== 'string'
   const [open, show] = useState(custom)
@@ -23,12 +24,14 @@ export function Toolbar() {
         options={[...presets, 'custom' as const].map((id) => [id, texts.ranges[id]] as const)}
       />
       {chosen === 'custom' && <DaysForm days={typeof s.range === 'string' ? undefined : s.range} />}
-      <label class="compare">
-        <span>{texts.compare}</span>
-        <select value={s.compare} onChange={(e) => go({ compare: e.currentTarget.value as Comparison })}>
-          {comparisons.map((id) => <option key={id} value={id}>{texts.comparisons[id]}</option>)}
-        </select>
-      </label>
+      {compared && (
+        <label class="compare">
+          <span>{texts.compare}</span>
+          <select value={s.compare} onChange={(e) => go({ compare: e.currentTarget.value as Comparison })}>
+            {comparisons.map((id) => <option key={id} value={id}>{texts.comparisons[id]}</option>)}
+          </select>
+        </label>
+      )}
       <Choice
         label={texts.who} value={s.who} choose={(who) => go({ who })}
         options={whos.map((id) => [id, texts.whos[id]] as const)}
@@ -55,9 +58,7 @@ function DaysForm({ days }: { days: Days | undefined }) {
 
 /** named is how a filter reads. */
 function named(f: Filter): string {
-  const panel = panels.find((p) => p.column === f.column)
-  const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)
-  return `${texts.columns[f.column] ?? f.column} ${f.not ? texts.isNot : texts.is} ${value}`
+  return `${texts.columns[f.column] ?? f.column} ${f.not ? texts.isNot : texts.is} ${nameOf(f.column, f.value)}`
 }
 
 export function Chips() {

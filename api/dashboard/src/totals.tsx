@@ -1,43 +1,60 @@
-// The overview's six totals.
+// The totals of views.
 import type { Results } from './api'
 import { count, duration, share } from './format'
 import { Exactness } from './panel'
 import { Delta } from './parts'
-import type { QueryName } from './queries'
-import { helpful, rated, single, type Ratings } from './rows'
+import { asRatings, helpful, rated, single, type Answers, type Ratings } from './rows'
 import { texts } from './texts'
 
-type Total = {
+export type Total = {
   id: keyof typeof texts.total
-  query: QueryName
+  query: string
   read: (answer: Results[string]['answer']) => { now: number | null; before: number | null | undefined }
   write: (n: number) => string
   note?: (answer: Results[string]['answer']) => string
 }
 
-const ratings = (answer: Results[string]['answer']) => single<Ratings>(answer, 'pageFeedbackRating')
-const metric = (column: string) => (answer: Results[string]['answer']) => single<number>(answer, column)
+type Answer = Results[string]['answer']
+const metric = (column: string) => (answer: Answer) => single<number>(answer, column)
 
-const totals: Total[] = [
-  { id: 'people', query: 'people', read: metric('peopleCount'), write: count },
-  { id: 'views', query: 'views', read: metric('eventsCount'), write: count },
-  { id: 'reads', query: 'reads', read: metric('eventsCount'), write: count },
-  { id: 'sessions', query: 'people', read: metric('sessionsCount'), write: count },
-  { id: 'engaged', query: 'people', read: metric('engagedTime'), write: duration },
-  {
-    id: 'helpful', query: 'people', write: share,
+/** rating is the part of ratings that are good, of how many. */
+function rating(column: string, of: (value: unknown) => Ratings | null): Pick<Total, 'read' | 'write' | 'note'> {
+  const read = (answer: Answer) => {
+    const { now, before } = single<unknown>(answer, column)
+    return { now: of(now), before: before === undefined ? undefined : of(before) }
+  }
+  return {
     read: (answer) => {
-      const { now, before } = ratings(answer)
+      const { now, before } = read(answer)
       return { now: helpful(now), before: before === undefined ? undefined : helpful(before) }
     },
+    write: share,
     note: (answer) => {
-      const { now } = ratings(answer)
+      const { now } = read(answer)
       return now && rated(now) ? texts.ratings(count(rated(now))) : ''
     },
-  },
+  }
+}
+
+const counted = (id: Total['id'], query: string, column = 'eventsCount'): Total =>
+  ({ id, query, read: metric(column), write: count })
+const helpfulTotal: Total = { id: 'helpful', query: 'people', ...rating('pageFeedbackRating', (v) => v as Ratings | null) }
+const engaged: Total = { id: 'engaged', query: 'people', read: metric('engagedTime'), write: duration }
+const visits = [counted('people', 'people', 'peopleCount'), counted('views', 'views'), counted('reads', 'reads')]
+
+export const overviewTotals: Total[] = [...visits, counted('sessions', 'people', 'sessionsCount'), engaged, helpfulTotal]
+export const pageTotals: Total[] = [
+  ...visits, engaged,
+  { id: 'depth', query: 'people', read: metric('meanScrollDepth'), write: (percent) => share(percent / 100) },
+  helpfulTotal,
+]
+export const searchTotals: Total[] = [
+  counted('typed', 'typed'), counted('missed', 'missed'), counted('results', 'results'),
+  counted('searchers', 'typed', 'peopleCount'), counted('asked', 'asked'),
+  { id: 'answers', query: 'answers', ...rating('askResponseRating', (v) => asRatings(v as Answers | null)) },
 ]
 
-export function Totals({ results }: { results: Results | undefined }) {
+export function Totals({ totals, results }: { totals: Total[]; results: Results | undefined }) {
   return (
     <dl class="totals">
       {totals.map((total) => {

@@ -6,8 +6,8 @@ Object.assign(globalThis, {
 })
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT', 'en-GB'] }, configurable: true })
 
-const { read, write, presets, comparisons, whos, metrics } = await import('../src/address')
-const { cell, curl, csv } = await import('../src/table')
+const { elsewhere, read, write, presets, comparisons, tabs, views, whos, metrics } = await import('../src/address')
+const { cell, curl, csv, pagesCSV } = await import('../src/table')
 const { ticks, some } = await import('../src/scale')
 const { changed, duration, country, brief } = await import('../src/format')
 const { queries, intervalOf } = await import('../src/queries')
@@ -19,13 +19,19 @@ for (const range of [...presets, { from: '2026-01-31', to: '2026-02-01' }]) {
     const filters = [...texts, null].flatMap((value) => [
       { column: 'urlPath', not: false, value }, { column: 'visitorGeoCountry', not: true, value },
     ])
-    const state = { org: 'o', site: 's', range, compare, who, metric, filters, zone: 'Asia/Tokyo' }
+    const state = { ...elsewhere, org: 'o', site: 's', view: 'search' as const, range, compare, who, metric, filters, zone: 'Asia/Tokyo' }
+    assert.deepEqual(read(write(state)), state)
+  }
+}
+for (const view of views) for (const tab of tabs) for (const page of ['', '/', '/a b,?&#', 'space/page']) {
+  for (const sort of ['', 'title', '-eventsCount']) {
+    const state = { ...read('?org=o&site=s'), view, tab, page, sort }
     assert.deepEqual(read(write(state)), state)
   }
 }
 // An address can have any text: what is no state is left out.
 const usual = read('')
-for (const bad of ['range=ever', 'from=1&to=2', 'from=2026-02-02&to=2026-02-01', 'compare=x', 'zone=Mars/Base', 'f=', 'f=is', 'f=x,y,z', 'f=is,a b,c']) {
+for (const bad of ['range=ever', 'from=1&to=2', 'from=2026-02-02&to=2026-02-01', 'compare=x', 'zone=Mars/Base', 'f=', 'view=x', 'tab=x', 'sort=a b', 'sort=--a', 'f=is', 'f=x,y,z', 'f=is,a b,c']) {
   assert.deepEqual(read('?' + bad), usual, bad)
 }
 assert.equal(write(usual), '/')
@@ -41,6 +47,36 @@ const answer = {
 }
 assert.equal(csv(answer), 'urlPath,eventsCount,urlPath before,eventsCount before\r\n/a,2,/a,0\r\n,1,,5\r\n')
 const one = queries({ ...usual, org: 'o', site: 's', filters: [{ column: 'urlPath', not: false, value: `a'; rm -rf ~ '$(x)` }] })
+const page = {
+  kind: 'path', space: null, page: null, path: '=1', title: '@x', owner: { displayName: '+y' }, editedAt: null, words: 3,
+  metrics: { eventsCount: 2, pageFeedbackRating: { good: 1 } },
+} as const
+assert.equal(pagesCSV([page]), 'kind,space,page,path,title,owner,editedAt,words,eventsCount,pageFeedbackRating\r\n' +
+  `path,,,'=1,'@x,'+y,,3,2,"{""good"":1}"\r\n`)
+assert.equal(pagesCSV([]), 'kind,space,page,path,title,owner,editedAt,words\r\n')
+const { listQuery, listings } = await import('../src/list_queries')
+const { about, after, keyOf } = await import('../src/page_queries')
+for (const tab of tabs) {
+  const s = { ...usual, org: 'o', site: 's', tab }
+  const asked = listQuery(s, 50, Date.parse('2026-11-28T12:34:56Z'))
+  assert.match(curl('o', 's', asked), /insights\/pages'/)
+  assert.doesNotMatch(curl('o', 's', asked), /report/)
+  assert.equal(asked.notEditedSince, tab === 'stale' ? '2026-06-01T00:00:00.000Z' : undefined)
+  // The reader's order goes before the tab's.
+  assert.deepEqual(asked.order?.by.column, listings[tab].sort.replace('-', ''))
+  assert.deepEqual(listQuery({ ...s, sort: '-title' }, 50).order, { by: { column: 'title' }, direction: 'desc' })
+}
+// A page is the same with a slash at its end, and each row of the list leads to its own.
+assert.deepEqual(about('/a'), { column: 'urlPath', values: ['/a', '/a/'] })
+assert.deepEqual(about('/'), { column: 'urlPath', values: ['/'] })
+assert.deepEqual(about('s/p'), { column: 'page', values: [{ space: 's', page: 'p' }] })
+assert.equal(keyOf(page), '=1')
+assert.equal(keyOf({ ...page, kind: 'removed', space: 's', page: 'p' }), 's/p')
+// The pages after are found by the whole path of the page before.
+const from = after({ ...usual, page: '/a.b' }, ['/a.b', '/c/']).after.where.at(-1) as { values: string[] }
+const matches = (url: string) => new RegExp(from.values[0] ?? '').test(url)
+for (const url of ['https://x/a.b', 'http://x:80/a.b/', 'https://x/c?q#f', 'https://x/c/#']) assert.ok(matches(url), url)
+for (const url of ['https://x/a-b', 'https://x/a.b/c', 'https://x/d/a.b', 'https://x/?/a.b', 'https://x/cc']) assert.ok(!matches(url), url)
 assert.match(curl('o', 's', one.pages), /a'\\''; rm -rf ~ '\\''\$\(x\)/)
 
 // Axes begin with 0, end at or above the most, and count whole things.

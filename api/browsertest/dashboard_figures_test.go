@@ -1,0 +1,289 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// asked are the queries of the page's last batches, and the API's answers to them.
+type asked struct {
+	*dashboard
+	queries map[string]json.RawMessage
+	answers map[string]any
+}
+
+// asks refreshes the page, and asks the API what the page asks.
+func (d *dashboard) asks() asked {
+	d.t.Helper()
+	d.run(`if (!window.send) {
+			window.send = window.fetch
+			window.fetch = (...a) => { if (a[1].body) window.bodies.push(a[1].body); return window.send(...a) }
+		}
+		window.bodies = []`)
+	d.press("r")
+	d.until(`window.bodies.length > 0`)
+	d.shown()
+	a := asked{dashboard: d, queries: map[string]json.RawMessage{}}
+	for _, body := range eval[[]string](d, `window.bodies`) {
+		var batch struct{ Queries map[string]json.RawMessage }
+		if err := json.Unmarshal([]byte(body), &batch); err != nil {
+			d.t.Fatal(err)
+		}
+		for name, query := range batch.Queries {
+			a.queries[name] = query
+		}
+	}
+	path := "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights/batch"
+	body := map[string]any{"queries": a.queries}
+	answer := d.h.Want(http.StatusOK, http.MethodPost, path, d.h.Ours.Tokens[schema.RoleAdmin], body)
+	a.answers = answer["queries"].(map[string]any)
+	return a
+}
+
+// answer returns what the API answers to a query of the page.
+func (a asked) answer(name string) map[string]any {
+	a.t.Helper()
+	answer, found := a.answers[name].(map[string]any)
+	if !found {
+		a.t.Fatalf("the page does not ask %s", name)
+	}
+	return answer["answer"].(map[string]any)
+}
+
+// column returns the values of a column of the API's answer.
+func (a asked) column(name, column string) []any {
+	a.t.Helper()
+	for _, c := range a.answer(name)["columns"].([]any) {
+		if c := c.(map[string]any); c["column"] == column {
+			return c["values"].([]any)
+		}
+	}
+	a.t.Fatalf("%s has no %s", name, column)
+	return nil
+}
+
+// totals compares the page's totals with the API's values of queries and columns.
+func (a asked) totals(of map[string][2]string) {
+	a.t.Helper()
+	for total, of := range of {
+		want := grouped(a.column(of[0], of[1])[0])
+		if got := a.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != want {
+			a.t.Errorf("%s: the page has %v, the API %s", total, got, want)
+		}
+	}
+}
+
+// good compares a total with the part of the API's ratings that is good.
+func (a asked) good(total, name, column, good string) {
+	a.t.Helper()
+	all, part := 0.0, 0.0
+	for kind, count := range a.column(name, column)[0].(map[string]any) {
+		if all += count.(float64); kind == good {
+			part = count.(float64)
+		}
+	}
+	want := fmt.Sprintf("%.0f%%", 100*part/all)
+	if got := a.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != want {
+		a.t.Errorf("%s: the page has %v, the API %s", total, got, want)
+	}
+}
+
+// panels compares the values of lists with the API's, by the metrics of the panels.
+func (a asked) panels(of map[string]string) {
+	a.t.Helper()
+	for panel, metric := range of {
+		var want []string
+		for _, value := range a.column(panel, metric) {
+			want = append(want, grouped(value))
+		}
+		values := `document.querySelectorAll('[data-panel=` + panel + `] .value span')`
+		titles := eval[[]string](a.dashboard, `[...`+values+`].map(e => e.title)`)
+		if !slices.Equal(titles, want) {
+			a.t.Errorf("%s: the page has %v, the API %v", panel, titles, want)
+		}
+	}
+}
+
+// graph compares the table of the graph with the API's values of series.
+func (a asked) graph(of ...string) {
+	a.t.Helper()
+	a.press("t")
+	a.until(`document.querySelector('.graph-card table')`)
+	for at, series := range of {
+		var want []string
+		for _, value := range a.column(series, "eventsCount") {
+			want = append(want, grouped(value))
+		}
+		if got := a.texts(fmt.Sprintf(".graph-card tbody td:nth-of-type(%d)", 2*at+1)); !slices.Equal(got, want) {
+			a.t.Errorf("%s: the page has %v, the API %v", series, got, want)
+		}
+	}
+}
+
+// grouped writes a number as the page does in American English.
+func grouped(value any) string {
+	text := fmt.Sprintf("%.0f", value)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// TestDashboardFigures compares each figure of the overview with the API's answer to the page's own queries. The graph
+// marks what happened, and says it at its point.
+func TestDashboardFigures(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	annotations := "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights/annotations"
+	d.h.Want(http.StatusCreated, http.MethodPost, annotations, d.h.Ours.Tokens[schema.RoleAdmin],
+		map[string]any{"text": "Newsletter", "at": "2026-11-24T10:00:00Z"})
+	d.signIn(d.overview())
+	d.until(`document.querySelector('.annotations li')?.textContent.includes('Tue, Nov 24 Note: Newsletter')`)
+	d.run(`document.querySelector('.graph').focus()`)
+	for range 3 {
+		d.press(kb.ArrowRight)
+	}
+	d.until(`/Nov 24.*Note: Newsletter/.test(document.querySelector('.graph [aria-live]').textContent)`)
+	a := d.asks()
+	a.totals(map[string][2]string{
+		"people": {"people", "peopleCount"}, "views": {"views", "eventsCount"}, "reads": {"reads", "eventsCount"},
+		"sessions": {"people", "sessionsCount"},
+	})
+	a.good("helpful", "people", "pageFeedbackRating", "good")
+	a.panels(map[string]string{
+		"pages": "eventsCount", "sources": "peopleCount", "countries": "peopleCount", "searches": "eventsCount",
+		"agents": "eventsCount",
+	})
+	a.graph("peopleSeries", "agentSeries")
+	d.quiet()
+}
+
+// TestDashboardPage compares each figure of one page with the API's answers, by the keys of pages of spaces and of
+// paths. The pages that were opened next are asked for by the addresses of the page.
+func TestDashboardPage(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn(d.overview("view", "pages", "page", "s1/p0"))
+	for page, about := range map[string]string{"s1/p0": `{"space":"s1","page":"p0"}`, "/start": `"/start","/start/"`} {
+		d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", page)))
+		d.shown()
+		a := d.asks()
+		if len(a.queries) != 15 {
+			t.Errorf("%s: the page has %d queries", page, len(a.queries))
+		}
+		for name, query := range a.queries {
+			if name != "after" && !strings.Contains(string(query), about) {
+				t.Errorf("%s is not about the page %s: %s", name, page, query)
+			}
+		}
+		a.totals(map[string][2]string{
+			"people": {"people", "peopleCount"}, "views": {"views", "eventsCount"}, "reads": {"reads", "eventsCount"},
+		})
+		a.good("helpful", "people", "pageFeedbackRating", "good")
+		a.panels(map[string]string{
+			"sources": "peopleCount", "before": "eventsCount", "after": "eventsCount", "pageSearches": "eventsCount",
+			"links": "eventsCount", "comments": "eventsCount", "agents": "eventsCount", "countries": "peopleCount",
+			"addresses": "eventsCount",
+		})
+		a.graph("peopleSeries", "agentSeries")
+	}
+	d.quiet()
+}
+
+// TestDashboardSearch compares each figure of searches and questions with the API's answers.
+func TestDashboardSearch(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn(d.overview("view", "search"))
+	a := d.asks()
+	a.totals(map[string][2]string{
+		"typed": {"typed", "eventsCount"}, "missed": {"missed", "eventsCount"}, "results": {"results", "eventsCount"},
+		"searchers": {"typed", "peopleCount"}, "asked": {"asked", "eventsCount"},
+	})
+	a.good("answers", "answers", "askResponseRating", "positive")
+	a.panels(map[string]string{
+		"searched": "eventsCount", "searches": "eventsCount", "opened": "eventsCount", "questions": "eventsCount",
+		"searchPages": "eventsCount",
+	})
+	a.graph("typedSeries", "missedSeries")
+	d.quiet()
+}
+
+// TestDashboardPages compares each tab of the list of pages with the API's answer, and goes from a row to its page and
+// back by keys alone. Pages that people read are not among the pages that only agents read.
+func TestDashboardPages(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn(d.overview())
+	d.press("2")
+	d.until(`new URLSearchParams(location.search).get('view') === 'pages'`)
+	d.shown()
+	for tab, metric := range map[string]string{
+		"read": "eventsCount", "never": "words", "stale": "eventsCount", "agents": "eventsCount",
+		"rated": "pageFeedbackRating",
+	} {
+		d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "tab", tab)))
+		d.shown()
+		a := d.asks()
+		var want []string
+		items := a.answer("list")["items"].([]any)
+		if tab == "agents" {
+			if items = items[:2]; a.queries["people"] == nil {
+				t.Error("the page does not ask what people read")
+			}
+		}
+		for _, item := range items {
+			item := item.(map[string]any)
+			switch value := item["metrics"].(map[string]any)[metric].(type) {
+			case float64:
+				want = append(want, grouped(value))
+			case map[string]any:
+				all := value["good"].(float64) + value["ok"].(float64) + value["bad"].(float64)
+				want = append(want, fmt.Sprintf("%.0f%%", 100*value["good"].(float64)/all))
+			default:
+				words := "–"
+				if item[metric] != nil {
+					words = grouped(item[metric])
+				}
+				want = append(want, words)
+			}
+		}
+		at := 1
+		if tab == "never" {
+			at = 2
+		}
+		cells := fmt.Sprintf("[data-panel=list] tbody td:nth-of-type(%d)", at)
+		if tab == "rated" {
+			cells += " .rated > span:nth-child(2)"
+		}
+		if got := d.texts(cells); !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("%s: the page has %v, the API %v", tab, got, want)
+		}
+	}
+	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages")))
+	d.shown()
+	d.run(`document.querySelector('[data-panel=list] thead button').focus()`)
+	d.press(kb.Enter)
+	d.until(`new URLSearchParams(location.search).get('sort') === 'title'`)
+	d.shown()
+	d.until(`document.querySelector('[aria-sort=ascending]')?.textContent.startsWith('Page')`)
+	d.run(`document.querySelector('[data-panel=list] tbody a').focus()`)
+	d.press(kb.Enter)
+	d.until(`new URLSearchParams(location.search).get('page') === 's1/p0'`)
+	d.shown()
+	d.until(`document.querySelector('.page-head h2')?.textContent === '/start'`)
+	d.press("3")
+	d.until(`new URLSearchParams(location.search).get('view') === 'search'`)
+	d.until(`!new URLSearchParams(location.search).has('page')`)
+	d.shown()
+	d.quiet()
+}

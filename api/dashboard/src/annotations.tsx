@@ -1,0 +1,61 @@
+// What happened on the site while the graph ran: merges, imports, publications, redirects, and what people noted.
+import { useEffect, useState } from 'preact/hooks'
+import type { State } from './address'
+import { call, insights } from './api'
+import { moment, type Interval } from './format'
+import type { Point } from './rows'
+import { texts } from './texts'
+
+type Annotation = { id: string; kind: keyof typeof texts.annotationKinds; at: string; text: string }
+
+/** Note is an annotation at a point of the graph. */
+export type Note = Annotation & { point: number }
+
+/** most is how many annotations a graph has: the newest. */
+const most = 12
+
+/** useAnnotations returns the annotations of the graph's range. They come after the figures, and may be missing. */
+export function useAnnotations(s: State, points: Point[], interval: Interval): Note[] {
+  const [found, set] = useState<Annotation[]>([])
+  const from = points[0]?.at
+  const last = points.at(-1)?.at
+  const page = s.page.startsWith('/') ? '' : s.page.split('/')[1]
+  useEffect(() => {
+    if (!from || !last) return set([])
+    const abort = new AbortController()
+    const q = new URLSearchParams({ from, limit: String(most) })
+    if (typeof s.range !== 'string') q.set('to', endOf(last, interval))
+    if (page) q.set('pageId', page)
+    call<{ items: Annotation[] }>(insights(s.org, s.site) + '/annotations?' + q.toString(), { signal: abort.signal })
+      .then((list) => set(list.items), () => set([]))
+    return () => abort.abort()
+  }, [s.org, s.site, page, from, last, interval])
+  return found.flatMap((a) => {
+    const point = points.findLastIndex((p) => Date.parse(p.at) <= Date.parse(a.at))
+    return point < 0 ? [] : [{ ...a, point }]
+  }).reverse()
+}
+
+/** endOf is a time after the last point of a range. */
+function endOf(last: string, interval: Interval): string {
+  const days = { hour: 1 / 24, day: 1, week: 7, month: 31 }[interval]
+  return new Date(Date.parse(last) + days * 86_400_000).toISOString()
+}
+
+/** named is how an annotation reads. */
+export const named = (n: Note) => `${texts.annotationKinds[n.kind] ?? n.kind}: ${n.text}`
+
+/** Annotations lists what the marks of the graph are. */
+export function Annotations({ notes, zone, interval }: { notes: Note[]; zone: string; interval: Interval }) {
+  if (notes.length === 0) return null
+  return (
+    <ol class="annotations" aria-label={texts.annotations}>
+      {notes.map((n, i) => (
+        <li key={n.id}>
+          <span class="badge" aria-hidden="true">{i + 1}</span>
+          <span class="quiet">{moment(n.at, interval, zone)}</span> <span>{named(n)}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}

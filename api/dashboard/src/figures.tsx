@@ -1,0 +1,116 @@
+// The figures of a view: totals, a graph and lists. One batch of queries fills it.
+import { useEffect, useMemo } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { comparisons, go, metrics, next, state, whos, type State } from './address'
+import { batch, type Query, type Results } from './api'
+import { clock } from './format'
+import { GraphCard } from './graph_card'
+import { useKeys } from './keys'
+import { Loader } from './load'
+import { Nothing } from './nothing'
+import { PanelCard } from './panel'
+import { Trouble } from './parts'
+import { texts } from './texts'
+import { Chips, Toolbar } from './toolbar'
+import { Totals } from './totals'
+import type { View } from './views'
+
+type Loaded = { results: Results; asked: Record<string, Query> }
+
+/** useFigures loads the figures again when the address asks for others. */
+function useFigures(view: View) {
+  const loader = useMemo(() => new Loader<Loaded>(() => {
+    const s = state.value
+    const asked = view.queries(s) as Record<string, Query>
+    return {
+      key: [s.org, s.site, s.view, s.page].join(' '),
+      load: async (signal, _, show) => {
+        const results = await batch(s.org, s.site, asked, signal)
+        const more = view.then?.(s, results) ?? {}
+        if (Object.keys(more).length === 0) return { asked, results }
+        show({ asked, results })
+        return { asked: { ...asked, ...more }, results: { ...results, ...await batch(s.org, s.site, more, signal) } }
+      },
+    }
+  }), [view])
+  useEffect(() => () => loader.end(), [loader])
+  return loader
+}
+
+/** useRangeKeys lets keys change what every view of a site has. */
+export function useRangeKeys(again: () => void) {
+  useKeys({
+    h: () => go({ range: 'last24Hours' }), w: () => go({ range: 'last7Days' }), m: () => go({ range: 'last30Days' }),
+    d: () => go({ range: 'today' }),
+    c: () => go({ compare: next(comparisons, state.peek().compare) }),
+    p: () => go({ who: next(whos, state.peek().who) }), v: () => go({ metric: next(metrics, state.peek().metric) }),
+    x: () => go({ filters: [] }), r: again,
+  })
+}
+
+export function Figures({ view, head }: { view: View; head?: (results: Results | undefined) => ComponentChildren }) {
+  const loader = useFigures(view)
+  const load = loader.now.value
+  const s = state.value
+  const results = load.value?.results
+  const asked = load.value?.asked ?? {}
+  useRangeKeys(() => loader.again())
+  return (
+    <main id="main" aria-busy={load.busy} class={load.busy && results ? 'reloading' : ''}>
+      <Toolbar />
+      <Chips />
+      {head?.(results)}
+      <Trouble load={load} again={() => loader.again()} />
+      {results && view.empty(results) ? <Nothing says={view.nothing} setUp={s.view === 'overview'} /> : (
+        <>
+          <Partial results={results} />
+          <Totals totals={view.totals} results={results} />
+          <GraphCard view={view} s={s} results={results} />
+          <div class="panels">
+            {view.panels.map((p) => <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />)}
+          </div>
+          <p class="quiet hint">{texts.excludeHint}</p>
+        </>
+      )}
+      <Status s={s} results={results} busy={load.busy} again={() => loader.again()} />
+    </main>
+  )
+}
+
+/** Partial says that some figures are missing. */
+function Partial({ results }: { results: Results | undefined }) {
+  const all = Object.values(results ?? {})
+  const good = all.filter((r) => r.status === 200).length
+  return (
+    <div role="status" class="live">
+      {good < all.length && (
+        <p class="notice">
+          <span>{texts.partial(good, all.length)}</span>
+          <button type="button" onClick={() => go({ range: 'last24Hours' })}>{texts.shorter}</button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Status says how exact and how fresh the figures are, and in which zone their days are. */
+export function Status({ s, results, busy, again }: {
+  s: State
+  results: Results | undefined
+  busy: boolean
+  again: () => void
+}) {
+  const all = Object.values(results ?? {}).filter((r) => r.status === 200)
+  const bounds = all.map((r) => r.headers['Octavo-Error-Bound']).filter((b) => b !== undefined)
+  const worst = bounds.sort((a, b) => parseFloat(b) - parseFloat(a))[0]
+  const fresh = all.map((r) => r.headers['Octavo-Fresh-Until']).filter((f) => f !== undefined).sort()[0]
+  return (
+    <footer class="status quiet">
+      {all.length > 0 && <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>}
+      <span>{fresh ? texts.fresh(clock(fresh, s.zone)) : texts.stale}</span>
+      <span>{texts.zone(s.zone)}</span>
+      <span role="status">{busy ? texts.loading : ''}</span>
+      <button type="button" class="plain" onClick={again} title="R">{texts.refresh}</button>
+    </footer>
+  )
+}

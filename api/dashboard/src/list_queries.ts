@@ -1,0 +1,81 @@
+// What the list of pages asks. Each tab is a row of the table.
+import type { State, Tab } from './address'
+import type { Condition, PageRow, PagesQuery } from './api'
+import { chips, opened, type } from './queries'
+import { keyOf } from './page_queries'
+
+/** Column is a column of the list: a member of its rows, or a metric. */
+export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
+
+/** sortable are the columns that the API sorts by. */
+export const sortable = (tab: Tab, column: Column) => column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
+
+type Listing = {
+  columns: (s: State) => Column[]
+  /** sort is the column that sorts the rows if the reader chose none: after a minus, descending. */
+  sort: string
+  more: (s: State, now: number) => Partial<PagesQuery>
+}
+
+const day = 86_400_000
+/** staleAfter is the number of days without an edit after which a page is stale. */
+export const staleAfter = 180
+
+const counted = (s: State): Column[] => (s.who === 'people' ? ['eventsCount', 'peopleCount'] : ['eventsCount'])
+
+export const listings: Record<Tab, Listing> = {
+  read: {
+    columns: (s) => [...counted(s), 'editedAt', 'owner'], sort: '-eventsCount',
+    more: (s) => ({ where: opened[s.who], neverRead: false }),
+  },
+  never: {
+    columns: () => ['editedAt', 'words', 'owner'], sort: 'editedAt',
+    more: (s) => ({ where: opened[s.who], neverRead: true, kinds: ['current'] }),
+  },
+  stale: {
+    columns: (s) => [...counted(s), 'editedAt', 'owner'], sort: '-eventsCount',
+    more: (s, now) => ({
+      where: opened[s.who], neverRead: false, kinds: ['current'],
+      // A whole day, so that the same question has the same answer for a while.
+      notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
+    }),
+  },
+  agents: {
+    columns: () => ['eventsCount', 'editedAt', 'owner'], sort: '-eventsCount',
+    more: () => ({ where: opened.agents, neverRead: false }),
+  },
+  rated: {
+    columns: () => ['pageFeedbackRating', 'editedAt', 'owner'], sort: 'pageFeedbackRating',
+    more: () => ({ where: [type('page_post_feedback')], neverRead: false }),
+  },
+}
+
+/** sortOf is how the rows are sorted. */
+export const sortOf = (s: State) => s.sort || listings[s.tab].sort
+
+/** listQuery asks for at most limit pages. */
+export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery {
+  const listing = listings[s.tab]
+  const more = listing.more(s, now)
+  const metrics = listing.columns(s).filter((c) => c.endsWith('Count') || c.endsWith('Rating'))
+  const sort = sortOf(s)
+  return {
+    report: 'pages', range: s.range, timezone: s.zone,
+    select: (metrics.length ? metrics : ['eventsCount']).map((column) => ({ column })),
+    order: { by: { column: sort.replace('-', '') }, direction: sort.startsWith('-') ? 'desc' : 'asc' }, limit,
+    ...more, where: [...(more.where ?? []), ...chips(s.filters)],
+  }
+}
+
+/** readBy asks which of the pages people have opened. */
+export function readBy(s: State, rows: PageRow[]): PagesQuery {
+  const pages = rows.flatMap((r) => (r.page ? [{ space: r.space ?? '', page: r.page }] : []))
+  const paths = rows.flatMap((r) => (r.page ? [] : [keyOf(r), keyOf(r) + '/']))
+  const among: Condition[] = []
+  if (pages.length) among.push({ column: 'page', values: pages })
+  if (paths.length) among.push({ column: 'urlPath', values: paths })
+  return {
+    report: 'pages', range: s.range, timezone: s.zone, select: [{ column: 'eventsCount' }],
+    where: [...opened.people, { or: among }, ...chips(s.filters)], neverRead: false, limit: 1000,
+  }
+}

@@ -1,0 +1,53 @@
+// What is asked about one page, and the key that names it.
+import type { State } from './address'
+import type { Condition, PageRow, PagesQuery } from './api'
+import { ask, external, opened, people, sent, type, visitors } from './queries'
+
+/** keyOf names a page of the list in an address. */
+export const keyOf = (row: PageRow) => (row.page ? `${row.space}/${row.page}` : (row.path ?? '/'))
+
+/** about chooses the events of a page. A path is the same with a slash at its end. */
+export function about(key: string): Condition {
+  if (key.startsWith('/')) return { column: 'urlPath', values: key === '/' ? ['/'] : [key, key + '/'] }
+  const [space = '', page = ''] = key.split('/')
+  return { column: 'page', values: [{ space, page }] }
+}
+
+export function pageQueries(s: State) {
+  const here = about(s.page)
+  const { query, list, series } = ask(s, [here])
+  return {
+    people: query(['peopleCount', 'engagedTime', 'meanScrollDepth', 'pageFeedbackRating'], [people]),
+    views: query(['eventsCount'], opened.people),
+    reads: query(['eventsCount'], opened.agents),
+    peopleSeries: series(opened.people),
+    agentSeries: series(opened.agents),
+    sources: list('sourceName', visitors(s), [...opened[s.who], external]),
+    before: list('referrer', 'eventsCount', [...opened.people, { column: 'channel', values: ['internal'] }]),
+    pageSearches: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_type_query')]),
+    links: list('eventLinkTargetDomain', 'eventsCount', [...sent[s.who], type('link_click')]),
+    comments: list('eventPageFeedbackComment', 'eventsCount', [...sent[s.who], type('page_post_feedback_comment')]),
+    agents: list('agentOperator', 'eventsCount', opened.agents),
+    countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
+    addresses: list('urlPath', 'eventsCount', opened.all),
+    page: known(s, here),
+  }
+}
+
+/** known is the page's row in the list of pages, if the page has events. */
+function known(s: State, here: Condition): PagesQuery {
+  const [space = ''] = s.page.split('/')
+  return {
+    report: 'pages', range: s.range, timezone: s.zone, select: [{ column: 'eventsCount' }], where: [here],
+    neverRead: false, limit: 1, ...(space && { spaces: [space] }),
+  }
+}
+
+/** after asks which pages people opened next. paths are those of the page's addresses. */
+export function after(s: State, paths: string[]) {
+  const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  const from: Condition = {
+    column: 'referrer', operator: 'matches', values: [`^https?://[^/?#]+(${quoted.join('|')})/?([?#].*)?$`],
+  }
+  return { after: ask(s).list('urlPath', 'eventsCount', [...opened.people, from]) }
+}

@@ -1,0 +1,161 @@
+// The pages of a site as a list: read, never read, stale but read, read by agents only, low rated.
+import { useEffect, useMemo } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { elsewhere, go, state, tabs, type State } from './address'
+import { batch, type PageRow, type PagesQuery, type Result, type Results } from './api'
+import { count, date } from './format'
+import { Status, useRangeKeys } from './figures'
+import { Link } from './link'
+import { listings, listQuery, readBy, sortable, sortOf, type Column } from './list_queries'
+import { Loader } from './load'
+import { keyOf } from './page_queries'
+import { Exactness, Menu, Skeleton } from './panel'
+import { Rated } from './panels'
+import { Choice, Trouble } from './parts'
+import type { Ratings } from './rows'
+import { curl, pagesCSV } from './table'
+import { texts } from './texts'
+import { Chips, Toolbar } from './toolbar'
+
+const first = 50
+const mostPages = 1000
+/** agentPages is how many of the pages that agents read are compared with what people read. */
+const agentPages = 200
+const limit = signal(first)
+
+type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
+
+/** load asks for the rows of a tab. Pages that only agents read are those of agents without those of people. */
+async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
+  const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
+  const results = await batch(s.org, s.site, { list: asked }, abort)
+  const items = results.list?.answer.items ?? []
+  if (s.tab !== 'agents' || items.length === 0) return { results, asked, rows: items, all: results.list?.answer.count ?? 0 }
+  const { people } = await batch(s.org, s.site, { people: readBy(s, items) }, abort)
+  if (people?.status !== 200) return { results: { list: people as Result }, asked, rows: [], all: 0 }
+  const read = new Set((people.answer.items ?? []).map(keyOf))
+  const rows = items.filter((row) => !read.has(keyOf(row)))
+  return { results: { ...results, people }, asked, rows, all: rows.length }
+}
+
+export function Pages() {
+  const loader = useMemo(() => new Loader<Loaded>(() => {
+    const s = state.value
+    const size = limit.value
+    return { key: [s.org, s.site, s.tab].join(' '), load: (abort) => load(s, size, abort) }
+  }), [])
+  useEffect(() => () => {
+    loader.end()
+    limit.value = first
+  }, [])
+  const s = state.value
+  const now = loader.now.value
+  useRangeKeys(() => loader.again())
+  return (
+    <main id="main" aria-busy={now.busy} class={now.busy && now.value ? 'reloading' : ''}>
+      <Toolbar compared={false} />
+      <Chips />
+      <Trouble load={now} again={() => loader.again()} />
+      <List s={s} loaded={now.value} busy={now.busy} />
+      <Status s={s} results={now.value?.results} busy={now.busy} again={() => loader.again()} />
+    </main>
+  )
+}
+
+function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy: boolean }) {
+  const result = loaded?.results.list
+  const rows = loaded?.rows ?? []
+  return (
+    <section class="card list" aria-labelledby="list-title" data-panel="list">
+      <header>
+        <h2 id="list-title" class="hidden">{texts.list}</h2>
+        <Choice label={texts.tabsOf} value={s.tab} options={tabs.map((id) => [id, texts.tabs[id]] as const)}
+          choose={(tab) => {
+            limit.value = first
+            go({ tab, sort: '' })
+          }} />
+        <Exactness result={result} />
+        {loaded && result?.status === 200 && (
+          <Menu title={texts.list} name={'pages-' + s.tab} command={curl(s.org, s.site, loaded.asked)} file={() => pagesCSV(rows)} />
+        )}
+      </header>
+      <p class="quiet about">{texts.tabHints[s.tab]}{s.tab === 'agents' && rows.length > 0 && ' ' + texts.ofMost(count(agentPages))}</p>
+      {!result ? busy && <Skeleton />
+        : result.status !== 200 ? <p class="quiet none">{texts.panelFailed} {result.answer.error?.message}</p>
+        : rows.length === 0 ? <p class="quiet none">{texts.noPages[s.tab]}</p>
+        : <Table s={s} rows={rows} />}
+      {loaded && rows.length > 0 && (
+        <p class="quiet more">
+          {texts.pagesShown(count(rows.length), count(loaded.all))}
+          {rows.length < loaded.all && rows.length < mostPages && (
+            <button type="button" class="small" onClick={() => (limit.value = Math.min(mostPages, 4 * limit.value))}>{texts.morePages}</button>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+const isNumber = (column: Column) => !['title', 'owner'].includes(column)
+
+function Table({ s, rows }: { s: State; rows: PageRow[] }) {
+  const columns: Column[] = ['title', ...listings[s.tab].columns(s)]
+  return (
+    <table>
+      <thead><tr>{columns.map((c) => <Heading key={c} s={s} column={c} />)}</tr></thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map((c) => c === 'title'
+              ? <th key={c} scope="row"><Title row={row} /></th>
+              : <td key={c} class={isNumber(c) ? 'number' : 'quiet'} data-label={label(s, c)}>{cellOf(row, c, s.zone)}</td>)}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** label is the heading of a column. Agents read, and people view. */
+const label = (s: State, column: Column) =>
+  column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents') ? texts.total.reads : texts.pageColumns[column]
+
+function Heading({ s, column }: { s: State; column: Column }) {
+  const text = label(s, column)
+  const name = isNumber(column) ? 'number' : ''
+  if (!sortable(s.tab, column)) return <th scope="col" class={name}>{text}</th>
+  const sort = sortOf(s)
+  const down = sort === '-' + column
+  const sorted = down ? 'descending' : sort === column ? 'ascending' : 'none'
+  // Numbers begin with the greatest, texts and times with the least. Another press turns them around.
+  const begin = column.endsWith('Count') || column === 'words' ? '-' + column : column
+  const turned = down ? column : '-' + column
+  return (
+    <th scope="col" aria-sort={sorted} class={name}>
+      <button type="button" class="plain" title={texts.sort(text)} onClick={() => go({ sort: sorted === 'none' ? begin : turned })}>
+        {text}{sorted !== 'none' && <span aria-hidden="true"> {down ? '↓' : '↑'}</span>}
+      </button>
+    </th>
+  )
+}
+
+function Title({ row }: { row: PageRow }) {
+  const title = row.title || row.path || texts.untitled
+  return (
+    <>
+      <Link to={{ ...elsewhere, page: keyOf(row) }}>{title}</Link>
+      {row.kind === 'removed' && <span class="mark-removed">{texts.removed}</span>}
+      {row.path && row.path !== title && <span class="quiet path">{row.path}</span>}
+    </>
+  )
+}
+
+function cellOf(row: PageRow, column: Column, zone: string) {
+  switch (column) {
+    case 'owner': return row.owner?.displayName ?? texts.none
+    case 'editedAt': return row.editedAt ? date(row.editedAt, zone) : texts.none
+    case 'words': return row.words === null ? texts.none : count(row.words)
+    case 'pageFeedbackRating': return <Rated ratings={row.metrics[column] as Ratings} />
+    default: return count(Number(row.metrics[column] ?? 0))
+  }
+}
