@@ -25,9 +25,9 @@ export type State = {
   site: string
   /** view is the page of a site that is shown. */
   view: ViewName
-  /** page is the page that is looked at: its space and id, as space/id, or the path of its address, which begins with /. */
+  /** page is the page that is looked at: space/id, or the path of its address, which begins with /. */
   page: string
-  /** tab chooses the rows of the list of pages, and sort the column that they are sorted by: after a minus, descending. */
+  /** tab chooses the rows of the list of pages, and sort their order: a column, after a minus descending. */
   tab: Tab
   sort: string
   range: Preset | Days

@@ -26,14 +26,20 @@ export function useAnnotations(s: State, points: Point[], interval: Interval): N
     const q = new URLSearchParams({ from, limit: String(most) })
     if (typeof s.range !== 'string') q.set('to', endOf(last, interval))
     if (page) q.set('pageId', page)
-    call<{ items: Annotation[] }>(insights(s.org, s.site) + '/annotations?' + q.toString(), { signal: abort.signal })
-      .then((list) => set(list.items), () => set([]))
+    call<{ items: Annotation[] }>(insights(s.org, s.site) + '/annotations?' + q.toString(), {
+      signal: abort.signal,
+    }).then(
+      (list) => set(list.items),
+      () => set([]),
+    )
     return () => abort.abort()
   }, [s.org, s.site, page, from, last, interval])
-  return found.flatMap((a) => {
-    const point = points.findLastIndex((p) => Date.parse(p.at) <= Date.parse(a.at))
-    return point < 0 ? [] : [{ ...a, point }]
-  }).reverse()
+  return found
+    .flatMap((a) => {
+      const point = points.findLastIndex((p) => Date.parse(p.at) <= Date.parse(a.at))
+      return point < 0 ? [] : [{ ...a, point }]
+    })
+    .reverse()
 }
 
 /** endOf is a time after the last point of a range. */
@@ -52,7 +58,9 @@ export function Annotations({ notes, zone, interval }: { notes: Note[]; zone: st
     <ol class="annotations" aria-label={texts.annotations}>
       {notes.map((n, i) => (
         <li key={n.id}>
-          <span class="badge" aria-hidden="true">{i + 1}</span>
+          <span class="badge" aria-hidden="true">
+            {i + 1}
+          </span>
           <span class="quiet">{moment(n.at, interval, zone)}</span> <span>{named(n)}</span>
         </li>
       ))}

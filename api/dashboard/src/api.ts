@@ -6,7 +6,11 @@ export const address = (path: string) => new URL(path, base).href
 
 /** Refusal is an answer that is no success. Its status is 0 if there was no answer. */
 export class Refusal extends Error {
-  constructor(readonly status: number, message: string, readonly retryAfter = 0) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly retryAfter = 0,
+  ) {
     super(message)
   }
 }
@@ -106,7 +110,10 @@ export type Results = Record<string, Result>
 
 /** batch answers named queries at once. */
 export async function batch(
-  org: string, site: string, queries: Record<string, Query | PagesQuery>, signal?: AbortSignal,
+  org: string,
+  site: string,
+  queries: Record<string, Query | PagesQuery>,
+  signal?: AbortSignal,
 ): Promise<Results> {
   const c: Call = { method: 'POST', body: { queries } }
   if (signal) c.signal = signal

@@ -19,20 +19,27 @@ type Loaded = { results: Results; asked: Record<string, Query> }
 
 /** useFigures loads the figures again when the address asks for others. */
 function useFigures(view: View) {
-  const loader = useMemo(() => new Loader<Loaded>(() => {
-    const s = state.value
-    const asked = view.queries(s) as Record<string, Query>
-    return {
-      key: [s.org, s.site, s.view, s.page].join(' '),
-      load: async (signal, _, show) => {
-        const results = await batch(s.org, s.site, asked, signal)
-        const more = view.then?.(s, results) ?? {}
-        if (Object.keys(more).length === 0) return { asked, results }
-        show({ asked, results })
-        return { asked: { ...asked, ...more }, results: { ...results, ...await batch(s.org, s.site, more, signal) } }
-      },
-    }
-  }), [view])
+  const loader = useMemo(
+    () =>
+      new Loader<Loaded>(() => {
+        const s = state.value
+        const asked = view.queries(s) as Record<string, Query>
+        return {
+          key: [s.org, s.site, s.view, s.page].join(' '),
+          load: async (signal, _, show) => {
+            const results = await batch(s.org, s.site, asked, signal)
+            const more = view.then?.(s, results) ?? {}
+            if (Object.keys(more).length === 0) return { asked, results }
+            show({ asked, results })
+            return {
+              asked: { ...asked, ...more },
+              results: { ...results, ...(await batch(s.org, s.site, more, signal)) },
+            }
+          },
+        }
+      }),
+    [view],
+  )
   useEffect(() => () => loader.end(), [loader])
   return loader
 }
@@ -40,11 +47,15 @@ function useFigures(view: View) {
 /** useRangeKeys lets keys change what every view of a site has. */
 export function useRangeKeys(again: () => void) {
   useKeys({
-    h: () => go({ range: 'last24Hours' }), w: () => go({ range: 'last7Days' }), m: () => go({ range: 'last30Days' }),
+    h: () => go({ range: 'last24Hours' }),
+    w: () => go({ range: 'last7Days' }),
+    m: () => go({ range: 'last30Days' }),
     d: () => go({ range: 'today' }),
     c: () => go({ compare: next(comparisons, state.peek().compare) }),
-    p: () => go({ who: next(whos, state.peek().who) }), v: () => go({ metric: next(metrics, state.peek().metric) }),
-    x: () => go({ filters: [] }), r: again,
+    p: () => go({ who: next(whos, state.peek().who) }),
+    v: () => go({ metric: next(metrics, state.peek().metric) }),
+    x: () => go({ filters: [] }),
+    r: again,
   })
 }
 
@@ -61,13 +72,17 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
       <Chips />
       {head?.(results)}
       <Trouble load={load} again={() => loader.again()} />
-      {results && view.empty(results) ? <Nothing says={view.nothing} setUp={s.view === 'overview'} /> : (
+      {results && view.empty(results) ? (
+        <Nothing says={view.nothing} setUp={s.view === 'overview'} />
+      ) : (
         <>
           <Partial results={results} />
           <Totals totals={view.totals} results={results} />
           <GraphCard view={view} s={s} results={results} />
           <div class="panels">
-            {view.panels.map((p) => <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />)}
+            {view.panels.map((p) => (
+              <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />
+            ))}
           </div>
           <p class="quiet hint">{texts.excludeHint}</p>
         </>
@@ -86,7 +101,9 @@ function Partial({ results }: { results: Results | undefined }) {
       {good < all.length && (
         <p class="notice">
           <span>{texts.partial(good, all.length)}</span>
-          <button type="button" onClick={() => go({ range: 'last24Hours' })}>{texts.shorter}</button>
+          <button type="button" onClick={() => go({ range: 'last24Hours' })}>
+            {texts.shorter}
+          </button>
         </p>
       )}
     </div>
@@ -94,7 +111,12 @@ function Partial({ results }: { results: Results | undefined }) {
 }
 
 /** Status says how exact and how fresh the figures are, and in which zone their days are. */
-export function Status({ s, results, busy, again }: {
+export function Status({
+  s,
+  results,
+  busy,
+  again,
+}: {
   s: State
   results: Results | undefined
   busy: boolean
@@ -103,14 +125,21 @@ export function Status({ s, results, busy, again }: {
   const all = Object.values(results ?? {}).filter((r) => r.status === 200)
   const bounds = all.map((r) => r.headers['Octavo-Error-Bound']).filter((b) => b !== undefined)
   const worst = bounds.sort((a, b) => parseFloat(b) - parseFloat(a))[0]
-  const fresh = all.map((r) => r.headers['Octavo-Fresh-Until']).filter((f) => f !== undefined).sort()[0]
+  const fresh = all
+    .map((r) => r.headers['Octavo-Fresh-Until'])
+    .filter((f) => f !== undefined)
+    .sort()[0]
   return (
     <footer class="status quiet">
-      {all.length > 0 && <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>}
+      {all.length > 0 && (
+        <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>
+      )}
       <span>{fresh ? texts.fresh(clock(fresh, s.zone)) : texts.stale}</span>
       <span>{texts.zone(s.zone)}</span>
       <span role="status">{busy ? texts.loading : ''}</span>
-      <button type="button" class="plain" onClick={again} title="R">{texts.refresh}</button>
+      <button type="button" class="plain" onClick={again} title="R">
+        {texts.refresh}
+      </button>
     </footer>
   )
 }

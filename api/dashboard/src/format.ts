@@ -8,7 +8,9 @@ const whole = new Intl.NumberFormat(locale)
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
 const change = new Intl.NumberFormat(locale, {
-  style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero',
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
 })
 /** minus is as wide as a plus, which a hyphen is not. */
 const minus = (text: string) => text.replace('-', '−')
@@ -59,14 +61,20 @@ export const moment = (text: string, interval: Interval, zone: string) => writte
 export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
 
 /** date writes a day with its year. */
-export const date = (text: string, zone: string) => written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
+export const date = (text: string, zone: string) =>
+  written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
 
 /** clock writes a time of today with seconds, and of another day with its date. */
 export function clock(text: string, zone: string): string {
   const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
   const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
-  return written(text, zone, day(new Date(text)) === day(new Date())
-    ? { ...form, second: '2-digit' } : { ...form, day: 'numeric', month: 'short' })
+  return written(
+    text,
+    zone,
+    day(new Date(text)) === day(new Date())
+      ? { ...form, second: '2-digit' }
+      : { ...form, day: 'numeric', month: 'short' },
+  )
 }
 
 const regions = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' })

@@ -43,7 +43,10 @@ export function summary(line: Line, interval: Interval, zone: string, cut: Props
   if (!most || most.value === 0) return name + ': ' + texts.noEvents
   const sum = (of: (p: Point) => number) => points.reduce((n, p) => n + of(p), 0)
   const before = points.some((p) => p.before !== undefined) ? sum((p) => p.before ?? 0) : undefined
-  const change = changed(sum((p) => p.value), before)
+  const change = changed(
+    sum((p) => p.value),
+    before,
+  )
   return (
     texts.summary(name, count(most.value), moment(most.at, interval, zone), count(least)) +
     (change ? texts.summaryChange(change) : '')
@@ -78,51 +81,91 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
   }
   const hover = (event: PointerEvent) => {
     const from = (event.currentTarget as Element).getBoundingClientRect().left
-    point(Math.min(n - 1, Math.max(0, Math.round(((event.clientX - from - box.left) / (box.right - box.left)) * (n - 1)))))
+    point(
+      Math.min(n - 1, Math.max(0, Math.round(((event.clientX - from - box.left) / (box.right - box.left)) * (n - 1)))),
+    )
   }
   const said = at === undefined ? '' : say(lines, notes, at, interval, zone)
   return (
     <div
-      ref={ref} class="graph" role="group" tabIndex={0} aria-label={label} aria-roledescription={texts.asGraph}
-      onKeyDown={move} onPointerMove={hover} onPointerLeave={() => point(undefined)} onBlur={() => point(undefined)}
+      ref={ref}
+      class="graph"
+      role="group"
+      tabIndex={0}
+      aria-label={label}
+      aria-roledescription={texts.asGraph}
+      onKeyDown={move}
+      onPointerMove={hover}
+      onPointerLeave={() => point(undefined)}
+      onBlur={() => point(undefined)}
     >
       <svg width={width} height={high} aria-hidden="true">
         {axis.map((v) => (
           <g key={v}>
             <path class="grid" d={`M${box.left} ${y(v)}H${box.right}`} />
-            <text class="axis" x={box.left - 8} y={y(v) + 4} text-anchor="end">{brief(v)}</text>
+            <text class="axis" x={box.left - 8} y={y(v) + 4} text-anchor="end">
+              {brief(v)}
+            </text>
           </g>
         ))}
         {some(n, Math.floor(width / 84)).map((i) => (
-          <text key={i} class="axis" x={x(i)} y={high - 6} text-anchor={i === 0 ? 'start' : i === n - 1 ? 'end' : 'middle'}>
+          <text
+            key={i}
+            class="axis"
+            x={x(i)}
+            y={high - 6}
+            text-anchor={i === 0 ? 'start' : i === n - 1 ? 'end' : 'middle'}
+          >
             {tick(times[i]?.at ?? '', interval, zone)}
           </text>
         ))}
-        {width > 0 && notes.map((n, i) => (
-          <g key={n.id} class="note">
-            <path d={`M${x(n.point)} ${box.top}V${box.bottom}`} />
-            <circle cx={x(n.point)} cy={box.top} r="8" />
-            <text x={x(n.point)} y={box.top + 4} text-anchor="middle">{i + 1}</text>
-          </g>
-        ))}
+        {width > 0 &&
+          notes.map((n, i) => (
+            <g key={n.id} class="note">
+              <path d={`M${x(n.point)} ${box.top}V${box.bottom}`} />
+              <circle cx={x(n.point)} cy={box.top} r="8" />
+              <text x={x(n.point)} y={box.top + 4} text-anchor="middle">
+                {i + 1}
+              </text>
+            </g>
+          ))}
         {width > 0 && lines.map((l) => <Strokes key={l.id} line={l} x={x} y={y} cut={cut} bottom={box.bottom} />)}
         {at !== undefined && (
           <g>
             <path class="cursor" d={`M${x(at)} ${box.top}V${box.bottom}`} />
-            {lines.map((l) => <circle key={l.id} class={'dot ' + l.id} cx={x(at)} cy={y(l.points[at]?.value ?? 0)} r="4.5" />)}
+            {lines.map((l) => (
+              <circle key={l.id} class={'dot ' + l.id} cx={x(at)} cy={y(l.points[at]?.value ?? 0)} r="4.5" />
+            ))}
           </g>
         )}
       </svg>
       {at !== undefined && (
-        <Tip lines={lines} notes={notes} at={at} interval={interval} zone={zone} cut={cut} left={x(at)} flip={x(at) > width / 2} />
+        <Tip
+          lines={lines}
+          notes={notes}
+          at={at}
+          interval={interval}
+          zone={zone}
+          cut={cut}
+          left={x(at)}
+          flip={x(at) > width / 2}
+        />
       )}
-      <p class="hidden" aria-live="polite">{said}</p>
+      <p class="hidden" aria-live="polite">
+        {said}
+      </p>
     </div>
   )
 }
 
 /** Strokes draws a line, its range before, and the parts of intervals at its ends as dashes. */
-function Strokes({ line, x, y, cut, bottom }: {
+function Strokes({
+  line,
+  x,
+  y,
+  cut,
+  bottom,
+}: {
   line: Line
   x: (i: number) => number
   y: (v: number) => number
@@ -147,7 +190,16 @@ function Strokes({ line, x, y, cut, bottom }: {
   )
 }
 
-function Tip({ lines, notes, at, interval, zone, cut, left, flip }: {
+function Tip({
+  lines,
+  notes,
+  at,
+  interval,
+  zone,
+  cut,
+  left,
+  flip,
+}: {
   lines: Line[]
   notes: Note[]
   at: number
@@ -161,14 +213,27 @@ function Tip({ lines, notes, at, interval, zone, cut, left, flip }: {
   const last = at === (lines[0]?.points.length ?? 0) - 1
   return (
     <div class={flip ? 'tip flip' : 'tip'} style={{ left: `${left}px` }} aria-hidden="true">
-      <strong>{moment(time?.at ?? '', interval, zone)}{cut.last && last ? ` (${texts.soFar})` : ''}</strong>
+      <strong>
+        {moment(time?.at ?? '', interval, zone)}
+        {cut.last && last ? ` (${texts.soFar})` : ''}
+      </strong>
       {lines.map((l) => (
         <div key={l.id} class="tip-row">
-          <span class={'key ' + l.id} />{l.name}<b>{count(l.points[at]?.value ?? 0)}</b>
-          {l.points[at]?.before !== undefined && <span class="quiet">{texts.before(count(l.points[at]?.before ?? 0))}</span>}
+          <span class={'key ' + l.id} />
+          {l.name}
+          <b>{count(l.points[at]?.value ?? 0)}</b>
+          {l.points[at]?.before !== undefined && (
+            <span class="quiet">{texts.before(count(l.points[at]?.before ?? 0))}</span>
+          )}
         </div>
       ))}
-      {notes.filter((n) => n.point === at).map((n) => <div key={n.id} class="tip-note">{named(n)}</div>)}
+      {notes
+        .filter((n) => n.point === at)
+        .map((n) => (
+          <div key={n.id} class="tip-note">
+            {named(n)}
+          </div>
+        ))}
       {time?.atBefore && <div class="quiet">{texts.before(moment(time.atBefore, interval, zone))}</div>}
     </div>
   )
@@ -194,8 +259,14 @@ function GraphTable({ lines, interval, zone, label }: Props) {
           <tr>
             <th scope="col">{texts.time}</th>
             {lines.map((l) => [
-              <th key={l.id} scope="col" class="number">{l.name}</th>,
-              compared && <th key={l.id + 'before'} scope="col" class="number">{texts.previous}</th>,
+              <th key={l.id} scope="col" class="number">
+                {l.name}
+              </th>,
+              compared && (
+                <th key={l.id + 'before'} scope="col" class="number">
+                  {texts.previous}
+                </th>
+              ),
             ])}
           </tr>
         </thead>
@@ -204,8 +275,14 @@ function GraphTable({ lines, interval, zone, label }: Props) {
             <tr key={p.at}>
               <th scope="row">{moment(p.at, interval, zone)}</th>
               {lines.map((l) => [
-                <td key={l.id} class="number">{count(l.points[i]?.value ?? 0)}</td>,
-                compared && <td key={l.id + 'before'} class="number quiet">{count(l.points[i]?.before ?? 0)}</td>,
+                <td key={l.id} class="number">
+                  {count(l.points[i]?.value ?? 0)}
+                </td>,
+                compared && (
+                  <td key={l.id + 'before'} class="number quiet">
+                    {count(l.points[i]?.before ?? 0)}
+                  </td>
+                ),
               ])}
             </tr>
           ))}

@@ -30,23 +30,44 @@ export function GraphCard({ view, s, results }: { view: View; s: State; results:
         <h2 id="graph-title">{title}</h2>
         <Exactness result={results?.[view.lines(s)[0]?.query ?? '']} />
         <ul class="legend" aria-hidden="true">
-          {lines.map((l) => <li key={l.id}><span class={'key ' + l.id} />{l.name}</li>)}
-          {s.compare !== 'none' && <li><span class="key before" />{texts.previous}</li>}
+          {lines.map((l) => (
+            <li key={l.id}>
+              <span class={'key ' + l.id} />
+              {l.name}
+            </li>
+          ))}
+          {s.compare !== 'none' && (
+            <li>
+              <span class="key before" />
+              {texts.previous}
+            </li>
+          )}
         </ul>
         {view.metrics && (
-          <Choice label={texts.metric} value={s.metric} choose={(metric) => go({ metric })}
-            options={metrics.map((id) => [id, texts.metrics[id]] as const)} />
+          <Choice
+            label={texts.metric}
+            value={s.metric}
+            choose={(metric) => go({ metric })}
+            options={metrics.map((id) => [id, texts.metrics[id]] as const)}
+          />
         )}
         <button type="button" class="small" aria-pressed={table} onClick={() => tabulate(!table)} title="T">
           {texts.asTable}
         </button>
       </header>
-      {lines.length > 0
-        ? (
-          <Graph lines={lines} notes={notes} interval={interval} zone={s.zone} table={table}
-            label={`${title}. ${texts.graphHint}`} cut={cut} />
-        )
-        : <div class="graph waiting" />}
+      {lines.length > 0 ? (
+        <Graph
+          lines={lines}
+          notes={notes}
+          interval={interval}
+          zone={s.zone}
+          table={table}
+          label={`${title}. ${texts.graphHint}`}
+          cut={cut}
+        />
+      ) : (
+        <div class="graph waiting" />
+      )}
       <figcaption class="quiet">{lines.map((l) => summary(l, interval, s.zone, cut)).join(' ')}</figcaption>
       <Annotations notes={notes} zone={s.zone} interval={interval} />
     </figure>

@@ -10,7 +10,12 @@ export function Help() {
     <Dialog title={texts.help} open={helpShown.value} close={() => (helpShown.value = false)}>
       <dl class="keys">
         {texts.keys.map(([key, what]) => (
-          <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
         ))}
       </dl>
     </Dialog>

@@ -2,7 +2,13 @@
 import type { ComponentChildren } from 'preact'
 import { go, state, write, type State } from './address'
 
-export function Link({ to, label, current, class: name, children }: {
+export function Link({
+  to,
+  label,
+  current,
+  class: name,
+  children,
+}: {
   to: Partial<State>
   label?: string
   current?: 'page' | 'true' | undefined
@@ -11,12 +17,18 @@ export function Link({ to, label, current, class: name, children }: {
 }) {
   return (
     <a
-      href={write({ ...state.value, ...to })} class={name} aria-label={label} title={label} aria-current={current}
+      href={write({ ...state.value, ...to })}
+      class={name}
+      aria-label={label}
+      title={label}
+      aria-current={current}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return // The browser opens another tab.
         event.preventDefault()
         go(to)
       }}
-    >{children}</a>
+    >
+      {children}
+    </a>
   )
 }

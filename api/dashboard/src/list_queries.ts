@@ -8,7 +8,8 @@ import { keyOf } from './page_queries'
 export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
 
 /** sortable are the columns that the API sorts by. */
-export const sortable = (tab: Tab, column: Column) => column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
+export const sortable = (tab: Tab, column: Column) =>
+  column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
 
 type Listing = {
   columns: (s: State) => Column[]
@@ -25,27 +26,34 @@ const counted = (s: State): Column[] => (s.who === 'people' ? ['eventsCount', 'p
 
 export const listings: Record<Tab, Listing> = {
   read: {
-    columns: (s) => [...counted(s), 'editedAt', 'owner'], sort: '-eventsCount',
+    columns: (s) => [...counted(s), 'editedAt', 'owner'],
+    sort: '-eventsCount',
     more: (s) => ({ where: opened[s.who], neverRead: false }),
   },
   never: {
-    columns: () => ['editedAt', 'words', 'owner'], sort: 'editedAt',
+    columns: () => ['editedAt', 'words', 'owner'],
+    sort: 'editedAt',
     more: (s) => ({ where: opened[s.who], neverRead: true, kinds: ['current'] }),
   },
   stale: {
-    columns: (s) => [...counted(s), 'editedAt', 'owner'], sort: '-eventsCount',
+    columns: (s) => [...counted(s), 'editedAt', 'owner'],
+    sort: '-eventsCount',
     more: (s, now) => ({
-      where: opened[s.who], neverRead: false, kinds: ['current'],
+      where: opened[s.who],
+      neverRead: false,
+      kinds: ['current'],
       // A whole day, so that the same question has the same answer for a while.
       notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
     }),
   },
   agents: {
-    columns: () => ['eventsCount', 'editedAt', 'owner'], sort: '-eventsCount',
+    columns: () => ['eventsCount', 'editedAt', 'owner'],
+    sort: '-eventsCount',
     more: () => ({ where: opened.agents, neverRead: false }),
   },
   rated: {
-    columns: () => ['pageFeedbackRating', 'editedAt', 'owner'], sort: 'pageFeedbackRating',
+    columns: () => ['pageFeedbackRating', 'editedAt', 'owner'],
+    sort: 'pageFeedbackRating',
     more: () => ({ where: [type('page_post_feedback')], neverRead: false }),
   },
 }
@@ -60,10 +68,14 @@ export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery
   const metrics = listing.columns(s).filter((c) => c.endsWith('Count') || c.endsWith('Rating'))
   const sort = sortOf(s)
   return {
-    report: 'pages', range: s.range, timezone: s.zone,
+    report: 'pages',
+    range: s.range,
+    timezone: s.zone,
     select: (metrics.length ? metrics : ['eventsCount']).map((column) => ({ column })),
-    order: { by: { column: sort.replace('-', '') }, direction: sort.startsWith('-') ? 'desc' : 'asc' }, limit,
-    ...more, where: [...(more.where ?? []), ...chips(s.filters)],
+    order: { by: { column: sort.replace('-', '') }, direction: sort.startsWith('-') ? 'desc' : 'asc' },
+    limit,
+    ...more,
+    where: [...(more.where ?? []), ...chips(s.filters)],
   }
 }
 
@@ -75,7 +87,12 @@ export function readBy(s: State, rows: PageRow[]): PagesQuery {
   if (pages.length) among.push({ column: 'page', values: pages })
   if (paths.length) among.push({ column: 'urlPath', values: paths })
   return {
-    report: 'pages', range: s.range, timezone: s.zone, select: [{ column: 'eventsCount' }],
-    where: [...opened.people, { or: among }, ...chips(s.filters)], neverRead: false, limit: 1000,
+    report: 'pages',
+    range: s.range,
+    timezone: s.zone,
+    select: [{ column: 'eventsCount' }],
+    where: [...opened.people, { or: among }, ...chips(s.filters)],
+    neverRead: false,
+    limit: 1000,
   }
 }

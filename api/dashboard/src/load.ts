@@ -39,7 +39,12 @@ export class Loader<T> {
       running?.abort()
       clearTimeout(this.timer)
       const mine = (running = new AbortController())
-      this.now.value = { value: next.key === key ? before.value : undefined, busy: true, refusal: undefined, retryAt: 0 }
+      this.now.value = {
+        value: next.key === key ? before.value : undefined,
+        busy: true,
+        refusal: undefined,
+        retryAt: 0,
+      }
       key = next.key
       const show = (value: T) => {
         if (!mine.signal.aborted) this.now.value = { ...this.now.peek(), value }

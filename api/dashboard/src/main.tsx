@@ -24,8 +24,10 @@ function useTitle(org: string, site: string): string {
     set('')
     if (!site) return
     const abort = new AbortController()
-    call<Site>(`v1/orgs/${encodeURIComponent(org)}/sites/${encodeURIComponent(site)}`, { signal: abort.signal })
-      .then((found) => set(found.title), () => set(''))
+    call<Site>(`v1/orgs/${encodeURIComponent(org)}/sites/${encodeURIComponent(site)}`, { signal: abort.signal }).then(
+      (found) => set(found.title),
+      () => set(''),
+    )
     return () => abort.abort()
   }, [org, site])
   return title
@@ -39,13 +41,29 @@ function Header() {
   }, [site, title])
   return (
     <header class="top">
-      <a class="skip" href="#main">{texts.skip}</a>
+      <a class="skip" href="#main">
+        {texts.skip}
+      </a>
       <nav aria-label={texts.name}>
-        <Link to={toSites}><Mark /><span>{site ? texts.sites : texts.name}</span></Link>
-        {site && <><span aria-hidden="true" class="quiet">/</span><h1>{title || '…'}</h1></>}
+        <Link to={toSites}>
+          <Mark />
+          <span>{site ? texts.sites : texts.name}</span>
+        </Link>
+        {site && (
+          <>
+            <span aria-hidden="true" class="quiet">
+              /
+            </span>
+            <h1>{title || '…'}</h1>
+          </>
+        )}
       </nav>
-      <button type="button" class="plain" onClick={() => (helpShown.value = true)}>{texts.help} <kbd>?</kbd></button>
-      <button type="button" class="plain" onClick={() => void signOut()}>{texts.signOut}</button>
+      <button type="button" class="plain" onClick={() => (helpShown.value = true)}>
+        {texts.help} <kbd>?</kbd>
+      </button>
+      <button type="button" class="plain" onClick={() => void signOut()}>
+        {texts.signOut}
+      </button>
     </header>
   )
 }
@@ -77,13 +95,20 @@ function View() {
 function App({ problem }: { problem: string | undefined }) {
   useKeys({
     '?': () => (helpShown.value = true),
-    s: () => session.value === 'in' && go(toSites),
+    's': () => session.value === 'in' && go(toSites),
   })
   if (session.value !== 'in') return <SignIn problem={problem} />
   return (
     <>
       <Header />
-      {state.value.site ? <><Views /><View /></> : <Sites />}
+      {state.value.site ? (
+        <>
+          <Views />
+          <View />
+        </>
+      ) : (
+        <Sites />
+      )}
       <Help />
     </>
   )

@@ -11,8 +11,10 @@ function useKey(org: string, site: string, wanted: boolean): string | undefined 
   useEffect(() => {
     if (!wanted) return
     const abort = new AbortController()
-    call<{ items: { key: string }[] }>(insights(org, site) + '/keys', { signal: abort.signal })
-      .then((list) => found(list.items[0]?.key), () => found(undefined))
+    call<{ items: { key: string }[] }>(insights(org, site) + '/keys', { signal: abort.signal }).then(
+      (list) => found(list.items[0]?.key),
+      () => found(undefined),
+    )
     return () => abort.abort()
   }, [org, site, wanted])
   return key
@@ -27,22 +29,28 @@ export function Nothing({ says, setUp }: { says: (range: string) => string; setU
     return (
       <section class="card nothing">
         <h2>{texts.nothingFiltered}</h2>
-        <button type="button" class="main" onClick={() => go({ filters: [] })}>{texts.clearFilters}</button>
+        <button type="button" class="main" onClick={() => go({ filters: [] })}>
+          {texts.clearFilters}
+        </button>
       </section>
     )
   }
   const server = address('').replace(/\/$/, '')
   const own = `export OCTAVO_URL=${server} OCTAVO_ORG=${org} OCTAVO_SITE=${site}`
   const make = [
-    own, `curl -s $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/keys \\`,
+    own,
+    `curl -s $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/keys \\`,
     `  -H "Authorization: Bearer $OCTAVO_TOKEN" -H 'Content-Type: application/json' \\`,
-    `  -d '{"name":"Pages","hosts":["docs.example.com"]}'`, `bin/octavo site snippet $OCTAVO_SITE`,
+    `  -d '{"name":"Pages","hosts":["docs.example.com"]}'`,
+    `bin/octavo site snippet $OCTAVO_SITE`,
   ].join('\n')
   return (
     <section class="card nothing">
       <h2>{says(texts.rangeNames[name])}</h2>
       {range !== 'last30Days' && (
-        <button type="button" class="main" onClick={() => go({ range: 'last30Days' })}>{texts.longer}</button>
+        <button type="button" class="main" onClick={() => go({ range: 'last30Days' })}>
+          {texts.longer}
+        </button>
       )}
       {setUp && (
         <>

@@ -24,8 +24,9 @@ function useKnown(results: Results | undefined): Known | undefined {
     if (!missing) return
     const [space = '', id = ''] = page.split('/')
     const abort = new AbortController()
-    call<Known>(`v1/spaces/${encodeURIComponent(space)}/content/page/${encodeURIComponent(id)}`, { signal: abort.signal })
-      .then(set, () => set(undefined)) // Tokens for insights read no content.
+    call<Known>(`v1/spaces/${encodeURIComponent(space)}/content/page/${encodeURIComponent(id)}`, {
+      signal: abort.signal,
+    }).then(set, () => set(undefined)) // Tokens for insights read no content.
     return () => abort.abort()
   }, [missing, page])
   return row ?? found
@@ -38,7 +39,9 @@ function Head({ results }: { results: Results | undefined }) {
   const title = known?.title || path || (results ? texts.untitled : '…')
   return (
     <div class="page-head">
-      <Link to={elsewhere} class="quiet">← {texts.viewNames.pages}</Link>
+      <Link to={elsewhere} class="quiet">
+        ← {texts.viewNames.pages}
+      </Link>
       <h2>{title}</h2>
       <p class="quiet">
         {path && path !== title && <span>{path}</span>}

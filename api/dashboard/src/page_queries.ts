@@ -38,8 +38,14 @@ export function pageQueries(s: State) {
 function known(s: State, here: Condition): PagesQuery {
   const [space = ''] = s.page.split('/')
   return {
-    report: 'pages', range: s.range, timezone: s.zone, select: [{ column: 'eventsCount' }], where: [here],
-    neverRead: false, limit: 1, ...(space && { spaces: [space] }),
+    report: 'pages',
+    range: s.range,
+    timezone: s.zone,
+    select: [{ column: 'eventsCount' }],
+    where: [here],
+    neverRead: false,
+    limit: 1,
+    ...(space && { spaces: [space] }),
   }
 }
 
@@ -47,7 +53,9 @@ function known(s: State, here: Condition): PagesQuery {
 export function after(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const from: Condition = {
-    column: 'referrer', operator: 'matches', values: [`^https?://[^/?#]+(${quoted.join('|')})/?([?#].*)?$`],
+    column: 'referrer',
+    operator: 'matches',
+    values: [`^https?://[^/?#]+(${quoted.join('|')})/?([?#].*)?$`],
   }
   return { after: ask(s).list('urlPath', 'eventsCount', [...opened.people, from]) }
 }

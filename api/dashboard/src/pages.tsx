@@ -30,7 +30,8 @@ async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded>
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
   const results = await batch(s.org, s.site, { list: asked }, abort)
   const items = results.list?.answer.items ?? []
-  if (s.tab !== 'agents' || items.length === 0) return { results, asked, rows: items, all: results.list?.answer.count ?? 0 }
+  if (s.tab !== 'agents' || items.length === 0)
+    return { results, asked, rows: items, all: results.list?.answer.count ?? 0 }
   const { people } = await batch(s.org, s.site, { people: readBy(s, items) }, abort)
   if (people?.status !== 200) return { results: { list: people as Result }, asked, rows: [], all: 0 }
   const read = new Set((people.answer.items ?? []).map(keyOf))
@@ -39,15 +40,22 @@ async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded>
 }
 
 export function Pages() {
-  const loader = useMemo(() => new Loader<Loaded>(() => {
-    const s = state.value
-    const size = limit.value
-    return { key: [s.org, s.site, s.tab].join(' '), load: (abort) => load(s, size, abort) }
-  }), [])
-  useEffect(() => () => {
-    loader.end()
-    limit.value = first
-  }, [])
+  const loader = useMemo(
+    () =>
+      new Loader<Loaded>(() => {
+        const s = state.value
+        const size = limit.value
+        return { key: [s.org, s.site, s.tab].join(' '), load: (abort) => load(s, size, abort) }
+      }),
+    [],
+  )
+  useEffect(
+    () => () => {
+      loader.end()
+      limit.value = first
+    },
+    [],
+  )
   const s = state.value
   const now = loader.now.value
   useRangeKeys(() => loader.again())
@@ -68,27 +76,50 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
   return (
     <section class="card list" aria-labelledby="list-title" data-panel="list">
       <header>
-        <h2 id="list-title" class="hidden">{texts.list}</h2>
-        <Choice label={texts.tabsOf} value={s.tab} options={tabs.map((id) => [id, texts.tabs[id]] as const)}
+        <h2 id="list-title" class="hidden">
+          {texts.list}
+        </h2>
+        <Choice
+          label={texts.tabsOf}
+          value={s.tab}
+          options={tabs.map((id) => [id, texts.tabs[id]] as const)}
           choose={(tab) => {
             limit.value = first
             go({ tab, sort: '' })
-          }} />
+          }}
+        />
         <Exactness result={result} />
         {loaded && result?.status === 200 && (
-          <Menu title={texts.list} name={'pages-' + s.tab} command={curl(s.org, s.site, loaded.asked)} file={() => pagesCSV(rows)} />
+          <Menu
+            title={texts.list}
+            name={'pages-' + s.tab}
+            command={curl(s.org, s.site, loaded.asked)}
+            file={() => pagesCSV(rows)}
+          />
         )}
       </header>
-      <p class="quiet about">{texts.tabHints[s.tab]}{s.tab === 'agents' && rows.length > 0 && ' ' + texts.ofMost(count(agentPages))}</p>
-      {!result ? busy && <Skeleton />
-        : result.status !== 200 ? <p class="quiet none">{texts.panelFailed} {result.answer.error?.message}</p>
-        : rows.length === 0 ? <p class="quiet none">{texts.noPages[s.tab]}</p>
-        : <Table s={s} rows={rows} />}
+      <p class="quiet about">
+        {texts.tabHints[s.tab]}
+        {s.tab === 'agents' && rows.length > 0 && ' ' + texts.ofMost(count(agentPages))}
+      </p>
+      {!result ? (
+        busy && <Skeleton />
+      ) : result.status !== 200 ? (
+        <p class="quiet none">
+          {texts.panelFailed} {result.answer.error?.message}
+        </p>
+      ) : rows.length === 0 ? (
+        <p class="quiet none">{texts.noPages[s.tab]}</p>
+      ) : (
+        <Table s={s} rows={rows} />
+      )}
       {loaded && rows.length > 0 && (
         <p class="quiet more">
           {texts.pagesShown(count(rows.length), count(loaded.all))}
           {rows.length < loaded.all && rows.length < mostPages && (
-            <button type="button" class="small" onClick={() => (limit.value = Math.min(mostPages, 4 * limit.value))}>{texts.morePages}</button>
+            <button type="button" class="small" onClick={() => (limit.value = Math.min(mostPages, 4 * limit.value))}>
+              {texts.morePages}
+            </button>
           )}
         </p>
       )}
@@ -102,13 +133,27 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
   const columns: Column[] = ['title', ...listings[s.tab].columns(s)]
   return (
     <table>
-      <thead><tr>{columns.map((c) => <Heading key={c} s={s} column={c} />)}</tr></thead>
+      <thead>
+        <tr>
+          {columns.map((c) => (
+            <Heading key={c} s={s} column={c} />
+          ))}
+        </tr>
+      </thead>
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map((c) => c === 'title'
-              ? <th key={c} scope="row"><Title row={row} /></th>
-              : <td key={c} class={isNumber(c) ? 'number' : 'quiet'} data-label={label(s, c)}>{cellOf(row, c, s.zone)}</td>)}
+            {columns.map((c) =>
+              c === 'title' ? (
+                <th key={c} scope="row">
+                  <Title row={row} />
+                </th>
+              ) : (
+                <td key={c} class={isNumber(c) ? 'number' : 'quiet'} data-label={label(s, c)}>
+                  {cellOf(row, c, s.zone)}
+                </td>
+              ),
+            )}
           </tr>
         ))}
       </tbody>
@@ -123,7 +168,12 @@ const label = (s: State, column: Column) =>
 function Heading({ s, column }: { s: State; column: Column }) {
   const text = label(s, column)
   const name = isNumber(column) ? 'number' : ''
-  if (!sortable(s.tab, column)) return <th scope="col" class={name}>{text}</th>
+  if (!sortable(s.tab, column))
+    return (
+      <th scope="col" class={name}>
+        {text}
+      </th>
+    )
   const sort = sortOf(s)
   const down = sort === '-' + column
   const sorted = down ? 'descending' : sort === column ? 'ascending' : 'none'
@@ -132,8 +182,14 @@ function Heading({ s, column }: { s: State; column: Column }) {
   const turned = down ? column : '-' + column
   return (
     <th scope="col" aria-sort={sorted} class={name}>
-      <button type="button" class="plain" title={texts.sort(text)} onClick={() => go({ sort: sorted === 'none' ? begin : turned })}>
-        {text}{sorted !== 'none' && <span aria-hidden="true"> {down ? '↓' : '↑'}</span>}
+      <button
+        type="button"
+        class="plain"
+        title={texts.sort(text)}
+        onClick={() => go({ sort: sorted === 'none' ? begin : turned })}
+      >
+        {text}
+        {sorted !== 'none' && <span aria-hidden="true"> {down ? '↓' : '↑'}</span>}
       </button>
     </th>
   )
@@ -152,10 +208,15 @@ function Title({ row }: { row: PageRow }) {
 
 function cellOf(row: PageRow, column: Column, zone: string) {
   switch (column) {
-    case 'owner': return row.owner?.displayName ?? texts.none
-    case 'editedAt': return row.editedAt ? date(row.editedAt, zone) : texts.none
-    case 'words': return row.words === null ? texts.none : count(row.words)
-    case 'pageFeedbackRating': return <Rated ratings={row.metrics[column] as Ratings} />
-    default: return count(Number(row.metrics[column] ?? 0))
+    case 'owner':
+      return row.owner?.displayName ?? texts.none
+    case 'editedAt':
+      return row.editedAt ? date(row.editedAt, zone) : texts.none
+    case 'words':
+      return row.words === null ? texts.none : count(row.words)
+    case 'pageFeedbackRating':
+      return <Rated ratings={row.metrics[column] as Ratings} />
+    default:
+      return count(Number(row.metrics[column] ?? 0))
   }
 }

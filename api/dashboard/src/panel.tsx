@@ -10,7 +10,12 @@ import { list } from './rows'
 import { curl, csv, download } from './table'
 import { texts } from './texts'
 
-export function PanelCard({ panel, query, result, busy }: {
+export function PanelCard({
+  panel,
+  query,
+  result,
+  busy,
+}: {
   panel: Panel
   query: Query | undefined
   result: Result | undefined
@@ -24,8 +29,12 @@ export function PanelCard({ panel, query, result, busy }: {
         <span class="quiet unit">{panel.unit(state.value)}</span>
         <Exactness result={result} />
         {query && result?.status === 200 && (
-          <Menu title={title} name={panel.id} command={curl(state.value.org, state.value.site, query)}
-            file={() => csv(result.answer)} />
+          <Menu
+            title={title}
+            name={panel.id}
+            command={curl(state.value.org, state.value.site, query)}
+            file={() => csv(result.answer)}
+          />
         )}
       </header>
       <Rows panel={panel} result={result} busy={busy} />
@@ -37,12 +46,21 @@ export function PanelCard({ panel, query, result, busy }: {
 export function Exactness({ result }: { result: Result | undefined }) {
   if (result?.headers['Octavo-Result'] !== 'approximate') return null
   const bound = result.headers['Octavo-Error-Bound'] ?? ''
-  return <span class="bound" title={texts.approximateHint}>± {bound}</span>
+  return (
+    <span class="bound" title={texts.approximateHint}>
+      ± {bound}
+    </span>
+  )
 }
 
 function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
   if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.empty[panel.id]}</p>
-  if (result.status !== 200) return <p class="quiet none">{texts.panelFailed} {result.answer.error?.message}</p>
+  if (result.status !== 200)
+    return (
+      <p class="quiet none">
+        {texts.panelFailed} {result.answer.error?.message}
+      </p>
+    )
   const rows = list(result.answer)
   if (empty(panel, rows)) return <p class="quiet none">{texts.empty[panel.id]}</p>
   const most = Math.max(1, ...rows.map((r) => panel.size(r.value)))
@@ -53,21 +71,36 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
       <ol class="rows">
         {rows.map((row) => {
           const name = panel.name(row.key)
-          const filter = (event: MouseEvent) =>
-            addFilter({ column: panel.column, not: event.altKey, value: row.key })
+          const filter = (event: MouseEvent) => addFilter({ column: panel.column, not: event.altKey, value: row.key })
           return (
             <li key={row.key}>
               {panel.size(row.value) > 0 && (
                 <span class="bar" style={{ width: `${(100 * panel.size(row.value)) / most}%` }} aria-hidden="true" />
               )}
-              <button type="button" class="name" title={name} onClick={filter}>{name}</button>
+              <button type="button" class="name" title={name} onClick={filter}>
+                {name}
+              </button>
               {typeof row.value === 'number' && (
-                <Delta now={row.value} before={row.before as number | null | undefined} write={count} added={compared} />
+                <Delta
+                  now={row.value}
+                  before={row.before as number | null | undefined}
+                  write={count}
+                  added={compared}
+                />
               )}
               <span class="value">{panel.show(row.value)}</span>
-              {panel.opens && (row.key
-                ? <Link to={{ ...elsewhere, view: 'pages', page: trimmed(row.key) }} class="open" label={texts.openPage(name)}>→</Link>
-                : <span class="open" />)}
+              {panel.opens &&
+                (row.key ? (
+                  <Link
+                    to={{ ...elsewhere, view: 'pages', page: trimmed(row.key) }}
+                    class="open"
+                    label={texts.openPage(name)}
+                  >
+                    →
+                  </Link>
+                ) : (
+                  <span class="open" />
+                ))}
             </li>
           )
         })}
@@ -81,7 +114,12 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
 const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
 
 /** Menu has what can be done with figures. */
-export function Menu({ title, name, command, file }: {
+export function Menu({
+  title,
+  name,
+  command,
+  file,
+}: {
   title: string
   name: string
   command: string
@@ -90,14 +128,23 @@ export function Menu({ title, name, command, file }: {
   const [said, say] = useState('')
   const copy = async () => say((await copyText(command)) ? texts.copied : texts.notCopied)
   return (
-    <details class="menu" onBlur={(e) => {
-      const all = e.currentTarget as HTMLDetailsElement
-      if (!all.contains(e.relatedTarget as Node | null)) all.open = false
-    }}>
-      <summary aria-label={texts.menu(title)} title={texts.menu(title)}>⋯</summary>
+    <details
+      class="menu"
+      onBlur={(e) => {
+        const all = e.currentTarget as HTMLDetailsElement
+        if (!all.contains(e.relatedTarget as Node | null)) all.open = false
+      }}
+    >
+      <summary aria-label={texts.menu(title)} title={texts.menu(title)}>
+        ⋯
+      </summary>
       <div class="menu-items">
-        <button type="button" onClick={() => download(`${name}.csv`, file())}>{texts.csv}</button>
-        <button type="button" onClick={() => void copy()}>{texts.curl}</button>
+        <button type="button" onClick={() => download(`${name}.csv`, file())}>
+          {texts.csv}
+        </button>
+        <button type="button" onClick={() => void copy()}>
+          {texts.curl}
+        </button>
         <p role="status">{said}</p>
       </div>
     </details>
@@ -107,7 +154,9 @@ export function Menu({ title, name, command, file }: {
 export function Skeleton() {
   return (
     <div class="skeleton" aria-hidden="true">
-      {[90, 70, 55, 40, 30].map((width) => <i key={width} style={{ width: `${width}%` }} />)}
+      {[90, 70, 55, 40, 30].map((width) => (
+        <i key={width} style={{ width: `${width}%` }} />
+      ))}
     </div>
   )
 }

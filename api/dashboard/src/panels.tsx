@@ -21,7 +21,10 @@ export type Panel = {
 
 const number = (value: unknown) => (typeof value === 'number' ? value : 0)
 const plain = (key: string | null) => key || texts.blank
-const counted = { size: number, show: (value: unknown) => <span title={count(number(value))}>{brief(number(value))}</span> }
+const counted = {
+  size: number,
+  show: (value: unknown) => <span title={count(number(value))}>{brief(number(value))}</span>,
+}
 const visitors = (s: State) => (s.who === 'people' ? texts.units.people : texts.units.events)
 
 const read = (s: State) =>
@@ -40,23 +43,37 @@ const all = [
   { id: 'pages', column: 'urlPath', opens: true, name: plain, ...counted, unit: read },
   { id: 'sources', column: 'sourceName', name: (key) => key || texts.direct, ...counted, unit: visitors },
   {
-    id: 'countries', column: 'visitorGeoCountry', ...counted, unit: visitors,
+    id: 'countries',
+    column: 'visitorGeoCountry',
+    ...counted,
+    unit: visitors,
     name: (key) => (key ? country(key) : texts.unknownCountry),
   },
   { id: 'searches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
   {
-    id: 'agents', column: 'agentOperator', name: (key) => key || texts.unknownAgent, ...counted,
+    id: 'agents',
+    column: 'agentOperator',
+    name: (key) => key || texts.unknownAgent,
+    ...counted,
     unit: unit(texts.units.reads),
   },
   {
-    id: 'feedback', column: 'urlPath', opens: true, name: plain, size: () => 0,
-    show: (value) => <Rated ratings={value as Ratings} />, unit: unit(texts.units.worst),
+    id: 'feedback',
+    column: 'urlPath',
+    opens: true,
+    name: plain,
+    size: () => 0,
+    show: (value) => <Rated ratings={value as Ratings} />,
+    unit: unit(texts.units.worst),
   },
   { id: 'before', column: 'referrer', name: path, ...counted, unit: unit(texts.units.views) },
   { id: 'after', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(texts.units.views) },
   { id: 'pageSearches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
   {
-    id: 'links', column: 'eventLinkTargetDomain', name: (key) => key || texts.ownSite, ...counted,
+    id: 'links',
+    column: 'eventLinkTargetDomain',
+    name: (key) => key || texts.ownSite,
+    ...counted,
     unit: unit(texts.units.clicks),
   },
   { id: 'comments', column: 'eventPageFeedbackComment', name: plain, ...counted, unit: unit(texts.units.comments) },
@@ -65,8 +82,12 @@ const all = [
   { id: 'opened', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.clicks) },
   { id: 'questions', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.questions) },
   {
-    id: 'rated', column: 'eventSearchQuery', name: plain, size: () => 0,
-    show: (value) => <Rated ratings={asRatings(value as Answers)} />, unit: unit(texts.units.worst),
+    id: 'rated',
+    column: 'eventSearchQuery',
+    name: plain,
+    size: () => 0,
+    show: (value) => <Rated ratings={asRatings(value as Answers)} />,
+    unit: unit(texts.units.worst),
   },
   { id: 'searchPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(texts.units.searches) },
 ] satisfies Panel[]
@@ -87,7 +108,9 @@ export function Rated({ ratings }: { ratings: Ratings }) {
       <span class="hidden">{all}</span>
       <span aria-hidden="true">{share(helpful(ratings) ?? 0)}</span>
       <span class="rated-bar" aria-hidden="true">
-        {kinds.map((k) => <i key={k} class={k} style={{ flexGrow: ratings[k] }} />)}
+        {kinds.map((k) => (
+          <i key={k} class={k} style={{ flexGrow: ratings[k] }} />
+        ))}
       </span>
     </span>
   )

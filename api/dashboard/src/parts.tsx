@@ -6,7 +6,12 @@ import { changed } from './format'
 import { texts } from './texts'
 
 /** Delta shows how a number differs from the one before. Its sign says the same as its colour. */
-export function Delta({ now, before, write, added = false }: {
+export function Delta({
+  now,
+  before,
+  write,
+  added = false,
+}: {
   now: number | null
   before: number | null | undefined
   write: (n: number) => string
@@ -18,12 +23,19 @@ export function Delta({ now, before, write, added = false }: {
   if (text === undefined || !before || now === null) return null
   const way = text === texts.noChange ? 'same' : now > before ? 'up' : 'down'
   return (
-    <span class={'delta ' + way} title={texts.before(write(before))}>{text}</span>
+    <span class={'delta ' + way} title={texts.before(write(before))}>
+      {text}
+    </span>
   )
 }
 
 /** Choice is a row of buttons of which one is chosen. */
-export function Choice<T extends string>({ label, options, value, choose }: {
+export function Choice<T extends string>({
+  label,
+  options,
+  value,
+  choose,
+}: {
   label: string
   options: readonly (readonly [T, string])[]
   value: T
@@ -32,7 +44,9 @@ export function Choice<T extends string>({ label, options, value, choose }: {
   return (
     <div class="choice" role="group" aria-label={label}>
       {options.map(([id, text]) => (
-        <button key={id} type="button" aria-pressed={id === value} onClick={() => choose(id)}>{text}</button>
+        <button key={id} type="button" aria-pressed={id === value} onClick={() => choose(id)}>
+          {text}
+        </button>
       ))}
     </div>
   )
@@ -52,12 +66,18 @@ function Countdown({ until }: { until: number }) {
 
 function reason(status: number): string {
   switch (status) {
-    case 0: return texts.offline
-    case 403: return texts.forbidden
-    case 404: return texts.notFound
-    case 429: return texts.tooMany
-    case 503: return texts.unready
-    default: return texts.failed(status)
+    case 0:
+      return texts.offline
+    case 403:
+      return texts.forbidden
+    case 404:
+      return texts.notFound
+    case 429:
+      return texts.tooMany
+    case 503:
+      return texts.unready
+    default:
+      return texts.failed(status)
   }
 }
 
@@ -68,9 +88,16 @@ export function Trouble<T>({ load, again }: { load: Load<T>; again: () => void }
     <div role="alert" class="live">
       {refusal && (
         <p class="notice">
-          <span>{reason(refusal.status)}{refusal.status >= 400 && refusal.status < 429 && refusal.status !== 404 && refusal.status !== 403 ? ' ' + refusal.message : ''}</span>
+          <span>
+            {reason(refusal.status)}
+            {refusal.status >= 400 && refusal.status < 429 && refusal.status !== 404 && refusal.status !== 403
+              ? ' ' + refusal.message
+              : ''}
+          </span>
           {retryAt > 0 && <Countdown until={retryAt} />}
-          <button type="button" onClick={again}>{texts.retry}</button>
+          <button type="button" onClick={again}>
+            {texts.retry}
+          </button>
         </p>
       )}
     </div>
@@ -83,8 +110,13 @@ export function Command({ text }: { text: string }) {
   const copy = async () => say((await copyText(text)) ? '✓' : texts.notCopied)
   return (
     <div class="command">
-      <pre tabIndex={0}><code>{text}</code></pre>
-      <button type="button" onClick={() => void copy()}>{texts.copy}<span role="status">{said && ' ' + said}</span></button>
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+      <button type="button" onClick={() => void copy()}>
+        {texts.copy}
+        <span role="status">{said && ' ' + said}</span>
+      </button>
     </div>
   )
 }
@@ -99,7 +131,12 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /** Dialog is shown above the page while it is open. */
-export function Dialog({ title, open, close, children }: {
+export function Dialog({
+  title,
+  open,
+  close,
+  children,
+}: {
   title: string
   open: boolean
   close: () => void
@@ -114,7 +151,9 @@ export function Dialog({ title, open, close, children }: {
     <dialog ref={dialog} onClose={close} aria-label={title} onClick={(e) => e.target === dialog.current && close()}>
       <h2>{title}</h2>
       {children}
-      <form method="dialog"><button type="submit">{texts.close}</button></form>
+      <form method="dialog">
+        <button type="submit">{texts.close}</button>
+      </form>
     </dialog>
   )
 }

@@ -43,15 +43,22 @@ const rows = 9
 /** ask returns what makes the queries of a state. All of them are about the events that meet about, too. */
 export function ask(s: State, about: Condition[] = []) {
   const query = (select: string[], where: Condition[]): Query => ({
-    range: s.range, timezone: s.zone, select: select.map((column) => ({ column })),
-    where: [...where, ...about, ...chips(s.filters)], ...(s.compare === 'none' ? {} : { compare: s.compare }),
+    range: s.range,
+    timezone: s.zone,
+    select: select.map((column) => ({ column })),
+    where: [...where, ...about, ...chips(s.filters)],
+    ...(s.compare === 'none' ? {} : { compare: s.compare }),
   })
   const list = (column: string, metric: string, where: Condition[]): Query => ({
-    ...query([column, metric], where), groupBy: [{ column }], limit: rows, count: true,
+    ...query([column, metric], where),
+    groupBy: [{ column }],
+    limit: rows,
+    count: true,
   })
   /** worst lists what has the worst ratings first. */
   const worst = (column: string, metric: string, where: Condition[]): Query => ({
-    ...list(column, metric, where), order: { by: { column: metric }, direction: 'asc' },
+    ...list(column, metric, where),
+    order: { by: { column: metric }, direction: 'asc' },
   })
   const series = (where: Condition[]): Query => {
     const time = { column: 'datetime', interval: intervalOf(s.range) }
@@ -77,7 +84,9 @@ export function queries(s: State) {
     sources: list('sourceName', visitors(s), [...opened[s.who], external]),
     countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
     searches: list('eventSearchQuery', 'eventsCount', [
-      ...sent[s.who], type('search_type_query'), { column: 'searchResults', values: [0] },
+      ...sent[s.who],
+      type('search_type_query'),
+      { column: 'searchResults', values: [0] },
     ]),
     agents: list('agentOperator', 'eventsCount', opened.agents),
     feedback: worst('urlPath', 'pageFeedbackRating', [type('page_post_feedback')]),
@@ -88,14 +97,23 @@ export function queries(s: State) {
 export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {
   const range = 'last7Days'
   const one = (where: Condition[], column: string): Query => ({
-    range, timezone: zone, select: [{ column }], where, compare: 'previousPeriod',
+    range,
+    timezone: zone,
+    select: [{ column }],
+    where,
+    compare: 'previousPeriod',
   })
   const day = { column: 'datetime', interval: 'day' }
   return {
     people: one(opened.people, 'peopleCount'),
     agents: one(opened.agents, 'eventsCount'),
     week: {
-      range, timezone: zone, select: [day, { column: 'peopleCount' }], groupBy: [day], fill: true, where: opened.people,
+      range,
+      timezone: zone,
+      select: [day, { column: 'peopleCount' }],
+      groupBy: [day],
+      fill: true,
+      where: opened.people,
     },
   }
 }

@@ -15,19 +15,26 @@ export function list(answer: Answer): Row[] {
 /** single returns the value of a metric in an answer of one row, and its value before. */
 export function single<T>(answer: Answer, column: string): { now: T | null; before: T | null | undefined } {
   const find = (columns: Columns | undefined) => columns?.find((c) => c.column === column)?.values[0] as T | undefined
-  return { now: find(answer.columns) ?? null, before: answer.compare ? (find(answer.compare.columns) ?? null) : undefined }
+  return {
+    now: find(answer.columns) ?? null,
+    before: answer.compare ? (find(answer.compare.columns) ?? null) : undefined,
+  }
 }
 
 export type Point = { at: string; value: number; before: number | undefined; atBefore: string | null }
 
 /** series returns the points of an answer that groups by time. */
 export function series(answer: Answer, column: string): Point[] {
-  const find = (columns: Columns | undefined) => columns?.find((c) => c.column === column)?.values as number[] | undefined
+  const find = (columns: Columns | undefined) =>
+    columns?.find((c) => c.column === column)?.values as number[] | undefined
   const now = find(answer.columns) ?? []
   const before = find(answer.compare?.columns)
   const times = values(answer.compare?.columns, 0) as (string | null)[]
   return (values(answer.columns, 0) as string[]).map((at, i) => ({
-    at, value: now[i] ?? 0, before: before?.[i], atBefore: times[i] ?? null,
+    at,
+    value: now[i] ?? 0,
+    before: before?.[i],
+    atBefore: times[i] ?? null,
   }))
 }
 

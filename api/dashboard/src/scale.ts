@@ -5,7 +5,10 @@ export function ticks(most: number): number[] {
   if (most <= 0) return [0, 1]
   const rough = most / 4
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough && Number.isInteger(n)) ?? 10 * power)
+  const step = Math.max(
+    1,
+    [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough && Number.isInteger(n)) ?? 10 * power,
+  )
   const list = [0]
   while ((list.at(-1) ?? 0) < most) list.push((list.at(-1) ?? 0) + step)
   return list

@@ -18,17 +18,34 @@ export function SignIn({ problem }: { problem: string | undefined }) {
   return (
     <main class="sign-in" id="main">
       <form onSubmit={(e) => void submit(e)} aria-busy={busy}>
-        <h1><Mark /> {texts.name}</h1>
+        <h1>
+          <Mark /> {texts.name}
+        </h1>
         {session.value === 'ended' && <p class="notice">{texts.ended}</p>}
         <label for="token">{texts.token}</label>
         <input
-          id="token" name="token" type="password" required autoFocus autocomplete="off" spellcheck={false}
-          aria-describedby="hint wrong" aria-invalid={wrong !== undefined}
+          id="token"
+          name="token"
+          type="password"
+          required
+          autoFocus
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="hint wrong"
+          aria-invalid={wrong !== undefined}
         />
-        <p id="wrong" role="alert" class="wrong">{wrong}</p>
-        <button type="submit" class="main" disabled={busy}>{texts.signIn}</button>
-        <p id="hint" class="quiet">{texts.signInHint}</p>
-        <p class="quiet">{texts.tokenHelp} <code>{texts.tokenHint}</code>.</p>
+        <p id="wrong" role="alert" class="wrong">
+          {wrong}
+        </p>
+        <button type="submit" class="main" disabled={busy}>
+          {texts.signIn}
+        </button>
+        <p id="hint" class="quiet">
+          {texts.signInHint}
+        </p>
+        <p class="quiet">
+          {texts.tokenHelp} <code>{texts.tokenHint}</code>.
+        </p>
       </form>
     </main>
   )

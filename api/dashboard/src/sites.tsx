@@ -33,10 +33,12 @@ const searched = signal('')
 async function entries(before: Entry[]): Promise<Entry[]> {
   const known = new Map(before.map((e) => [e.site.id, e.week]))
   const orgs = await all<Organization>('v1/orgs')
-  const lists = await Promise.all(orgs.map(async (org) => {
-    const found = await all<Site>(`v1/orgs/${encodeURIComponent(org.id)}/sites`)
-    return found.map((site) => ({ org, site, week: known.get(site.id) ?? signal<Week | undefined>(undefined) }))
-  }))
+  const lists = await Promise.all(
+    orgs.map(async (org) => {
+      const found = await all<Site>(`v1/orgs/${encodeURIComponent(org.id)}/sites`)
+      return found.map((site) => ({ org, site, week: known.get(site.id) ?? signal<Week | undefined>(undefined) }))
+    }),
+  )
   return lists.flat()
 }
 
@@ -56,14 +58,24 @@ function read(results: Results, turnedAway: number | undefined): Week {
   const [people, agents, week] = [good('people'), good('agents'), good('week')]
   const { now, before } = people ? single<number>(people.answer, 'peopleCount') : { now: null, before: undefined }
   return {
-    people: now, peopleBefore: before, agents: agents ? single<number>(agents.answer, 'eventsCount').now : null,
+    people: now,
+    peopleBefore: before,
+    agents: agents ? single<number>(agents.answer, 'eventsCount').now : null,
     days: week ? series(week.answer, 'peopleCount').map((p) => p.value) : [],
-    fresh: people?.headers['Octavo-Fresh-Until'], refused: turnedAway,
+    fresh: people?.headers['Octavo-Fresh-Until'],
+    refused: turnedAway,
   }
 }
 
 /** gap is the row of a site whose insights the reader may not see. */
-const gap: Week = { people: null, peopleBefore: undefined, agents: null, days: [], fresh: undefined, refused: undefined }
+const gap: Week = {
+  people: null,
+  peopleBefore: undefined,
+  agents: null,
+  days: [],
+  fresh: undefined,
+  refused: undefined,
+}
 
 /** fill asks for the figures of each site, two sites at a time: a token has two turns. */
 async function fill(list: Entry[], zone: string, abort: AbortSignal) {
@@ -72,7 +84,8 @@ async function fill(list: Entry[], zone: string, abort: AbortSignal) {
     for (let e = queue.shift(); e && !abort.aborted; e = queue.shift()) {
       try {
         const [results, turnedAway] = await Promise.all([
-          batch(e.org.id, e.site.id, weekOf(zone), abort), refused(e.org.id, e.site.id),
+          batch(e.org.id, e.site.id, weekOf(zone), abort),
+          refused(e.org.id, e.site.id),
         ])
         e.week.value = read(results, turnedAway)
       } catch (fault) {
@@ -101,15 +114,19 @@ const open = (e: Entry): Partial<State> => ({ ...elsewhere, view: 'overview', or
 export function Sites() {
   const field = useRef<HTMLInputElement>(null)
   const zone = state.value.zone
-  const loader = useMemo(() => new Loader<Entry[]>(() => ({
-    key: 'sites',
-    load: async (abort, before, show) => {
-      const list = await entries(before ?? [])
-      show(list) // Rows are shown before their figures.
-      await fill(list, zone, abort)
-      return list
-    },
-  })), [])
+  const loader = useMemo(
+    () =>
+      new Loader<Entry[]>(() => ({
+        key: 'sites',
+        load: async (abort, before, show) => {
+          const list = await entries(before ?? [])
+          show(list) // Rows are shown before their figures.
+          await fill(list, zone, abort)
+          return list
+        },
+      })),
+    [],
+  )
   useEffect(() => () => loader.end(), [])
   const load = loader.now.value
   const wanted = searched.value.trim().toLowerCase()
@@ -117,14 +134,18 @@ export function Sites() {
     .filter((e) => (e.site.title + ' ' + e.org.title).toLowerCase().includes(wanted))
     .sort(compare[order.value])
   const digits = Object.fromEntries(list.slice(0, 9).map((e, i) => [String(i + 1), () => go(open(e))]))
-  useKeys({ ...digits, '/': () => field.current?.focus(), r: () => loader.again() })
+  useKeys({ ...digits, '/': () => field.current?.focus(), 'r': () => loader.again() })
   return (
     <main id="main" aria-busy={load.busy}>
       <div class="toolbar">
         <h1>{texts.sites}</h1>
         <input
-          ref={field} type="search" aria-label={texts.searchSites} placeholder={texts.searchSites + '  /'}
-          value={searched.value} onInput={(e) => (searched.value = e.currentTarget.value)}
+          ref={field}
+          type="search"
+          aria-label={texts.searchSites}
+          placeholder={texts.searchSites + '  /'}
+          value={searched.value}
+          onInput={(e) => (searched.value = e.currentTarget.value)}
           onKeyDown={(e) => {
             const first = list[0]
             if (e.key === 'Enter' && first) go(open(first))
@@ -133,7 +154,11 @@ export function Sites() {
       </div>
       <Trouble load={load} again={() => loader.again()} />
       {load.value && <Table list={list} all={load.value.length} zone={zone} />}
-      {!load.value && load.busy && <p role="status" class="quiet">{texts.loading}</p>}
+      {!load.value && load.busy && (
+        <p role="status" class="quiet">
+          {texts.loading}
+        </p>
+      )}
     </main>
   )
 }
@@ -145,7 +170,8 @@ function Heading({ id, text }: { id: Order; text: string }) {
   return (
     <th scope="col" aria-sort={sorted} class={id === 'title' ? '' : 'number'}>
       <button type="button" class="plain" title={texts.sort(text)} onClick={() => (order.value = id)}>
-        {text}{sorted !== 'none' && <span aria-hidden="true"> {sorted === 'ascending' ? '↑' : '↓'}</span>}
+        {text}
+        {sorted !== 'none' && <span aria-hidden="true"> {sorted === 'ascending' ? '↑' : '↓'}</span>}
       </button>
     </th>
   )
@@ -163,11 +189,19 @@ function Table({ list, all: count, zone }: { list: Entry[]; all: number; zone: s
             <Heading id="people" text={columns.people} />
             <Heading id="change" text={columns.change} />
             <Heading id="agents" text={columns.agents} />
-            <th scope="col" class="number fresh">{columns.fresh}</th>
-            <th scope="col" class="number" title={texts.refusedHint}>{columns.refused}</th>
+            <th scope="col" class="number fresh">
+              {columns.fresh}
+            </th>
+            <th scope="col" class="number" title={texts.refusedHint}>
+              {columns.refused}
+            </th>
           </tr>
         </thead>
-        <tbody>{list.map((e, i) => <SiteRow key={e.site.id} entry={e} digit={i < 9 ? i + 1 : 0} zone={zone} />)}</tbody>
+        <tbody>
+          {list.map((e, i) => (
+            <SiteRow key={e.site.id} entry={e} digit={i < 9 ? i + 1 : 0} zone={zone} />
+          ))}
+        </tbody>
       </table>
     </div>
   )
@@ -185,14 +219,25 @@ function SiteRow({ entry, digit, zone }: { entry: Entry; digit: number; zone: st
         {digit > 0 && <kbd aria-hidden="true">{digit}</kbd>}
       </th>
       <td class="spark-cell">{w && <Spark values={w.days} label={texts.sparkline(site.title)} />}</td>
-      <td class="number" data-label={columns.people}>{w ? shown(w.people) : '…'}</td>
-      <td class="number" data-label={columns.change}>
-        {w && changed(w.people, w.peopleBefore)
-          ? <Delta now={w.people} before={w.peopleBefore} write={count} /> : <span class="quiet">{texts.none}</span>}
+      <td class="number" data-label={columns.people}>
+        {w ? shown(w.people) : '…'}
       </td>
-      <td class="number" data-label={columns.agents}>{w ? shown(w.agents) : '…'}</td>
-      <td class="number fresh quiet" data-label={columns.fresh}>{w?.fresh ? clock(w.fresh, zone) : texts.none}</td>
-      <td class="number" data-label={columns.refused}>{shown(w?.refused)}</td>
+      <td class="number" data-label={columns.change}>
+        {w && changed(w.people, w.peopleBefore) ? (
+          <Delta now={w.people} before={w.peopleBefore} write={count} />
+        ) : (
+          <span class="quiet">{texts.none}</span>
+        )}
+      </td>
+      <td class="number" data-label={columns.agents}>
+        {w ? shown(w.agents) : '…'}
+      </td>
+      <td class="number fresh quiet" data-label={columns.fresh}>
+        {w?.fresh ? clock(w.fresh, zone) : texts.none}
+      </td>
+      <td class="number" data-label={columns.refused}>
+        {shown(w?.refused)}
+      </td>
     </tr>
   )
 }

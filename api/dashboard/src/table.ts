@@ -3,7 +3,8 @@ import { address, insights, type Answer, type PageRow, type PagesQuery, type Que
 
 /** cell writes a value for a spreadsheet. Readers choose titles and searches, so none may begin a formula. */
 export function cell(value: unknown): string {
-  let text = value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  let text =
+    value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
   if (typeof value !== 'number' && /^[=+\-@\t\r\n]/.test(text)) text = "'" + text
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text
 }
@@ -12,15 +13,29 @@ export function cell(value: unknown): string {
 export function csv(answer: Answer): string {
   const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
   const columns = [...answer.columns, ...before]
-  return lines(columns.map((c) => c.column), columns[0]?.values.map((_, i) => columns.map((c) => c.values[i])) ?? [])
+  return lines(
+    columns.map((c) => c.column),
+    columns[0]?.values.map((_, i) => columns.map((c) => c.values[i])) ?? [],
+  )
 }
 
 /** pagesCSV has a list of pages: what is known about each, and its metrics. */
 export function pagesCSV(rows: PageRow[]): string {
   const metrics = Object.keys(rows[0]?.metrics ?? {})
-  return lines(['kind', 'space', 'page', 'path', 'title', 'owner', 'editedAt', 'words', ...metrics], rows.map((r) => [
-    r.kind, r.space, r.page, r.path, r.title, r.owner?.displayName, r.editedAt, r.words, ...metrics.map((m) => r.metrics[m]),
-  ]))
+  return lines(
+    ['kind', 'space', 'page', 'path', 'title', 'owner', 'editedAt', 'words', ...metrics],
+    rows.map((r) => [
+      r.kind,
+      r.space,
+      r.page,
+      r.path,
+      r.title,
+      r.owner?.displayName,
+      r.editedAt,
+      r.words,
+      ...metrics.map((m) => r.metrics[m]),
+    ]),
+  )
 }
 
 const lines = (heads: string[], rows: unknown[][]) =>
@@ -40,7 +55,8 @@ export function curl(org: string, site: string, query: Query | PagesQuery): stri
   const quoted = (text: string) => "'" + text.replaceAll("'", `'\\''`) + "'"
   return [
     'curl -s ' + quoted(address(insights(org, site) + (report ? '/pages' : '/events/aggregate'))),
-    '-H "Authorization: Bearer $OCTAVO_TOKEN"', "-H 'Content-Type: application/json'",
+    '-H "Authorization: Bearer $OCTAVO_TOKEN"',
+    "-H 'Content-Type: application/json'",
     '-d ' + quoted(JSON.stringify(body)),
   ].join(' \\\n  ')
 }

@@ -1,8 +1,6 @@
 // What the reader chooses: range, comparison, whose figures, and filters.
 import { useState } from 'preact/hooks'
-import {
-  comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset,
-} from './address'
+import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
 import { nameOf } from './panels'
 import { Choice } from './parts'
 import { texts } from './texts'
@@ -20,7 +18,9 @@ export function Toolbar({ compared = true }: { compared?: boolean }) {
   return (
     <div class="toolbar">
       <Choice
-        label={texts.range} value={chosen} choose={choose}
+        label={texts.range}
+        value={chosen}
+        choose={choose}
         options={[...presets, 'custom' as const].map((id) => [id, texts.ranges[id]] as const)}
       />
       {chosen === 'custom' && <DaysForm days={typeof s.range === 'string' ? undefined : s.range} />}
@@ -28,12 +28,18 @@ export function Toolbar({ compared = true }: { compared?: boolean }) {
         <label class="compare">
           <span>{texts.compare}</span>
           <select value={s.compare} onChange={(e) => go({ compare: e.currentTarget.value as Comparison })}>
-            {comparisons.map((id) => <option key={id} value={id}>{texts.comparisons[id]}</option>)}
+            {comparisons.map((id) => (
+              <option key={id} value={id}>
+                {texts.comparisons[id]}
+              </option>
+            ))}
           </select>
         </label>
       )}
       <Choice
-        label={texts.who} value={s.who} choose={(who) => go({ who })}
+        label={texts.who}
+        value={s.who}
+        choose={(who) => go({ who })}
         options={whos.map((id) => [id, texts.whos[id]] as const)}
       />
     </div>
@@ -49,8 +55,12 @@ function DaysForm({ days }: { days: Days | undefined }) {
   }
   return (
     <form class="days" onSubmit={submit}>
-      <label>{texts.from} <input type="date" name="from" required value={days?.from} /></label>
-      <label>{texts.to} <input type="date" name="to" required value={days?.to} /></label>
+      <label>
+        {texts.from} <input type="date" name="from" required value={days?.from} />
+      </label>
+      <label>
+        {texts.to} <input type="date" name="to" required value={days?.to} />
+      </label>
       <button type="submit">{texts.apply}</button>
     </form>
   )
@@ -70,14 +80,22 @@ export function Chips() {
       {filters.map((f, i) => (
         <span key={named(f)} class={f.not ? 'chip not' : 'chip'}>
           <button
-            type="button" title={texts.turnFilter(named(f))} aria-description={texts.turnFilter(named(f))}
+            type="button"
+            title={texts.turnFilter(named(f))}
+            aria-description={texts.turnFilter(named(f))}
             onClick={() => replace(i, [{ ...f, not: !f.not }])}
-          >{named(f)}</button>
-          <button type="button" aria-label={texts.removeFilter(named(f))} onClick={() => replace(i, [])}>×</button>
+          >
+            {named(f)}
+          </button>
+          <button type="button" aria-label={texts.removeFilter(named(f))} onClick={() => replace(i, [])}>
+            ×
+          </button>
         </span>
       ))}
       {filters.length > 1 && (
-        <button type="button" class="plain" onClick={() => go({ filters: [] })}>{texts.clearFilters}</button>
+        <button type="button" class="plain" onClick={() => go({ filters: [] })}>
+          {texts.clearFilters}
+        </button>
       )}
     </div>
   )

@@ -36,21 +36,38 @@ function rating(column: string, of: (value: unknown) => Ratings | null): Pick<To
   }
 }
 
-const counted = (id: Total['id'], query: string, column = 'eventsCount'): Total =>
-  ({ id, query, read: metric(column), write: count })
-const helpfulTotal: Total = { id: 'helpful', query: 'people', ...rating('pageFeedbackRating', (v) => v as Ratings | null) }
+const counted = (id: Total['id'], query: string, column = 'eventsCount'): Total => ({
+  id,
+  query,
+  read: metric(column),
+  write: count,
+})
+const helpfulTotal: Total = {
+  id: 'helpful',
+  query: 'people',
+  ...rating('pageFeedbackRating', (v) => v as Ratings | null),
+}
 const engaged: Total = { id: 'engaged', query: 'people', read: metric('engagedTime'), write: duration }
 const visits = [counted('people', 'people', 'peopleCount'), counted('views', 'views'), counted('reads', 'reads')]
 
-export const overviewTotals: Total[] = [...visits, counted('sessions', 'people', 'sessionsCount'), engaged, helpfulTotal]
+export const overviewTotals: Total[] = [
+  ...visits,
+  counted('sessions', 'people', 'sessionsCount'),
+  engaged,
+  helpfulTotal,
+]
 export const pageTotals: Total[] = [
-  ...visits, engaged,
+  ...visits,
+  engaged,
   { id: 'depth', query: 'people', read: metric('meanScrollDepth'), write: (percent) => share(percent / 100) },
   helpfulTotal,
 ]
 export const searchTotals: Total[] = [
-  counted('typed', 'typed'), counted('missed', 'missed'), counted('results', 'results'),
-  counted('searchers', 'typed', 'peopleCount'), counted('asked', 'asked'),
+  counted('typed', 'typed'),
+  counted('missed', 'missed'),
+  counted('results', 'results'),
+  counted('searchers', 'typed', 'peopleCount'),
+  counted('asked', 'asked'),
   { id: 'answers', query: 'answers', ...rating('askResponseRating', (v) => asRatings(v as Answers | null)) },
 ]
 

@@ -37,7 +37,9 @@ const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
   title: (s) => texts.graph[s.metric],
   lines: (s) => [
     {
-      id: 'people', name: s.metric === 'people' ? texts.visitors : texts.views, query: 'peopleSeries',
+      id: 'people',
+      name: s.metric === 'people' ? texts.visitors : texts.views,
+      query: 'peopleSeries',
       column: s.metric === 'people' ? 'peopleCount' : 'eventsCount',
     },
     { id: 'agents', name: texts.reads, query: 'agentSeries', column: 'eventsCount' },
@@ -46,15 +48,22 @@ const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
 }
 
 export const overview: View = {
-  ...readers, queries, totals: overviewTotals,
+  ...readers,
+  queries,
+  totals: overviewTotals,
   panels: panels('pages', 'sources', 'countries', 'searches', 'agents', 'feedback'),
-  empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'people', 'sessionsCount') && none(r, 'views', 'eventsCount') &&
+  empty: (r) =>
+    none(r, 'people', 'peopleCount') &&
+    none(r, 'people', 'sessionsCount') &&
+    none(r, 'views', 'eventsCount') &&
     none(r, 'reads', 'eventsCount'),
   nothing: texts.nothing,
 }
 
 export const onePage: View = {
-  ...readers, queries: pageQueries, totals: pageTotals,
+  ...readers,
+  queries: pageQueries,
+  totals: pageTotals,
   then: (s, results) => {
     const found = results.addresses
     const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
@@ -66,7 +75,10 @@ export const onePage: View = {
 }
 
 export const search: View = {
-  queries: searchQueries, totals: searchTotals, title: () => texts.searchGraph, metrics: false,
+  queries: searchQueries,
+  totals: searchTotals,
+  title: () => texts.searchGraph,
+  metrics: false,
   lines: () => [
     { id: 'people', name: texts.total.typed, query: 'typedSeries', column: 'eventsCount' },
     { id: 'agents', name: texts.total.missed, query: 'missedSeries', column: 'eventsCount' },

@@ -13,36 +13,50 @@ const { listQuery, readBy } = await import('../src/list_queries')
 const state = { ...read(''), zone: 'Europe/Berlin' }
 const columns = ['urlPath', 'sourceName', 'visitorGeoCountry', 'eventSearchQuery', 'agentOperator']
 const filters = columns.flatMap((column) => [
-  { column, not: true, value: 'x' }, { column, not: true, value: 'y' }, { column, not: true, value: '' },
+  { column, not: true, value: 'x' },
+  { column, not: true, value: 'y' },
+  { column, not: true, value: '' },
 ])
 const lasting = ['visitorGeoCountry', 'agentOperator'].map((column) => ({ column, not: false, value: null }))
 const ranges = [
-  ...presets, { from: '2026-01-01', to: '2026-01-01' }, { from: '2026-01-01', to: '2026-03-31' },
-  { from: '2025-06-01', to: '2026-03-31' }, { from: '2024-01-01', to: '2026-03-31' },
+  ...presets,
+  { from: '2026-01-01', to: '2026-01-01' },
+  { from: '2026-01-01', to: '2026-03-31' },
+  { from: '2025-06-01', to: '2026-03-31' },
+  { from: '2024-01-01', to: '2026-03-31' },
 ]
 const batches: Record<string, Query | PagesQuery>[] = [
   ...ranges.map((range) => queries({ ...state, range })),
   ...comparisons.map((compare) => queries({ ...state, compare })),
   ...whos.map((who) => queries({ ...state, who })),
-  queries({ ...state, filters }), queries({ ...state, filters: lasting }), weekOf('Europe/Berlin'),
+  queries({ ...state, filters }),
+  queries({ ...state, filters: lasting }),
+  weekOf('Europe/Berlin'),
 ]
 const more = [
-  { column: 'referrer', not: true, value: 'x' }, { column: 'eventPageFeedbackComment', not: true, value: 'x' },
+  { column: 'referrer', not: true, value: 'x' },
+  { column: 'eventPageFeedbackComment', not: true, value: 'x' },
   { column: 'eventLinkTargetDomain', not: true, value: null },
 ]
 const rows = [
-  { kind: 'current', space: 'space', page: 'page', path: 'a/b' }, { kind: 'path', space: null, page: null, path: '/a' },
+  { kind: 'current', space: 'space', page: 'page', path: 'a/b' },
+  { kind: 'path', space: null, page: null, path: '/a' },
 ].map((row) => ({ ...row, title: null, owner: null, editedAt: null, words: null, metrics: {} }) as PageRow)
 for (const page of ['/', '/a', '/a(b)+', 'space/page']) {
   const s = { ...state, page }
-  batches.push(pageQueries(s), after(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']), pageQueries({ ...s, filters: [...filters, ...more] }))
+  batches.push(
+    pageQueries(s),
+    after(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']),
+    pageQueries({ ...s, filters: [...filters, ...more] }),
+  )
 }
 for (const who of whos) {
   const s = { ...state, who }
   batches.push(searchQueries(s))
   for (const tab of tabs) {
     batches.push({ list: listQuery({ ...s, tab }, 50), people: readBy({ ...s, filters }, rows) })
-    for (const sort of ['title', '-editedAt', 'words', '-eventsCount']) batches.push({ list: listQuery({ ...s, tab, sort }, 1000) })
+    for (const sort of ['title', '-editedAt', 'words', '-eventsCount'])
+      batches.push({ list: listQuery({ ...s, tab, sort }, 1000) })
   }
 }
 for (const batch of batches) console.log(JSON.stringify({ queries: batch }))

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 
 Object.assign(globalThis, {
-  location: { search: '', pathname: '/' }, addEventListener: () => {}, history: { pushState: () => {} },
+  location: { search: '', pathname: '/' },
+  addEventListener: () => {},
+  history: { pushState: () => {} },
 })
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT', 'en-GB'] }, configurable: true })
 
@@ -15,44 +17,98 @@ const { queries, intervalOf } = await import('../src/queries')
 // Each state comes back from its address, whatever texts visitors have sent.
 const texts = ['', '/a', 'a,b', 'is,urlPath,x', 'ä &=?#%', '\r\n\t', '"<script>', '‮', '\ud83d\ude00', 'null']
 for (const range of [...presets, { from: '2026-01-31', to: '2026-02-01' }]) {
-  for (const compare of comparisons) for (const who of whos) for (const metric of metrics) {
-    const filters = [...texts, null].flatMap((value) => [
-      { column: 'urlPath', not: false, value }, { column: 'visitorGeoCountry', not: true, value },
-    ])
-    const state = { ...elsewhere, org: 'o', site: 's', view: 'search' as const, range, compare, who, metric, filters, zone: 'Asia/Tokyo' }
-    assert.deepEqual(read(write(state)), state)
-  }
+  for (const compare of comparisons)
+    for (const who of whos)
+      for (const metric of metrics) {
+        const filters = [...texts, null].flatMap((value) => [
+          { column: 'urlPath', not: false, value },
+          { column: 'visitorGeoCountry', not: true, value },
+        ])
+        const state = {
+          ...elsewhere,
+          org: 'o',
+          site: 's',
+          view: 'search' as const,
+          range,
+          compare,
+          who,
+          metric,
+          filters,
+          zone: 'Asia/Tokyo',
+        }
+        assert.deepEqual(read(write(state)), state)
+      }
 }
-for (const view of views) for (const tab of tabs) for (const page of ['', '/', '/a b,?&#', 'space/page']) {
-  for (const sort of ['', 'title', '-eventsCount']) {
-    const state = { ...read('?org=o&site=s'), view, tab, page, sort }
-    assert.deepEqual(read(write(state)), state)
-  }
-}
+for (const view of views)
+  for (const tab of tabs)
+    for (const page of ['', '/', '/a b,?&#', 'space/page']) {
+      for (const sort of ['', 'title', '-eventsCount']) {
+        const state = { ...read('?org=o&site=s'), view, tab, page, sort }
+        assert.deepEqual(read(write(state)), state)
+      }
+    }
 // An address can have any text: what is no state is left out.
 const usual = read('')
-for (const bad of ['range=ever', 'from=1&to=2', 'from=2026-02-02&to=2026-02-01', 'compare=x', 'zone=Mars/Base', 'f=', 'view=x', 'tab=x', 'sort=a b', 'sort=--a', 'f=is', 'f=x,y,z', 'f=is,a b,c']) {
+for (const bad of [
+  'range=ever',
+  'from=1&to=2',
+  'from=2026-02-02&to=2026-02-01',
+  'compare=x',
+  'zone=Mars/Base',
+  'f=',
+  'view=x',
+  'tab=x',
+  'sort=a b',
+  'sort=--a',
+  'f=is',
+  'f=x,y,z',
+  'f=is,a b,c',
+]) {
   assert.deepEqual(read('?' + bad), usual, bad)
 }
 assert.equal(write(usual), '/')
 
 // No cell begins a formula, and a file has as many fields as columns.
-for (const text of ['=1+1', '+1', '-1', '@a', '\t=1', '\r=1', '\n=1']) assert.match(cell(text), /^"?'/, JSON.stringify(text))
+for (const text of ['=1+1', '+1', '-1', '@a', '\t=1', '\r=1', '\n=1'])
+  assert.match(cell(text), /^"?'/, JSON.stringify(text))
 assert.equal(cell(-1), '-1')
 assert.equal(cell('a"b,c'), '"a""b,c"')
 assert.equal(cell(null), '')
 const answer = {
-  columns: [{ column: 'urlPath', values: ['/a', null] }, { column: 'eventsCount', values: [2, 1] }],
-  compare: { columns: [{ column: 'urlPath', values: ['/a', null] }, { column: 'eventsCount', values: [0, 5] }] },
+  columns: [
+    { column: 'urlPath', values: ['/a', null] },
+    { column: 'eventsCount', values: [2, 1] },
+  ],
+  compare: {
+    columns: [
+      { column: 'urlPath', values: ['/a', null] },
+      { column: 'eventsCount', values: [0, 5] },
+    ],
+  },
 }
 assert.equal(csv(answer), 'urlPath,eventsCount,urlPath before,eventsCount before\r\n/a,2,/a,0\r\n,1,,5\r\n')
-const one = queries({ ...usual, org: 'o', site: 's', filters: [{ column: 'urlPath', not: false, value: `a'; rm -rf ~ '$(x)` }] })
+const one = queries({
+  ...usual,
+  org: 'o',
+  site: 's',
+  filters: [{ column: 'urlPath', not: false, value: `a'; rm -rf ~ '$(x)` }],
+})
 const page = {
-  kind: 'path', space: null, page: null, path: '=1', title: '@x', owner: { displayName: '+y' }, editedAt: null, words: 3,
+  kind: 'path',
+  space: null,
+  page: null,
+  path: '=1',
+  title: '@x',
+  owner: { displayName: '+y' },
+  editedAt: null,
+  words: 3,
   metrics: { eventsCount: 2, pageFeedbackRating: { good: 1 } },
 } as const
-assert.equal(pagesCSV([page]), 'kind,space,page,path,title,owner,editedAt,words,eventsCount,pageFeedbackRating\r\n' +
-  `path,,,'=1,'@x,'+y,,3,2,"{""good"":1}"\r\n`)
+assert.equal(
+  pagesCSV([page]),
+  'kind,space,page,path,title,owner,editedAt,words,eventsCount,pageFeedbackRating\r\n' +
+    `path,,,'=1,'@x,'+y,,3,2,"{""good"":1}"\r\n`,
+)
 assert.equal(pagesCSV([]), 'kind,space,page,path,title,owner,editedAt,words\r\n')
 const { listQuery, listings } = await import('../src/list_queries')
 const { about, after, keyOf } = await import('../src/page_queries')
@@ -75,8 +131,10 @@ assert.equal(keyOf({ ...page, kind: 'removed', space: 's', page: 'p' }), 's/p')
 // The pages after are found by the whole path of the page before.
 const from = after({ ...usual, page: '/a.b' }, ['/a.b', '/c/']).after.where.at(-1) as { values: string[] }
 const matches = (url: string) => new RegExp(from.values[0] ?? '').test(url)
-for (const url of ['https://x/a.b', 'http://x:80/a.b/', 'https://x/c?q#f', 'https://x/c/#']) assert.ok(matches(url), url)
-for (const url of ['https://x/a-b', 'https://x/a.b/c', 'https://x/d/a.b', 'https://x/?/a.b', 'https://x/cc']) assert.ok(!matches(url), url)
+for (const url of ['https://x/a.b', 'http://x:80/a.b/', 'https://x/c?q#f', 'https://x/c/#'])
+  assert.ok(matches(url), url)
+for (const url of ['https://x/a-b', 'https://x/a.b/c', 'https://x/d/a.b', 'https://x/?/a.b', 'https://x/cc'])
+  assert.ok(!matches(url), url)
 assert.match(curl('o', 's', one.pages), /a'\\''; rm -rf ~ '\\''\$\(x\)/)
 
 // Axes begin with 0, end at or above the most, and count whole things.
@@ -85,7 +143,13 @@ for (const most of [0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 99, 100, 101, 12_345, 9_999_
   assert.equal(list[0], 0)
   assert.ok((list.at(-1) ?? 0) >= most && list.length <= 7 && list.every(Number.isInteger), `${most}: ${list}`)
 }
-for (const [length, count] of [[1, 5], [7, 10], [31, 6], [0, 3], [24, 0]] as const) {
+for (const [length, count] of [
+  [1, 5],
+  [7, 10],
+  [31, 6],
+  [0, 3],
+  [24, 0],
+] as const) {
   const list = some(length, count)
   assert.ok(list.length <= Math.max(1, count) && list.every((i) => i < length), `${list}`)
 }

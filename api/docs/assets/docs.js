@@ -64,21 +64,29 @@ const search = async () => {
         return;
     }
     const all = await load();
-    const best = all.map((entry) => [fit(entry, words), entry]).filter(([points]) => points > 0)
-        .sort(([a], [b]) => b - a).slice(0, 12).map(([, entry]) => entry);
-    list.replaceChildren(...best.map((entry, i) => {
-        const item = make('li', { id: `found-${i}`, role: 'option' }, entry.title);
-        item.append(make('small', {}, entry.route ?? entry.doc));
-        item.dataset.to = address(entry);
-        item.addEventListener('pointerdown', (event) => {
-            event.preventDefault();
-            go(item);
-        });
-        return item;
-    }));
+    const best = all
+        .map((entry) => [fit(entry, words), entry])
+        .filter(([points]) => points > 0)
+        .sort(([a], [b]) => b - a)
+        .slice(0, 12)
+        .map(([, entry]) => entry);
+    list.replaceChildren(
+        ...best.map((entry, i) => {
+            const item = make('li', { id: `found-${i}`, role: 'option' }, entry.title);
+            item.append(make('small', {}, entry.route ?? entry.doc));
+            item.dataset.to = address(entry);
+            item.addEventListener('pointerdown', (event) => {
+                event.preventDefault();
+                go(item);
+            });
+            return item;
+        }),
+    );
     count.textContent = best.length === 0 ? 'Nothing found' : `${best.length} found`;
     if (best.length === 0) {
-        list.append(make('li', { className: 'none', role: 'option' }, 'Nothing found. “All operations” lists every path.'));
+        list.append(
+            make('li', { className: 'none', role: 'option' }, 'Nothing found. “All operations” lists every path.'),
+        );
     }
     list.hidden = false;
     field.ariaExpanded = 'true';
@@ -90,7 +98,10 @@ const go = (item) => {
     field.value = '';
     location.assign(item.dataset.to);
     const name = item.dataset.to.split('#')[1];
-    document.getElementById(name ?? '')?.querySelector('h2 a').focus({ preventScroll: true });
+    document
+        .getElementById(name ?? '')
+        ?.querySelector('h2 a')
+        .focus({ preventScroll: true });
 };
 
 field.addEventListener('focus', load);
@@ -142,7 +153,9 @@ for (const input of languages) {
     input.addEventListener('change', () => {
         try {
             localStorage.setItem('octavo-docs-language', input.id);
-        } catch { /* The choice ends with the page. */ }
+        } catch {
+            /* The choice ends with the page. */
+        }
     });
 }
 
@@ -165,7 +178,10 @@ const labelled = (text, control) => make('label', {}, text, control);
 const trial = (operation) => {
     const { method, path } = operation.dataset;
     const rows = [...operation.querySelectorAll('tr[data-in="path"], tr[data-in="query"]')];
-    const inputs = rows.map((row) => ({ ...row.dataset, input: make('input', { spellcheck: false, autocomplete: 'off' }) }));
+    const inputs = rows.map((row) => ({
+        ...row.dataset,
+        input: make('input', { spellcheck: false, autocomplete: 'off' }),
+    }));
     const body = exampleBody(operation);
     const text = body === undefined ? undefined : make('textarea', { value: body, spellcheck: false });
     const secret = make('input', { type: 'password', autocomplete: 'off', value: token });
@@ -173,7 +189,10 @@ const trial = (operation) => {
     const form = make('form', { className: 'trial' });
     form.ariaLabel = `Try ${operation.id}`;
     if ('token' in operation.dataset) {
-        form.append(labelled('Token', secret), make('p', {}, 'The token stays in the memory of this page, and is sent to this server only.'));
+        form.append(
+            labelled('Token', secret),
+            make('p', {}, 'The token stays in the memory of this page, and is sent to this server only.'),
+        );
     }
     form.append(...inputs.map(({ name, input, in: place }) => labelled(`${name} (${place})`, input)));
     if (text) {
@@ -184,13 +203,15 @@ const trial = (operation) => {
         event.preventDefault();
         token = secret.value.trim();
         output.replaceChildren('Sending …');
-        output.replaceChildren(...await send(method, path, inputs, text?.value, exampleMedia(operation)));
+        output.replaceChildren(...(await send(method, path, inputs, text?.value, exampleMedia(operation))));
     });
     return form;
 };
 
-const exampleMedia = (operation) => (operation.querySelector('.in-curl code').textContent.includes('Content-Type: application/json')
-    ? 'application/json' : 'application/x-www-form-urlencoded');
+const exampleMedia = (operation) =>
+    operation.querySelector('.in-curl code').textContent.includes('Content-Type: application/json')
+        ? 'application/json'
+        : 'application/x-www-form-urlencoded';
 
 const send = async (method, path, inputs, body, media) => {
     const query = new URLSearchParams();
@@ -207,7 +228,12 @@ const send = async (method, path, inputs, body, media) => {
     }
     try {
         const begin = performance.now();
-        const answer = await fetch(`${root}${path}${query.size > 0 ? `?${query}` : ''}`, { method, headers, body, credentials: 'omit' });
+        const answer = await fetch(`${root}${path}${query.size > 0 ? `?${query}` : ''}`, {
+            method,
+            headers,
+            body,
+            credentials: 'omit',
+        });
         const text = await answer.text();
         const took = Math.round(performance.now() - begin);
         const shown = [make('p', {}, `${answer.status} ${answer.statusText}, ${took} ms`)];
