@@ -372,7 +372,8 @@ func TestReachOfOldCursor(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
 		0: 0, time.Minute: time.Minute, pageTime: pageTime, pageTime + time.Millisecond: 0, 24 * time.Hour: 0,
 	} {
-		in, err := r.limit(period{from: testNow.Add(-365 * 24 * time.Hour), to: testNow.Add(365 * 24 * time.Hour)}, testNow.Add(-age))
+		const year = 365 * 24 * time.Hour
+		in, err := r.limit(period{from: testNow.Add(-year), to: testNow.Add(year)}, testNow.Add(-age))
 		if err != nil || !in.from.Equal(testNow.Add(-24*time.Hour-want)) || !in.to.Equal(testNow.Add(-want)) {
 			t.Errorf("at the age %v: %v to %v, %v", age, in.from, in.to, err)
 		}

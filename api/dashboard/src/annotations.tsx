@@ -1,4 +1,4 @@
-// What happened on the site while the graph ran: merges, imports, publications, redirects, and what people noted.
+// Annotations of a graph: merges, imports, publications, redirects, and notes of people.
 import { useEffect, useState } from 'preact/hooks'
 import type { State } from './address'
 import { call, insights } from './api'

@@ -1,4 +1,4 @@
-// The figures of a view: totals, a graph and lists. One batch of queries fills it.
+// The figures of a view: totals, a graph and lists. A batch of queries fills it.
 import { useEffect, useMemo } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { comparisons, go, metrics, next, state, whos, type State } from './address'

@@ -1,4 +1,4 @@
-// What the list of pages asks. Each tab is a row of the table.
+// Queries of the list of pages. Each tab is a row of the table.
 import type { State, Tab } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { chips, opened, type } from './queries'

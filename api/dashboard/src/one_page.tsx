@@ -1,4 +1,4 @@
-// One page of a site: who reads it, where they come from and go to, what they search, follow and say.
+// The view of a single page: its readers, where they come from and go to, their searches, links and feedback.
 import { useEffect, useState } from 'preact/hooks'
 import { elsewhere, state } from './address'
 import { call, type PageRow, type Results } from './api'

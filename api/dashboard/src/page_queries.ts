@@ -1,4 +1,4 @@
-// What is asked about one page, and the key that names it.
+// Queries about a single page, and the key that names it.
 import type { State } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { ask, external, opened, people, sent, type, visitors } from './queries'

@@ -1,4 +1,4 @@
-// What the overview asks, and the parts that other views' queries are made of. One batch has all of a view.
+// Queries of the overview, and the parts of other views' queries. A batch has all queries of a view.
 import type { Filter, State, Who } from './address'
 import type { Condition, Query } from './api'
 import type { Interval } from './format'

@@ -1,4 +1,4 @@
-// What is asked about searches and questions.
+// Queries about searches and questions to the assistant.
 import type { State } from './address'
 import type { Condition } from './api'
 import { ask, sent, type } from './queries'

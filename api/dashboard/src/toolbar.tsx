@@ -1,4 +1,4 @@
-// What the reader chooses: range, comparison, whose figures, and filters.
+// Choices of the reader: range, comparison, whose figures, and filters.
 import { useState } from 'preact/hooks'
 import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
 import { nameOf } from './panels'
