@@ -123,8 +123,12 @@ func (w *inlineWriter) afterReference() bool {
 	if !strings.HasSuffix(out, "]") {
 		return false
 	}
-	line := out[strings.LastIndexByte(out, '\n')+1:]
-	return noteRef.FindString(line) == line
+	// A reference has no other brackets, so the search for its beginning never goes past the one before it.
+	begin := strings.LastIndexAny(out[:len(out)-1], "[]\n")
+	if begin < 0 || out[begin] != '[' || begin > 0 && out[begin-1] != '\n' {
+		return false
+	}
+	return noteRef.FindString(out[begin:]) == out[begin:]
 }
 
 // number writes the digits at the start of a line, and escapes a sign after them that would make the line a list item.
