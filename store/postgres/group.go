@@ -19,7 +19,7 @@ type Group[In, Out any] struct {
 }
 
 type groupCall[In, Out any] struct {
-	ctx  context.Context //nolint:containedctx // A call whose caller has gone is not run.
+	ctx  context.Context // A call whose caller has gone is not run.
 	in   In
 	out  Out
 	err  error
