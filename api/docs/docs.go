@@ -1,14 +1,10 @@
 package docs
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 
-	"github.com/andybalholm/brotli"
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/api/frame"
@@ -22,6 +18,10 @@ const (
 	mediaHTML     = "text/html; charset=utf-8"
 	mediaMarkdown = "text/markdown; charset=utf-8"
 )
+
+// brotliLevel takes some milliseconds for a large page. Its output is a twentieth larger than the output of the best
+// level.
+const brotliLevel = 7
 
 // policy lets a page load its own files and call the service, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -130,7 +130,7 @@ func build(table frame.Table, describe func() ([]byte, error)) (map[string]frame
 	add := func(path, media string, content []byte) {
 		files[path] = frame.Static{
 			Path: path, Media: media, Plain: content, Policy: policy,
-			Compressed: sync.OnceValue(func() frame.Compressed { return compress(content) }),
+			Compressed: sync.OnceValue(func() frame.Compressed { return frame.Compress(content, brotliLevel) }),
 		}
 	}
 	for _, p := range s.all() {
@@ -166,27 +166,4 @@ func build(table frame.Table, describe func() ([]byte, error)) (map[string]frame
 		add(Home+"/"+asset.Name, asset.Media, content)
 	}
 	return files, nil
-}
-
-// Brotli's best levels take a second for a large page. This one takes some milliseconds, and its output is a twentieth
-// larger.
-const brotliLevel = 7
-
-func compress(content []byte) frame.Compressed {
-	write := func(to func(io.Writer) io.WriteCloser) []byte {
-		var b bytes.Buffer
-		w := to(&b)
-		_, err := w.Write(content)
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
-			panic("BUG: memory takes all that is written: " + err.Error())
-		}
-		return b.Bytes()
-	}
-	return frame.Compressed{
-		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotliLevel) }),
-		Gzip:   write(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }),
-	}
 }

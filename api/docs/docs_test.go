@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	esbuild "github.com/evanw/esbuild/pkg/api"
 	"github.com/getkin/kin-openapi/openapi3"
@@ -308,23 +307,6 @@ func TestSizes(t *testing.T) {
 	t.Logf("%d files have %d bytes, not compressed", len(all), sum)
 	if first > most {
 		t.Errorf("the first page has %d bytes with its files, want at most %d", first, most)
-	}
-}
-
-// TestBuildIsFast bounds the wait of the first reader. A busy machine gets several tries.
-func TestBuildIsFast(t *testing.T) {
-	const most = time.Second
-	best := time.Hour
-	for range 5 {
-		begin := time.Now()
-		if _, err := docs.Pages(api.Table(), describe).Build(); err != nil {
-			t.Fatal(err)
-		}
-		best = min(best, time.Since(begin))
-	}
-	t.Logf("all pages are built in %v", best)
-	if best > most {
-		t.Errorf("all pages are built in %v, want at most %v", best, most)
 	}
 }
 

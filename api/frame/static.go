@@ -42,7 +42,7 @@ const (
 func NewStatic(path, media string, content []byte) Static {
 	return Static{
 		Path: path, Media: media, Plain: content,
-		Compressed: sync.OnceValue(func() Compressed { return precompress(content) }),
+		Compressed: sync.OnceValue(func() Compressed { return Compress(content, brotli.BestCompression) }),
 	}
 }
 
@@ -104,8 +104,9 @@ func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// precompress is called at a file's first request: few processes serve any.
-func precompress(content []byte) Compressed {
+// Compress returns the compressed forms of a file. A file's first request calls it: few processes serve any. Brotli's
+// best level takes a second for a large file.
+func Compress(content []byte, brotliLevel int) Compressed {
 	write := func(to func(io.Writer) io.WriteCloser) []byte {
 		var b bytes.Buffer
 		w := to(&b)
@@ -119,7 +120,7 @@ func precompress(content []byte) Compressed {
 		return b.Bytes()
 	}
 	return Compressed{
-		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestCompression) }),
+		Brotli: write(func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotliLevel) }),
 		Gzip: write(func(w io.Writer) io.WriteCloser {
 			compressor, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 			if err != nil {
