@@ -176,7 +176,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 	})
 	t.Log(counts)
 	for _, kind := range []string{"wrong", "outside", "cut", "compared outside", "answered", "pages"} {
-		if counts[kind] == 0 && !t.Failed() {
+		if counts[kind] == 0 && !t.Failed() && !testing.Short() { // A kind may be missing from few cases.
 			t.Errorf("no request of the kind %q was drawn", kind)
 		}
 	}
@@ -207,6 +207,9 @@ func drawAsked(t *rapid.T, events []insights.Event, n *naive, now time.Time) (Re
 	members := map[string]any{}
 	if err := json.Unmarshal(jsonOf(t, asked), &members); err != nil {
 		t.Fatal(err)
+	}
+	if of == Aggregate && rapid.Bool().Draw(t, "short pages") {
+		members["limit"] = 1
 	}
 	return of, members
 }

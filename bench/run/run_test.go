@@ -257,8 +257,8 @@ func TestQuickRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	r := saved(t, out)
-	if len(r.Rows) != 21 || len(r.Skipped) != 0 {
-		t.Errorf("%d rows, skipped %v; want 21 and none", len(r.Rows), r.Skipped)
+	if len(r.Rows) != 23 || len(r.Skipped) != 0 {
+		t.Errorf("%d rows, skipped %v; want 23 and none", len(r.Rows), r.Skipped)
 	}
 	for _, x := range r.Rows {
 		if !(x.Ours.Median > 0) || x.Ratio != nil && !(x.Ratio.Median > 0) {
