@@ -97,31 +97,43 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// evaluate returns 1 if an evaluation came to a limit.
+// evaluate returns 1 if an evaluation came to a limit. A busy machine gets a second try: programs share the caches and
+// the memory of its processors.
 func evaluate(t *testing.T, facts Facts, text string) int {
 	t.Helper()
 	if _, err := Parse(text); err != nil {
 		return 0 // Some steps do not fit, such as a sum of lists of lists.
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	evaluation := Evaluation{Facts: facts}
-	var err error
-	spent := cputime.Of(func() {
-		for range 100 { // the rules of an organization
-			if _, e := evaluation.Allows(t.Context(), text); e != nil {
-				err = e
-			}
-		}
-	})
-	runtime.ReadMemStats(&after)
-	if made := after.TotalAlloc - before.TotalAlloc; made > 384<<20 || spent > 2*time.Second {
+	spent, made, err := evaluateRules(t, facts, text)
+	if spent > mostSpent {
+		spent, made, err = evaluateRules(t, facts, text)
+	}
+	if made > 384<<20 || spent > mostSpent {
 		t.Errorf("%s, %d MB: %v: %s", spent, made>>20, err, text)
 	}
 	if err != nil {
 		return 1
 	}
 	return 0
+}
+
+const mostSpent = 2 * time.Second
+
+// evaluateRules evaluates as many rules as an organization may have.
+func evaluateRules(t *testing.T, facts Facts, text string) (spent time.Duration, made uint64, err error) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	evaluation := Evaluation{Facts: facts}
+	spent = cputime.Of(func() {
+		for range 100 {
+			if _, e := evaluation.Allows(t.Context(), text); e != nil {
+				err = e
+			}
+		}
+	})
+	runtime.ReadMemStats(&after)
+	return spent, after.TotalAlloc - before.TotalAlloc, err
 }
 
 // TestContextEndsEvaluation evaluates a long loop in a context that has ended.
