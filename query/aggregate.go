@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // compilePlan turns a request into the plan of its statement.
@@ -13,7 +15,7 @@ func compilePlan(of reach, body []byte, now time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	now, keys, err := cursorTime(of.site.ID, r, ceil(now))
+	now, keys, err := cursorTime(cursorList+of.site.ID, schema.Or(r.cursor, ""), ceil(now))
 	if err != nil {
 		return plan{}, err
 	}

@@ -46,7 +46,8 @@ func (p plan) sessionScopes() []scope {
 }
 
 func (f funnel) sessionScopes() []scope {
-	if len(f.by.Key) == len(insights.SessionKey()) || tellsSessions(reads(append(f.steps, f.where)...)) {
+	if len(f.by.Key) == len(insights.SessionKey()) ||
+		tellsSessions(append(reads(f.steps...), reads(f.where)...)) {
 		return []scope{f.scope}
 	}
 	return nil

@@ -60,4 +60,10 @@ func TestAssignedSessions(t *testing.T) {
 			t.Errorf("%s %s on %s: %v, %v, want sessions %q", c.of, c.body, site, err, headers, want)
 		}
 	}
+	for site, want := range map[string]string{testSite: "approximate", "site_2": ""} {
+		_, headers, err := service.VisitorSegments(t.Context(), Caller{}, site, schema.PageRequest{}, testNow)
+		if err != nil || headers[headerSessions] != want {
+			t.Errorf("segments of %s: %v, %v, want sessions %q", site, err, headers, want)
+		}
+	}
 }

@@ -17,12 +17,12 @@ import (
 const cursorList = "aggregate/"
 
 // cursorTime returns the time at which a request's presets end, in whole milliseconds: its cursor's time, or now if
-// it has no cursor.
-func cursorTime(site string, r request, now time.Time) (at time.Time, keys []string, err error) {
-	if r.cursor == nil || *r.cursor == "" {
+// it has no cursor. keys are the other keys of the cursor, one at least.
+func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
+	if cursor == "" {
 		return now, nil, nil
 	}
-	keys, err = schema.PageKeys(cursorList+site, *r.cursor, 0)
+	keys, err = schema.PageKeys(list, cursor, 0)
 	if err != nil || len(keys) < 2 {
 		return now, nil, errCursor()
 	}
@@ -38,9 +38,24 @@ func errCursor() error { return schema.Invalid("cursor", "is not a cursor of thi
 // hash differs between the plans of different requests. The pages of a request may have different limits.
 func (p plan) hash() string {
 	p.limit = 0
+	return hashOf(p.String())
+}
+
+func hashOf(description string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(p.String())) // a hash never fails to write
+	_, _ = h.Write([]byte(description)) // a hash never fails to write
 	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// countedAs makes the plan count as the previous page did. text is of a cursor.
+func (p *plan) countedAs(text string) error {
+	counting, err := strconv.Atoi(text)
+	_, estimate := errorBounds[insights.Counting(counting)]
+	if err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
+		return errCursor()
+	}
+	p.env.Counting, p.counted = insights.Counting(counting), true
+	return nil
 }
 
 // continued returns the plan of the rows after a cursor. keys are the plan's mark, its way of counting, and a key for
@@ -52,12 +67,9 @@ func (p plan) continued(keys []string) (plan, error) {
 	if len(keys) != 2+len(p.order) || keys[0] != p.mark {
 		return p, errCursor()
 	}
-	counting, err := strconv.Atoi(keys[1])
-	_, estimate := errorBounds[insights.Counting(counting)]
-	if err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
-		return p, errCursor()
+	if err := p.countedAs(keys[1]); err != nil {
+		return p, err
 	}
-	p.env.Counting, p.counted = insights.Counting(counting), true
 	for i, t := range p.order {
 		value, ok := parseKey(t.key(), keys[2+i])
 		if !ok {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"time"
@@ -19,7 +18,6 @@ type pages struct {
 	by    string // the member of pages that sorts them; "" if the plan's first term does
 	desc  bool
 	limit int
-	mark  string // hash of the request, for cursors
 	// from is the last row of the previous page; nil for the first page.
 	from *rowPlace
 }
@@ -32,8 +30,8 @@ func compilePages(of reach, body []byte, now time.Time) (p pages, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.pageFilter, p.limit, now = q.pageFilter, q.limit, ceil(now)
-	keys, err := pagesKeys(of.site.ID, q.cursor, &now)
+	p.pageFilter, p.limit = q.pageFilter, q.limit
+	now, keys, err := cursorTime(pagesList+of.site.ID, q.cursor, ceil(now))
 	if err != nil {
 		return p, err
 	}
@@ -54,7 +52,6 @@ func compilePages(of reach, body []byte, now time.Time) (p pages, err error) {
 	selected := p.output
 	p.output = append(slices.Clip(p.output), ref{column: insights.LastTitle})
 	p.plan = decide(p.plan)
-	p.plan.mark = p.plan.hash()
 	p.mark = p.hash()
 	timeless := p
 	timeless.scope, timeless.output = p.timeless(), selected
@@ -135,28 +132,7 @@ const pagesList = "insights-pages/"
 // hash differs between different requests. The pages of a list may have different limits.
 func (p pages) hash() string {
 	p.limit = 0
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(p.String())) // a hash never fails to write
-	return strconv.FormatUint(h.Sum64(), 36)
-}
-
-// pagesKeys reads a cursor, and sets now to the time of the first page's request.
-func pagesKeys(site, cursor string, now *time.Time) ([]string, error) {
-	if cursor == "" {
-		return nil, nil
-	}
-	const keys = 9
-	list, err := schema.PageKeys(pagesList+site, cursor, keys)
-	if err != nil {
-		return nil, errCursor()
-	}
-	millis, err := strconv.ParseInt(list[0], 10, 64)
-	at := time.UnixMilli(millis).UTC()
-	if err != nil || at.After(*now) {
-		return nil, errCursor()
-	}
-	*now = at
-	return list[1:], nil
+	return hashOf(p.String())
 }
 
 // continues sets the row after which the list continues. keys are of a cursor, nil without one.
@@ -164,14 +140,16 @@ func (p *pages) continues(keys []string) error {
 	if keys == nil {
 		return nil
 	}
-	counting, err := strconv.Atoi(keys[1])
-	_, estimate := errorBounds[insights.Counting(counting)]
-	number, err2 := strconv.ParseInt(keys[3], 10, 64)
-	valid := err == nil && err2 == nil && keys[0] == p.mark
-	if !valid || counting != int(insights.CountExact) && (!estimate || p.exact) {
+	if len(keys) != 8 || keys[0] != p.mark {
 		return errCursor()
 	}
-	p.env.Counting, p.counted = insights.Counting(counting), true
+	number, err := strconv.ParseInt(keys[3], 10, 64)
+	if err != nil {
+		return errCursor()
+	}
+	if err := p.countedAs(keys[1]); err != nil {
+		return err
+	}
 	p.from = &rowPlace{keys[2] != "", number, keys[4], pageID{keys[5], keys[6], keys[7]}}
 	return nil
 }

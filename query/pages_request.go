@@ -90,11 +90,11 @@ func decodePages(of reach, body []byte) (pagesRequest, error) {
 			seen := !never
 			q.seen = &seen
 		case "owners":
-			q.owners, err = r.texts()
+			q.owners, err = r.texts(maxPageWords)
 		case "spaces":
-			q.spaces, err = r.texts()
+			q.spaces, err = r.texts(maxPageWords)
 		case "kinds":
-			q.kinds, err = r.texts()
+			q.kinds, err = r.texts(maxPageWords)
 		case "notEditedSince":
 			since, err = r.text()
 		case "title":
@@ -116,17 +116,6 @@ func decodePages(of reach, body []byte) (pagesRequest, error) {
 		q.editedUntil, err = parseMoment("notEditedSince", since)
 	}
 	return q, err
-}
-
-// texts reads a list of texts, which is not nil.
-func (r *reader) texts() ([]string, error) {
-	list := []string{}
-	err := r.array(maxPageWords, func(int) error {
-		text, err := r.text()
-		list = append(list, text)
-		return err
-	})
-	return list, err
 }
 
 // admits reports whether the filter selects a page.

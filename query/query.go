@@ -69,9 +69,10 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
-// invalid counts a request that is refused before it is run.
+// invalid counts a request that is refused before it is run. Errors that are not the request's count as failures.
 func (q *query) invalid(ctx context.Context, err error) error {
-	if errors.Is(err, errSite) {
+	e, public := errors.AsType[*schema.Error](err)
+	if errors.Is(err, errSite) || !public || classOf(e) != classInvalid {
 		return q.failed(ctx, err).public
 	}
 	q.service.metrics.errors[q.kind][classInvalid].Inc()

@@ -82,7 +82,7 @@ func (q *scopeRequest) decode(
 		case "where":
 			q.filters, err = r.conditions(name, &q.left)
 		case "segments":
-			q.segments, err = r.segmentIDs()
+			q.segments, err = r.texts(MaxSegments)
 		case "range":
 			ranged = true
 			q.timeRange, err = r.timeRange(name, Presets())
@@ -386,12 +386,13 @@ func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionR
 	return list, err
 }
 
-// segmentIDs reads the member segments of a request.
-func (r *reader) segmentIDs() (ids []string, err error) {
-	err = r.array(MaxSegments, func(int) error {
-		id, err := r.text()
-		ids = append(ids, id)
+// texts reads a list of at most most texts. The list is not nil.
+func (r *reader) texts(most int) ([]string, error) {
+	list := []string{}
+	err := r.array(most, func(int) error {
+		text, err := r.text()
+		list = append(list, text)
 		return err
 	})
-	return ids, err
+	return list, err
 }

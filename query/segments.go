@@ -69,6 +69,7 @@ func (s *Service) VisitorSegments(
 			return nil, err
 		}
 		q.within = part.scope()
+		q.assigned = q.service.assigned(ctx, q.within)
 		return json.Marshal(list, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	})
 }

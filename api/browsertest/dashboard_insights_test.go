@@ -85,7 +85,7 @@ func (m *madeUp) Batch(
 	return answer, nil, err
 }
 
-// pages are the rows of a list of pages: one of a space, one that is gone, and paths.
+// pages returns the rows of a list of pages: a page of a space, a removed page, and paths.
 func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 	items := []any{}
 	for at, key := range m.rows {
@@ -100,8 +100,8 @@ func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 			}
 		}
 		row := map[string]any{
-			"kind": "path", "space": nil, "page": nil, "path": "/" + strings.Trim(fmt.Sprint(key), "/"), "title": key, "owner": nil,
-			"editedAt": nil, "words": nil, "metrics": metrics,
+			"kind": "path", "space": nil, "page": nil, "path": "/" + strings.Trim(fmt.Sprint(key), "/"), "title": key,
+			"owner": nil, "editedAt": nil, "words": nil, "metrics": metrics,
 		}
 		if at < 2 {
 			row["kind"], row["space"], row["page"] = []string{"current", "removed"}[at], "s1", fmt.Sprint("p", at)

@@ -354,7 +354,8 @@ func TestDashboardSize(t *testing.T) {
 	fresh.open(link, "[data-total=people]")
 	fresh.shown()
 	loaded := eval[map[string]int](fresh, `Object.fromEntries(
-		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(e => [e.name, e.transferSize]))`)
+		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+			.map(e => [e.name, e.transferSize]))`)
 	total := 0
 	for _, address := range slices.Sorted(maps.Keys(loaded)) {
 		t.Logf("%6d %s", loaded[address], strings.TrimPrefix(address, d.h.Base))

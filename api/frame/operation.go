@@ -91,7 +91,7 @@ type Table struct {
 	Vocabularies []rules.Vocabulary
 	// Files are served at the root.
 	Files []Static
-	// Pages describe the table; nil means that there are none.
+	// Pages describe the table to people. A table without pages has nil.
 	Pages *Pages
 }
 

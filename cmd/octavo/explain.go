@@ -26,7 +26,7 @@ type ExplainCmd struct {
 	Site     string       `arg:"" optional:"" help:"The site's id. Default: OCTAVO_SITE."`
 	Request  string       `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate, or of the report; standard input if absent."`
 	Known    string       `name:"site" env:"OCTAVO_SITE" help:"The site's id, if the arguments name none."`
-	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Which of POST …/insights/events/… the request is for, or pages or batch for POST …/insights/pages and …/insights/batch: ${enum}."`
+	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Report that the request is for: ${enum}."`
 }
 
 // explainBatch is the report word of a batch.

@@ -24,7 +24,7 @@ type ProveDomainCmd struct {
 
 // SiteCmd groups the operator's commands for sites.
 type SiteCmd struct {
-	Check         CheckCmd         `cmd:"" help:"Load a page as a browser does, and say whether its events would arrive."`
+	Check         CheckCmd         `cmd:"" help:"Load a page, and say whether its events would arrive."`
 	Snippet       SnippetCmd       `cmd:"" help:"Print what a site needs so that its readers' browsers send events."`
 	ProveHostname ProveHostnameCmd `cmd:"" help:"Confirm that a hostname belongs to a site, such as a subdomain of the operator's own, when it cannot be proved by DNS."`
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/sites"
 )
 
 // TestRetentionLonger: after a site extends its retention, the events that it imports stay for that longer time.
@@ -12,7 +15,8 @@ func TestRetentionLonger(t *testing.T) {
 	r := newRig(t)
 	retain := func(days int) {
 		t.Helper()
-		if err := r.store.Sites.SetRetention(t.Context(), "a", &days); err != nil {
+		change := sites.InsightsSettingsChange{Retention: schema.Opt[int]{Set: true, Value: &days}}
+		if err := r.store.Sites.SetInsightsSettings(t.Context(), "a", change); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.job(nil).Retain(t.Context(), held); err != nil {
@@ -47,7 +51,8 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 	r := newRig(t)
 	set := func(days int) {
 		t.Helper()
-		if err := r.store.Sites.SetRetention(t.Context(), "a", &days); err != nil {
+		change := sites.InsightsSettingsChange{Retention: schema.Opt[int]{Set: true, Value: &days}}
+		if err := r.store.Sites.SetInsightsSettings(t.Context(), "a", change); err != nil {
 			t.Fatal(err)
 		}
 	}

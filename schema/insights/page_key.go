@@ -16,19 +16,19 @@ import (
 var PageKey = &Column{
 	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
 	Expr: func(Arguments, Env) sqltree.Expr {
-		return pageKey(sqltree.Col("space"), sqltree.Col("page"), CanonicalPath(sqltree.Col("url")))
+		return pageKey(sqltree.Col("space"), sqltree.Col("page"), canonicalPath(sqltree.Col("url")))
 	},
 	HasValue: func() sqltree.Expr { return sqltree.AnyOf(outsideSpaces(), notEmpty("page")()) },
 	Grouped: &Grouped{
 		Keys: func() []sqltree.Expr {
 			hash := func(e sqltree.Expr) sqltree.Expr { return sqltree.Call("sipHash64", e) }
 			return []sqltree.Expr{hash(sqltree.Col("space")), sqltree.Call("if", outsideSpaces(),
-				hash(CanonicalPath(sqltree.Col("url"))), hash(sqltree.Col("page")))}
+				hash(canonicalPath(sqltree.Col("url"))), hash(sqltree.Col("page")))}
 		},
 		Value: func() sqltree.Expr {
 			some := func(e sqltree.Expr) sqltree.Expr { return sqltree.Call("any", e) }
 			return pageKey(some(sqltree.Col("space")), some(sqltree.Col("page")),
-				some(CanonicalPath(sqltree.Col("url"))))
+				some(canonicalPath(sqltree.Col("url"))))
 		},
 	},
 }
@@ -43,8 +43,8 @@ func pageKey(space, page, path sqltree.Expr) sqltree.Expr {
 		sqltree.Call("tuple", space, page, none))
 }
 
-// CanonicalPath reads the path of a URL without a slash at its end.
-func CanonicalPath(url sqltree.Expr) sqltree.Expr {
+// canonicalPath reads the path of a URL without a slash at its end.
+func canonicalPath(url sqltree.Expr) sqltree.Expr {
 	path := urlPath(url)
 	letters := sqltree.Call("length", path)
 	slash := sqltree.Call("endsWith", path, sqltree.Str("/"))

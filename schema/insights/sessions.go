@@ -143,7 +143,7 @@ type Actor struct {
 }
 
 // Actors are those that a request may name, the default first.
-var Actors = []Actor{{"visitor", SessionKey()[:1]}, {"session", SessionKey()}}
+var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
 // RowOf is how a row of a session reads the part, if the rows that it is made of have it.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }

@@ -33,11 +33,13 @@ type Quotas struct {
 	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
-	Annotations     int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of a site of each kind. Of the kinds that Octavo makes, the newest stay; 0: no bound."`
 
-	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site, and of each user there; 0: no bound."`
-	InsightsTokens     int64 `env:"INSIGHTS_TOKENS" default:"50" help:"Read-only tokens of a site's insights; 0: no bound."`
-	InsightsShareLinks int64 `env:"INSIGHTS_SHARE_LINKS" default:"200" help:"Share links of a site's insights; 0: no bound."`
+	// Of the kinds that Octavo makes, the newest stay.
+	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
+
+	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`
+	InsightsTokens     int64 `env:"INSIGHTS_TOKENS" default:"50" help:"Read-only tokens of a site; 0: no bound."`
+	InsightsShareLinks int64 `env:"INSIGHTS_SHARE_LINKS" default:"200" help:"Share links of a site; 0: no bound."`
 
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }

@@ -201,11 +201,7 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	return &n, postgres.Interpret(err, "retention")
 }
 
-// SetRetention sets the number of days for which a site keeps events; nil is for ever.
-func (s *Store) SetRetention(ctx context.Context, site string, days *int) error {
-	return setRetention(ctx, s.db.Queries, site, days)
-}
-
+// setRetention sets the number of days for which a site keeps events; nil is for ever.
 func setRetention(ctx context.Context, q *db.Queries, site string, days *int) error {
 	var n *int32
 	if days != nil {

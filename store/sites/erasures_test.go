@@ -33,7 +33,8 @@ func TestRetentionDays(t *testing.T) {
 		if len(days) > 0 {
 			n = &days[0]
 		}
-		if err := st.Sites.SetRetention(ctx, "a", n); err != nil {
+		change := sites.InsightsSettingsChange{Retention: schema.Opt[int]{Set: true, Value: n}}
+		if err := st.Sites.SetInsightsSettings(ctx, "a", change); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,8 +43,8 @@ func whole(lines map[string]int, word string) int {
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",
-	"`kubernetes.io_service_account.name`", "0x8ba1f109551bD432803012645Ac136ddd64DBA72", "snake_case_names_that_go_on_and_on",
-	"[SystemNameResolver](https://example.com)`ForOlderSystems`", "Donaudampfschifffahrtsgesellschaftskapitän",
+	"`kubernetes.io_service_account.name`", "0x8ba1f109551bD432803012645Ac136ddd64DBA72",
+	"snake_case_names_that_go_on_and_on", "[SystemNameResolver](https://example.com)`ForOlderSystems`", "Donaudampfschifffahrtsgesellschaftskapitän",
 	"конфигурирование_ПользовательскогоИнтерфейса",
 }
 

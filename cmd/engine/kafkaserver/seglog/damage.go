@@ -42,9 +42,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 
 // search returns the position of the next good batch behind damage, or the end.
 //
-// A batch may be in a wrong place, for example one that the disk wrote twice. So search prefers a batch whose offset is
-// confirmed: it is the least one, or another batch continues it. A batch before that, between two holes, counts if its
-// offset fits.
+// A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch whose offset is
+// confirmed: the offset is the least possible, or another batch continues it. An unconfirmed batch before it, between
+// two holes, counts if its offset fits.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
 	for at := s.candidate(); at < s.end; {
