@@ -3,6 +3,7 @@ package query
 import (
 	"testing"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 

@@ -158,9 +158,7 @@ func (j *Journal) findNewest() (old []string, err error) {
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
-		return fmt.Errorf("cannot read the journal: %w: put back a copy of the whole directory %s, or move it "+
-			"away and start "+
-			"with an empty log, without the events that were not stored yet", err, j.cfg.Dir)
+		return fmt.Errorf("cannot read the journal: %w: %s", err, j.wayOut())
 	}
 	total := len(data)
 	for len(data) > 0 {
@@ -185,10 +183,14 @@ var ErrDamaged = errors.New("the journal is damaged")
 // damaged returns the refusal of a damaged journal. Without its entries, the broker would delete topics that it does
 // not know, and hand out offsets twice.
 func (j *Journal) damaged(at, bytes int) error {
-	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: put back a copy of the whole "+
-		"directory %s, "+
-		"or move that directory away and start with an empty log, without the events that were not stored yet",
-		ErrDamaged, bytes, at, j.fileName(j.number), j.cfg.Dir)
+	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: %s",
+		ErrDamaged, bytes, at, j.fileName(j.number), j.wayOut())
+}
+
+// wayOut says what to do without a journal.
+func (j *Journal) wayOut() string {
+	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
+		"empty log, without the events that were not stored yet", j.cfg.Dir)
 }
 
 // syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may

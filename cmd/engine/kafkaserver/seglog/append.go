@@ -91,7 +91,6 @@ func (l *Log) round(list []*appending) int {
 		if err := l.roll(sum.end); err != nil {
 			return refuse(list, err)
 		}
-		l.damagedActive.Store(false)
 		sum = &l.active.sum
 	}
 	r := &round{log: l, pos: sum.size, written: sum.size, next: sum.end, buffer: l.scratch[:0]}

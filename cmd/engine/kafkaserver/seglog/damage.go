@@ -29,6 +29,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	}
 	if errors.Is(err, errTorn) {
 		s.pos = s.search()
+		if s.failed != nil {
+			return h, from, fmt.Errorf("cannot read a segment behind %d: %w", from, s.failed)
+		}
 		h, pos, err = s.next(false)
 	}
 	switch {
@@ -125,17 +128,17 @@ const sector = 4 << 10
 func readAround(file disk.File, b []byte, at int64) error {
 	n, err := file.ReadAt(b, at)
 	for n < len(b) {
+		to := min(len(b), n+sector-int((at+int64(n))%sector))
 		switch {
 		case err == nil, errors.Is(err, io.EOF):
 			clear(b[n:])
 			return nil
 		case !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.EUCLEAN) && !errors.Is(err, syscall.EBADMSG):
 			return err
-		case len(b) <= sector:
+		case n == 0 && to == len(b): // in one sector
 			clear(b)
 			return nil
 		}
-		to := min(len(b), n+sector-int((at+int64(n))%sector))
 		if err := readAround(file, b[n:to], at+int64(n)); err != nil {
 			return err
 		}
@@ -202,22 +205,23 @@ func (l *Log) unknown(first, next int64) (n int64) {
 	return n + max(0, next-first)
 }
 
-// learn reads from the names of a directory what was said, and returns an offset that the log has reached.
+// learn reads from the names of a directory what was said, and returns an offset that the log has reached: what was said
+// was in the log.
 func (l *Log) learn(entries []disk.Entry) (reached int64) {
 	newest := int64(0)
 	for _, e := range entries {
 		var at offsets
 		if n, _ := fmt.Sscanf(e.Name, "%d-%d"+DamagedSuffix, &at.first, &at.next); n == 2 {
-			l.said = append(l.said, at)
+			l.said, reached = append(l.said, at), max(reached, at.next)
 		} else if base, ok := baseOf(e.Name, ".summary"); ok {
 			newest = max(newest, base)
 		}
 	}
 	// A summary is of a synced segment, also if damage has cut off the segment.
 	if sum, _ := readSummary(l.cfg.FS, l.summaryName(newest), newest, 0); sum != nil {
-		return sum.end
+		reached = max(reached, sum.end)
 	}
-	return 0
+	return reached
 }
 
 // setAside copies the bytes of a hole to a file.

@@ -227,6 +227,7 @@ func (l *Log) roll(base int64) error {
 	defer l.mu.Unlock()
 	l.sealed = append(l.sealed, segment{old.sum.base, old.sum.end, old.sum.size, old.sum.maxTime})
 	l.active = &active{newOpenSegment(file, nil), summary{base: base, end: base}}
+	l.damagedActive.Store(false)
 	l.cold.add(old.sum.base, newOpenSegment(old.take(), old.sum.marks))
 	return nil
 }

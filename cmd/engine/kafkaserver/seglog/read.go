@@ -197,6 +197,9 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 	for offset < end {
 		p, err := l.locate(offset)
 		if errors.Is(err, fs.ErrNotExist) {
+			if l.isClosed() {
+				return b, ErrClosed // the topic was deleted meanwhile
+			}
 			if start, _ := l.Offsets(); offset < start {
 				return b, ErrRange // it was removed meanwhile
 			}
@@ -248,6 +251,7 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 		}
 		// The content of the first batch is damaged: the next run begins behind it.
 		b = b[:at]
+		s.window = s.window[:0] // it may differ from what was read now
 		s.pos, s.least = run.from, run.first
 		h, pos, err := s.nextGood(true)
 		if errors.Is(err, io.EOF) {
@@ -300,6 +304,9 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 			continue
 		}
 		p, err := l.locate(max(seg.Base, start))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // damage took it, which Read says
+		}
 		if err != nil {
 			return -1, -1, err
 		}

@@ -22,6 +22,7 @@ type scanner struct {
 	least  int64 // least offset of the next batch
 	upper  int64 // all offsets are below it
 	holes  []hole
+	failed error // of a read, other than damage
 	window []byte
 	at     int64 // of window in the file
 	ahead  int64 // how much to read at once
@@ -56,7 +57,7 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 		size := min(s.end-at, max(int64(n), s.ahead))
 		s.window, s.at = s.window[:size], at
 		if err := readAround(s.file, s.window, at); err != nil {
-			s.window = s.window[:0]
+			s.window, s.failed = s.window[:0], err
 			return nil, err
 		}
 	}
