@@ -11,7 +11,7 @@ export function useKeys(actions: Record<string, Action>) {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       const at = event.target as HTMLElement
-      if (event.key !== 'Escape' && at.closest('input:not([type=radio]), textarea, select, dialog')) return
+      if (event.key !== 'Escape' && at.closest('input:not([type=radio]), textarea, select, dialog[open]')) return
       const action = latest.current[event.key]
       if (!action) return
       event.preventDefault()
