@@ -142,7 +142,7 @@ BENCH_VIEWS_FLAGS ?=
 bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a front end makes them, into bench/results/
 	go run ./bench/run --rows pageviews $(BENCH_VIEWS_FLAGS)
 
-# make test compares 400 requests, and make test-long 2,000.
+# make test compares 50 requests, and make test-long 2,000.
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential

@@ -96,12 +96,16 @@ func TestEveryColumn(t *testing.T) {
 				return
 			}
 			value := sample(t, c)
-			for _, o := range insights.Operators {
+			for i, o := range insights.Operators {
 				want := ""
 				if !slices.Contains(c.Operators, o) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
-				for _, rest := range []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`} {
+				rests := []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`}
+				if testing.Short() { // each operator with one of them
+					rests = rests[i%len(rests):][:1]
+				}
+				for _, rest := range rests {
 					run(t, want, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s]}]%s}`, c.Name, filter, o.Word, value, rest)
 				}
 				lists := ""

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -45,11 +46,23 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	return n
 }
 
-func init() {
-	// In short mode rapid draws a fifth of this number, 400. The engine takes nearly all of the time.
-	if err := flag.Set("rapid.checks", "2000"); err != nil {
+// TestMain sets how many cases rapid draws: 2,000 in the long form, and in the short form 50, of which the engine takes
+// nearly all of the time. The flag -rapid.checks wins.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	checks := "2000"
+	if testing.Short() {
+		checks = "250" // rapid draws a fifth of it
+	}
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "rapid.checks" {
+			checks = f.Value.String()
+		}
+	})
+	if err := flag.Set("rapid.checks", checks); err != nil {
 		panic(err)
 	}
+	os.Exit(m.Run())
 }
 
 // TestDifferential compares random requests over random events with the naive evaluator. Both return the same rows in

@@ -11,13 +11,13 @@ import (
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
-	fill(t, conn, testSite, 2_000_000)
+	fillRaw(t, conn, testSite, 400_000)
 	body := []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`)
-	x, err := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 }).Explain(t.Context(), Aggregate, testSite, body, testNow)
+	x, err := newService(conn, func(c *Config) { c.MaxMemory = 12 << 20 }).Explain(t.Context(), Aggregate, testSite, body, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.Statements) != 2 || x.Statements[0].Err == nil || x.Statements[1].Err != nil || x.Statements[1].RowsRead != 2_000_000 || x.Statements[1].Rows != 1 {
+	if len(x.Statements) != 2 || x.Statements[0].Err == nil || x.Statements[1].Err != nil || x.Statements[1].RowsRead != 400_000 || x.Statements[1].Rows != 1 {
 		t.Errorf("%+v", x.Statements)
 	}
 	var text bytes.Buffer
@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"PLAN\n  site: site_1\n", "STATEMENT 1, of raw: ", "uniqExact(visitor)", "FAILED: ", "STATEMENT 2, of raw: ", "2000000 rows read, 1 rows", "uniqCombined64(19)(visitor)",
+		"PLAN\n  site: site_1\n", "STATEMENT 1, of raw: ", "uniqExact(visitor)", "FAILED: ", "STATEMENT 2, of raw: ", "400000 rows read, 1 rows", "uniqCombined64(19)(visitor)",
 		`p0 String = "site_1"`, "ANSWER: ", "Octavo-Result: approximate", "Octavo-Error-Bound: 1%",
 	} {
 		if !strings.Contains(text.String(), want) {

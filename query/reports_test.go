@@ -170,8 +170,8 @@ func FuzzReports(f *testing.F) {
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
-	fill(t, conn, testSite, 500_000)
-	service := newService(conn, func(c *Config) { c.MaxMemory = 24 << 20 })
+	fillRaw(t, conn, testSite, 200_000)
+	service := newService(conn, func(c *Config) { c.MaxMemory = 10 << 20 })
 	for _, body := range []string{
 		`{"range":"last30Days","select":[{"column":"bounceRate"},{"column":"visitorsCount"}]}`,
 		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
@@ -188,7 +188,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
 	} {
 		var answers [2]string
-		for i, memory := range []uint64{110 << 20, 1 << 30} {
+		for i, memory := range []uint64{50 << 20, 1 << 30} {
 			x, err := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = memory, 2 }).Explain(t.Context(), Aggregate, testSite, []byte(body), testNow)
 			if err != nil || len(x.Statements) != 2-i {
 				t.Errorf("%s with %d bytes: %d statements, %v", body, memory, len(x.Statements), err)

@@ -62,7 +62,7 @@ func earlier() []insights.Event {
 	return events
 }
 
-func execute(t *testing.T, conn driver.Conn, statement string) {
+func execute(t testing.TB, conn driver.Conn, statement string) {
 	t.Helper()
 	if err := conn.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
