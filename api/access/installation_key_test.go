@@ -38,10 +38,12 @@ func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 			for range 10 {
 				codes[schema.AsError(claim(g, netip.MustParseAddr(visitor), now)).Code]++
 			}
-			if codes[schema.CodeTooManyRequests] != 6 || codes[schema.CodeUnauthorized] != 0 { // a burst of two seconds' worth
+			// The burst is two seconds' worth.
+			if codes[schema.CodeTooManyRequests] != 6 || codes[schema.CodeUnauthorized] != 0 {
 				t.Errorf("%v, want 4 queries that fail and 6 refusals for too many", codes)
 			}
-			if err := claim(g, netip.MustParseAddr("198.51.100.2"), now); schema.IsCode(err, schema.CodeTooManyRequests) {
+			other := netip.MustParseAddr("198.51.100.2")
+			if err := claim(g, other, now); schema.IsCode(err, schema.CodeTooManyRequests) {
 				t.Errorf("another address: %v", err)
 			}
 		})
