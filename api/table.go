@@ -30,10 +30,11 @@ import (
 
 // table is the contract: a line per domain, each with its own rows.
 func table(d Deps, v view.Presenter) frame.Table {
+	files := tracker.Files()
 	return frame.Join(
 		frame.Table{
 			Vocabularies: []rules.Vocabulary{sharedVocabulary, reachable(d.Outbound), mergerules.Vocabulary},
-			Files:        tracker.Files(),
+			Files:        files,
 		},
 		orgs.Table(d.Store, v, d.Resolver, d.SSO),
 		sites.Table(d.Store, v, d.Resolver, d.FrontEnds),
@@ -41,7 +42,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		apps.Table(d.Store, v),
 		dashboard.Table(d.Store, v.URLs),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Metrics, d.Store, v.URLs,
-			tracker.Files(), d.Outbound),
+			files, d.Outbound),
 	)
 }
 

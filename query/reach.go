@@ -77,7 +77,7 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 		return broken(err)
 	}
 	r.where, r.shared = where, true
-	if r.ranges, r.zone, err = readRanges(v.Ranges, v.Timezone, r.now); err != nil {
+	if r.ranges, r.zone, err = readRanges(v.Ranges, v.Timezone); err != nil {
 		return broken(err)
 	}
 	if len(r.ranges) > 0 {
@@ -188,13 +188,13 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 }
 
 // CheckRanges refuses ranges that are no list of ranges of requests, and an unknown time zone.
-func CheckRanges(ranges []byte, timezone string, now time.Time) error {
-	_, _, err := readRanges(ranges, timezone, now)
+func CheckRanges(ranges []byte, timezone string) error {
+	_, _, err := readRanges(ranges, timezone)
 	return err
 }
 
 // readRanges reads the ranges of a view.
-func readRanges(ranges []byte, timezone string, now time.Time) (list []rangeRequest, zone *time.Location, err error) {
+func readRanges(ranges []byte, timezone string) (list []rangeRequest, zone *time.Location, err error) {
 	if timezone == "" {
 		timezone = time.UTC.String()
 	}
@@ -212,7 +212,7 @@ func readRanges(ranges []byte, timezone string, now time.Time) (list []rangeRequ
 		return r.array(MaxViewRanges, func(i int) error {
 			one, err := r.timeRange(nth(name, i), Presets())
 			if err == nil {
-				err = one.check(nth(name, i), now, zone)
+				err = one.check(nth(name, i), zone)
 			}
 			list = append(list, one)
 			return err
@@ -222,7 +222,7 @@ func readRanges(ranges []byte, timezone string, now time.Time) (list []rangeRequ
 }
 
 // check refuses a range that names no times.
-func (r rangeRequest) check(path string, now time.Time, zone *time.Location) (err error) {
+func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	switch {
 	case r.from != nil:
 		_, _, err = r.given(path, zone)

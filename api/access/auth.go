@@ -126,18 +126,17 @@ func loadCounted[K comparable, V any](
 
 // stored finds the session of a token in the store.
 func (g *Guard) stored(ctx context.Context, hash schema.TokenHash) (*Session, error) {
-	principal, err := g.store.Authenticate(ctx, hash)
+	return g.session(g.store.Authenticate(ctx, hash))
+}
+
+// session returns the session of a principal that was found. All sessions of a token share its rates.
+func (g *Guard) session(principal store.Principal, err error) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.session(principal), nil
-}
-
-// session returns the session of a principal. All sessions of a token share its rates.
-func (g *Guard) session(principal store.Principal) *Session {
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
 	s.touched.Store(principal.LastUsedAt.Unix())
-	return s
+	return s, nil
 }
 
 // BearerToken extracts the token from an Authorization header; the scheme is case-insensitive (RFC 9110, 11.1).

@@ -86,7 +86,6 @@ func (g *Guard) browser(ctx context.Context, p Presented, ip netip.Addr, now tim
 		return g.recent(s, err, ip, now)
 	}
 	return g.load(ctx, hash, ip, now, func(ctx context.Context) (*Session, error) {
-		principal, err := g.store.AuthenticateBrowser(ctx, hash)
-		return g.session(principal), err
+		return g.session(g.store.AuthenticateBrowser(ctx, hash))
 	})
 }

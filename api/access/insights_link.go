@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -11,39 +10,27 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// InsightsSessions makes and reads the tokens of sessions of share links. Its key is read once.
-type InsightsSessions struct {
-	store *store.Store
-	key   atomic.Pointer[[]byte]
-}
+// InsightsSessions makes and reads the tokens of sessions of share links.
+type InsightsSessions struct{ key installationKey }
 
 // NewInsightsSessions builds InsightsSessions; it reads the key when it is needed.
-func NewInsightsSessions(st *store.Store) *InsightsSessions { return &InsightsSessions{store: st} }
+func NewInsightsSessions(st *store.Store) *InsightsSessions {
+	return &InsightsSessions{installationKey{find: st.InsightsSessionsKey}}
+}
 
 // Make returns the token of a session.
 func (s *InsightsSessions) Make(ctx context.Context, t schema.InsightsSessionToken) (string, error) {
-	key, err := s.read(ctx)
+	key, err := s.key.Read(ctx)
 	if err != nil {
 		return "", err
 	}
 	return t.Sign(key), nil
 }
 
-func (s *InsightsSessions) read(ctx context.Context) ([]byte, error) {
-	if known := s.key.Load(); known != nil {
-		return *known, nil
-	}
-	key, err := s.store.InsightsSessionsKey(ctx)
-	if err == nil {
-		s.key.Store(&key)
-	}
-	return key, err
-}
-
 // insightsLink finds the session of a share link by its token. A made-up token costs no query. All sessions of a link
 // share the limits of one token, because everybody can open more of them.
 func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, now time.Time) (*Session, error) {
-	key, err := g.insightsSessions.read(ctx)
+	key, err := g.readKey(ctx, &g.insightsSessions.key, ip, now)
 	if err != nil {
 		return nil, err
 	}

@@ -3,32 +3,18 @@ package access
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// KeySecret is the secret that the texts of publishable keys are made with. It is read once.
-type KeySecret struct {
-	store *store.Store
-	value atomic.Pointer[[]byte]
-}
+// KeySecret is the secret that the texts of publishable keys are made with.
+type KeySecret struct{ installationKey }
 
 // NewKeySecret builds a KeySecret; it reads the secret when it is needed.
-func NewKeySecret(st *store.Store) *KeySecret { return &KeySecret{store: st} }
-
-// Read returns the secret.
-func (k *KeySecret) Read(ctx context.Context) ([]byte, error) {
-	if known := k.value.Load(); known != nil {
-		return *known, nil
-	}
-	secret, err := k.store.PublishableKeysSecret(ctx)
-	if err == nil {
-		k.value.Store(&secret)
-	}
-	return secret, err
+func NewKeySecret(st *store.Store) *KeySecret {
+	return &KeySecret{installationKey{find: st.PublishableKeysSecret}}
 }
 
 // PublishableKey is a text of a publishable key that works, as a node caches it.
@@ -73,18 +59,9 @@ func (g *Guard) AdmitKey(ctx context.Context, path PathParams, c *Caller) error 
 }
 
 func (g *Guard) loadKey(ctx context.Context, text string, c *Caller) (*PublishableKey, error) {
-	known := g.keySecret.value.Load() != nil
-	if !known { // Reading the secret is a query.
-		if err := g.addresses.takeWrongToken(c.IP, c.Now); err != nil {
-			return nil, err
-		}
-	}
-	secret, err := g.keySecret.Read(ctx)
+	secret, err := g.readKey(ctx, &g.keySecret.installationKey, c.IP, c.Now)
 	if err != nil {
 		return nil, err
-	}
-	if !known {
-		g.addresses.giveBackWrongToken(c.IP)
 	}
 	id, generation, made := schema.ReadPublishableKey(secret, text)
 	if !made {

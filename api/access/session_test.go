@@ -70,6 +70,31 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
+// TestWrongCookiesKeepNothing checks that a cookie without a session takes no place among the rates of tokens, neither
+// refused nor while the store is down.
+func TestWrongCookiesKeepNothing(t *testing.T) {
+	t.Parallel()
+	st, _, auth := guarded(t, time.Minute)
+	ask := func() error {
+		cookie := Presented{
+			Cookie: []byte(schema.NewToken()),
+			Page:   PageOrigin{Marker: []byte("1"), Host: []byte("h"), FetchSite: []byte("same-origin")},
+		}
+		_, err := auth.Authenticate(t.Context(), cookie, netip.Addr{}, time.Now())
+		return err
+	}
+	if err := ask(); !schema.IsCode(err, schema.CodeUnauthorized) {
+		t.Errorf("an unknown cookie: %v", err)
+	}
+	st.Stop()
+	if err := ask(); err == nil || schema.IsCode(err, schema.CodeUnauthorized) {
+		t.Errorf("a cookie that cannot be looked up: %v", err)
+	}
+	if kept := auth.rates.tokens.Keys(); len(kept) > 0 {
+		t.Errorf("rates of %q are kept", kept)
+	}
+}
+
 // TestLastUseIsRecorded checks that a token's use is written to the database once for many requests.
 func TestLastUseIsRecorded(t *testing.T) {
 	t.Parallel()

@@ -87,6 +87,29 @@ func TestDocsByKeyboard(t *testing.T) {
 	b.quiet()
 }
 
+// TestDocsSearchRecovers has a search index that does not come at first: no answer, an error, and no JSON. The page
+// says so, and the next letter finds the operation.
+func TestDocsSearchRecovers(t *testing.T) {
+	t.Parallel()
+	chromium(t)
+	h := apitest.New(t)
+	b := newTab(t)
+	for _, broken := range []string{
+		"Promise.reject(new TypeError('no network'))", "Promise.resolve(new Response('[]', {status: 503}))",
+		"Promise.resolve(new Response('<html>'))",
+	} {
+		b.open(h.Base+"/docs", "#find")
+		b.until("(window.send = window.fetch, window.fetch = () => " + broken + ")")
+		b.press("/funne")
+		b.until("document.querySelector('#found .none')?.textContent.startsWith('The search did not load')")
+		b.until("document.querySelector('.count').textContent.startsWith('The search did not load')")
+		b.until("window.fetch = window.send")
+		b.press("l")
+		b.until("document.querySelector('#found [aria-selected=\"true\"]')?.textContent.includes('Funnel')")
+	}
+	b.quiet()
+}
+
 // TestDocsAccessible checks pages of each kind: they fit the screen, and the rules of axe find nothing, light and dark,
 // on a desk and on a phone.
 func TestDocsAccessible(t *testing.T) {

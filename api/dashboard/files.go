@@ -25,10 +25,6 @@ var icon []byte
 //go:embed src/index.html
 var index string
 
-// policy lets the page load its own files and call its own server, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
-
 // Table returns the page, its files, and the sessions of its readers.
 func Table(st *store.Store, urls schema.URLs) frame.Table {
 	return frame.Table{Operations: sessionOperations(newSessions(st, urls)), Files: files(urls.Base())}
@@ -57,7 +53,7 @@ func files(base string) []frame.Static {
 		page = strings.ReplaceAll(page, "{"+asset.name+"}", html.EscapeString(prefix+path))
 	}
 	document := frame.NewStatic("/", "text/html; charset=utf-8", []byte(page))
-	document.Policy = policy
+	document.Policy = frame.OwnPagePolicy
 	return append(all, document)
 }
 

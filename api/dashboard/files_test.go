@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/octavo-docs/octavo/api/frame"
 )
 
 // named matches the paths of the page's files.
@@ -33,7 +35,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %s", base, page)
 		}
 	}
-	if strings.Contains(policy, "unsafe") || !strings.HasPrefix(policy, "default-src 'none';") {
+	if policy := frame.OwnPagePolicy; strings.Contains(policy, "unsafe") ||
+		!strings.HasPrefix(policy, "default-src 'none';") {
 		t.Error(policy)
 	}
 }

@@ -23,10 +23,6 @@ const (
 // level.
 const brotliLevel = 7
 
-// policy lets a page load its own files and call the service, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
 // Pages returns the pages of a table. describe returns its OpenAPI document.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
 	// The server fills the rows of its own table, and a page shows only what a row says.
@@ -129,7 +125,7 @@ func build(table frame.Table, describe func() ([]byte, error)) (map[string]frame
 	files := map[string]frame.Static{}
 	add := func(path, media string, content []byte) {
 		files[path] = frame.Static{
-			Path: path, Media: media, Plain: content, Policy: policy,
+			Path: path, Media: media, Plain: content, Policy: frame.OwnPagePolicy,
 			Compressed: sync.OnceValue(func() frame.Compressed { return frame.Compress(content, brotliLevel) }),
 		}
 	}

@@ -13,8 +13,7 @@ type example struct {
 	Query string         `json:"query"`
 	Body  jsontext.Value `json:"body"`
 	// Form is a body that browsers post.
-	Form   string `json:"form"`
-	Status int    `json:"status"`
+	Form string `json:"form"`
 	// Media is the media type of the answer.
 	Media  string         `json:"media"`
 	Answer jsontext.Value `json:"answer"`

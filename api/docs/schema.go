@@ -29,8 +29,7 @@ type described struct {
 		Schema   *jsonSchema `json:"schema"`
 	} `json:"parameters"`
 	RequestBody *struct {
-		Required bool `json:"required"`
-		Content  map[string]struct {
+		Content map[string]struct {
 			Schema *jsonSchema `json:"schema"`
 		} `json:"content"`
 	} `json:"requestBody"`

@@ -33,6 +33,10 @@ type Static struct {
 // Compressed are the compressed forms of a file.
 type Compressed struct{ Brotli, Gzip []byte }
 
+// OwnPagePolicy is the Policy of a page that loads its own files and calls its own server, and nothing else.
+const OwnPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+
 const (
 	keepFixed = "public, max-age=31536000, immutable"
 	keepHour  = "public, max-age=3600"

@@ -238,8 +238,7 @@ func (h *annotations) resource(
 		Object: "insights-annotation", ID: row.ID, Kind: row.Kind, At: row.At.UTC(), Text: row.Text,
 		Space: schema.Or(row.SpaceID, ""), Path: schema.Or(row.Path, ""),
 		ChangeRequest: schema.Or(row.ChangeRequestID, ""), CreatedAt: row.CreatedAt.UTC(),
-		URLs: schema.LocationURLs{Location: h.view.URLs.API("orgs", c.EventSite.OrganizationID, "sites", row.SiteID,
-			"insights", "annotations", row.ID)},
+		URLs: locationOf(h.view.URLs, c, "annotations", row.ID),
 	}
 	if row.Day.Valid {
 		a.Date = row.Day.Time.Format(time.DateOnly)

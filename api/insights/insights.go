@@ -88,6 +88,14 @@ func Table(
 
 const insightsBase = "/orgs/{organizationId}/sites/{siteId}/insights"
 
+// locationOf returns the address of an object of a site's insights.
+func locationOf(urls schema.URLs, c *access.Caller, kind, id string) schema.LocationURLs {
+	site := c.EventSite
+	return schema.LocationURLs{
+		Location: urls.API("orgs", site.OrganizationID, "sites", site.SiteID, "insights", kind, id),
+	}
+}
+
 func insightsOperations(h *siteInsights) []frame.Operation {
 	const base = insightsBase
 	return []frame.Operation{

@@ -73,13 +73,13 @@ func (h *installations) check(
 	ctx context.Context, c *access.Caller, r *installationRequest,
 ) (schema.InstallationCheck, error) {
 	site := c.EventSite.SiteID
-	if err := h.rates.take(site, c.Now); err != nil {
-		return schema.InstallationCheck{}, err
-	}
 	if !h.room.TryAcquire(1) {
 		return schema.InstallationCheck{}, schema.TooManyRequests("too many pages are being checked", checkEvery)
 	}
 	defer h.room.Release(1)
+	if err := h.rates.take(site, c.Now); err != nil { // A check that finds no room costs the site nothing.
+		return schema.InstallationCheck{}, err
+	}
 	bounded, cancel := context.WithTimeout(ctx, pagecheck.Total)
 	defer cancel()
 	page, problem := h.load(bounded, *r.Body.URL)

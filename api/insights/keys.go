@@ -193,9 +193,7 @@ func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.Pu
 		Key:      schema.PublishableKeyText(secret, row.ID, int(row.Generation)),
 		DailyCap: int(row.DailyCap), RespectGPC: row.RespectGpc, Generation: int(row.Generation),
 		CreatedAt: row.CreatedAt.UTC(),
-		URLs: schema.LocationURLs{
-			Location: h.urls.API("orgs", c.EventSite.OrganizationID, "sites", row.SiteID, "insights", "keys", row.ID),
-		},
+		URLs:      locationOf(h.urls, c, "keys", row.ID),
 	}
 	if ends := row.PreviousEndsAt; ends != nil && c.Now.Before(*ends) {
 		key.PreviousUntil = schema.UTC(ends)

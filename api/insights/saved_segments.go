@@ -128,7 +128,7 @@ func (h *savedSegments) get(ctx context.Context, c *access.Caller, r *segmentReq
 	return h.resource(c, row), err
 }
 
-// changeable returns a segment that the caller may change.
+// changeable refuses a segment that the caller may not change.
 func (h *savedSegments) changeable(ctx context.Context, c *access.Caller, id string) error {
 	row, err := h.store.Sites.SavedSegment(ctx, c.EventSite.SiteID, c.Principal.UserID, id)
 	if err == nil && row.OwnerID == nil {
@@ -181,7 +181,6 @@ func (h *savedSegments) resource(c *access.Caller, row sites.SavedSegment) schem
 	return schema.SavedSegment{
 		Object: "saved-segment", ID: row.ID, Name: row.Name, Scope: scope, Where: listOr([]byte(row.Filters)),
 		CreatedBy: postgres.Deref(row.CreatedBy), CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-		URLs: schema.LocationURLs{Location: h.urls.API(
-			"orgs", c.EventSite.OrganizationID, "sites", row.SiteID, "insights", "saved-segments", row.ID)},
+		URLs: locationOf(h.urls, c, "saved-segments", row.ID),
 	}
 }

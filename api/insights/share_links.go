@@ -116,25 +116,28 @@ func (h *shareLinks) create(
 	n := sites.NewInsightsShareLink{
 		Name: *r.Body.Name, Filters: string(r.Body.Where), Segments: append([]string{}, r.Body.Segments...),
 		Ranges: string(r.Body.Ranges), Timezone: schema.Or(r.Body.Timezone, time.UTC.String()),
-		ExpiresAt: endsIn(c.Now, r.Body.ExpiresIn),
-	}
-	if c.Principal.UserID != "" {
-		n.Creator = &c.Principal.UserID
+		ExpiresAt: endsIn(c.Now, r.Body.ExpiresIn), Creator: &c.Principal.UserID,
 	}
 	if err := h.check(ctx, c, n.Filters, n.Segments, n.Ranges, n.Timezone); err != nil {
 		return schema.InsightsShareLink{}, err
 	}
-	if r.Body.Password != nil {
-		hash, err := h.passwords.hash(ctx, *r.Body.Password)
-		if err != nil {
-			return schema.InsightsShareLink{}, err
-		}
-		n.Password = &hash
+	var err error
+	if n.Password, err = h.hashed(ctx, r.Body.Password); err != nil {
+		return schema.InsightsShareLink{}, err
 	}
 	secret, row, err := h.store.Sites.CreateInsightsShareLink(ctx, c.EventSite.SiteID, n)
 	link := h.resource(c, row)
 	link.Secret = secret
 	return link, err
+}
+
+// hashed returns the hash of a password, or nil without one.
+func (h *shareLinks) hashed(ctx context.Context, password *string) (*string, error) {
+	if password == nil {
+		return nil, nil
+	}
+	hash, err := h.passwords.hash(ctx, *password)
+	return &hash, err
 }
 
 // check refuses a part of the insights that no query could be narrowed to.
@@ -153,7 +156,7 @@ func (h *shareLinks) check(
 			return err
 		}
 	}
-	return query.CheckRanges([]byte(ranges), timezone, c.Now)
+	return query.CheckRanges([]byte(ranges), timezone)
 }
 
 type linkRequest struct {
@@ -201,12 +204,8 @@ func (h *shareLinks) update(
 		return schema.InsightsShareLink{}, err
 	}
 	change.Password.Set = r.Body.Password.Set
-	if password := r.Body.Password.Value; password != nil {
-		hash, err := h.passwords.hash(ctx, *password)
-		if err != nil {
-			return schema.InsightsShareLink{}, err
-		}
-		change.Password.Value = &hash
+	if change.Password.Value, err = h.hashed(ctx, r.Body.Password.Value); err != nil {
+		return schema.InsightsShareLink{}, err
 	}
 	row, err := h.store.Sites.UpdateInsightsShareLink(ctx, c.EventSite.SiteID, r.ID, change)
 	return h.resource(c, row), err
@@ -221,7 +220,6 @@ func (h *shareLinks) resource(c *access.Caller, row sites.InsightsShareLink) sch
 		Object: "insights-share-link", ID: row.ID, Name: row.Name, Password: row.Password != nil,
 		InsightsPart: partOf(*access.InsightsView(row)), CreatedBy: postgres.Deref(row.CreatedBy),
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
-		URLs: schema.LocationURLs{Location: h.urls.API(
-			"orgs", c.EventSite.OrganizationID, "sites", row.SiteID, "insights", "share-links", row.ID)},
+		URLs: locationOf(h.urls, c, "share-links", row.ID),
 	}
 }

@@ -108,7 +108,6 @@ func (h *insightsTokens) resource(c *access.Caller, row store.Token) schema.Insi
 	return schema.InsightsToken{
 		Object: "insights-token", ID: row.ID, Name: row.Name, CreatedAt: row.CreatedAt.UTC(),
 		ExpiresAt: schema.UTC(row.ExpiresAt), LastUsedAt: schema.UTC(row.LastUsedAt),
-		URLs: schema.LocationURLs{Location: h.urls.API(
-			"orgs", c.EventSite.OrganizationID, "sites", c.EventSite.SiteID, "insights", "tokens", row.ID)},
+		URLs: locationOf(h.urls, c, "tokens", row.ID),
 	}
 }

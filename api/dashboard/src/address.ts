@@ -40,7 +40,7 @@ export type State = {
 
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** among returns the value if the list has it, and otherwise the list's first. */
+/** among returns the value if the list has it, and otherwise the other. */
 function among<T extends string>(list: readonly T[], value: string | null, otherwise: T): T {
   return list.find((one) => one === value) ?? otherwise
 }
@@ -118,7 +118,7 @@ export function go(change: Partial<State>) {
   state.value = next
 }
 
-/** everywhere is the part of a state that is about no page: what another view begins with. */
+/** elsewhere is the part of a state that is about no page: what another view begins with. */
 export const elsewhere = { page: '', tab: 'read', sort: '', filters: [] } satisfies Partial<State>
 
 /** next returns the value after another in a list, and the first after the last. */

@@ -35,7 +35,9 @@ export async function arrive(): Promise<string | undefined> {
     if (link) await call('o/session/link', { method: 'POST', body: { link } })
     else return await signIn((await call<{ token: string }>('v1/sso/token', { method: 'POST', body: { code } })).token)
   } catch (fault) {
-    return fault instanceof Refusal && fault.status === 0 ? texts.offline : texts.linkUsed
+    const status = fault instanceof Refusal ? fault.status : -1
+    if (status === 0) return texts.offline
+    return status === 429 || status >= 500 ? texts.failed(status) : texts.linkUsed
   }
   return undefined
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 Object.assign(globalThis, {
   location: { search: '', pathname: '/' },
   addEventListener: () => {},
-  history: { pushState: () => {} },
+  history: { pushState: () => {}, replaceState: () => {} },
 })
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT', 'en-GB'] }, configurable: true })
 
@@ -171,4 +171,24 @@ assert.equal(intervalOf({ from: '2026-01-01', to: '2026-12-31' }), 'week')
 // Filters of one column are one condition, and a page or another.
 const both = queries({ ...usual, filters: ['/a', '/b'].map((value) => ({ column: 'urlPath', not: false, value })) })
 assert.deepEqual(both.views.where.at(-1), { column: 'urlPath', operator: 'in', values: ['/a', '/b'] })
+// A link that was used is told apart from a server that cannot answer now.
+const { arrive } = await import('../src/session')
+const { texts: words } = await import('../src/texts')
+for (const [status, want] of [
+  [200, undefined],
+  [400, words.linkUsed],
+  [401, words.linkUsed],
+  [403, words.linkUsed],
+  [429, words.failed(429)],
+  [500, words.failed(500)],
+  [503, words.failed(503)],
+  [0, words.offline],
+] as const) {
+  for (const place of [{ hash: '#in=secret', search: '' }, { hash: '', search: '?code=c' }]) {
+    Object.assign(location, place)
+    globalThis.fetch = () =>
+      status ? Promise.resolve(new Response('{}', { status })) : Promise.reject(new TypeError('no network'))
+    assert.equal(await arrive(), want, `${status} ${JSON.stringify(place)}`)
+  }
+}
 console.log('ok')

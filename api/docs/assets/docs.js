@@ -16,7 +16,14 @@ let index;
 let chosen = -1;
 field.closest('.find').hidden = false;
 
-const load = () => (index ??= fetch(`${docs}/search.json`).then((answer) => answer.json()));
+/** load returns the index. A failure is forgotten, so the next call asks again. */
+const load = () =>
+    (index ??= fetch(`${docs}/search.json`)
+        .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.statusText))))
+        .catch((fault) => {
+            index = undefined;
+            throw fault;
+        }));
 
 /** How well an entry fits the words: 0 if a word is missing. Names count more than paths, and paths more than texts. */
 const fit = (entry, words) => {
@@ -63,7 +70,11 @@ const search = async () => {
         close();
         return;
     }
-    const all = await load();
+    let nothing = 'Nothing found. “All operations” lists every path.';
+    const all = await load().catch(() => {
+        nothing = 'The search did not load. The next letter tries again.';
+        return [];
+    });
     const best = all
         .map((entry) => [fit(entry, words), entry])
         .filter(([points]) => points > 0)
@@ -82,11 +93,9 @@ const search = async () => {
             return item;
         }),
     );
-    count.textContent = best.length === 0 ? 'Nothing found' : `${best.length} found`;
+    count.textContent = best.length === 0 ? nothing : `${best.length} found`;
     if (best.length === 0) {
-        list.append(
-            make('li', { className: 'none', role: 'option' }, 'Nothing found. “All operations” lists every path.'),
-        );
+        list.append(make('li', { className: 'none', role: 'option' }, nothing));
     }
     list.hidden = false;
     field.ariaExpanded = 'true';
@@ -104,7 +113,7 @@ const go = (item) => {
         .focus({ preventScroll: true });
 };
 
-field.addEventListener('focus', load);
+field.addEventListener('focus', () => load().catch(() => {})); // The search tells of a failure.
 field.addEventListener('input', search);
 field.addEventListener('blur', close);
 field.addEventListener('keydown', (event) => {

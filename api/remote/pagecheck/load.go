@@ -18,8 +18,8 @@ import (
 
 // The bounds of a check. The caller waits for it.
 const (
-	// Whole is the time of a request. Total is the time of a check.
-	Whole        = 5 * time.Second
+	// whole is the time of a request. Total is the time of a check.
+	whole        = 5 * time.Second
 	Total        = 15 * time.Second
 	maxRedirects = 5
 	maxPage      = 2 << 20
@@ -39,16 +39,9 @@ type Client struct {
 // New builds a Client and opens nothing.
 func New(guard *outbound.Guard) *Client {
 	return &Client{http: guard.Client(outbound.Limits{
-		TLS: Whole, Headers: Whole, Whole: Whole, Redirects: maxRedirects, WireBytes: maxWire, Bytes: maxWire,
+		TLS: whole, Headers: whole, Whole: whole, Redirects: maxRedirects, WireBytes: maxWire, Bytes: maxWire,
 	})}
 }
-
-// Problem is why a page could not be read. Its text is for users.
-type Problem struct{ text string }
-
-func (p *Problem) Error() string { return p.text }
-
-func problem(format string, values ...any) error { return &Problem{fmt.Sprintf(format, values...)} }
 
 // Load loads a page. Its errors are for users: see outbound.Explain.
 func (c *Client) Load(ctx context.Context, address string) (*Page, error) {
@@ -59,20 +52,20 @@ func (c *Client) Load(ctx context.Context, address string) (*Page, error) {
 	}
 	defer func() { _ = response.Body.Close() }() // What was read is read.
 	if response.StatusCode != http.StatusOK {
-		return nil, problem("the page answers with the status %d", response.StatusCode)
+		return nil, fmt.Errorf("the page answers with the status %d", response.StatusCode)
 	}
 	kind := response.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(kind)
 	if err != nil || media != "text/html" && media != "application/xhtml+xml" {
-		return nil, problem("the page is no HTML")
+		return nil, errors.New("the page is no HTML")
 	}
 	body, err := charset.NewReader(response.Body, kind)
 	if err != nil {
-		return nil, explain(err)
+		return nil, outbound.Explain(err)
 	}
 	text, err := readText(body, maxPage)
 	if err != nil {
-		return nil, explain(err)
+		return nil, outbound.Explain(err)
 	}
 	page := readPage(response.Request.URL, text)
 	for _, value := range response.Header.Values("Content-Security-Policy") {
@@ -89,11 +82,11 @@ func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
 	}
 	defer func() { _ = response.Body.Close() }() // What was read is read.
 	if response.StatusCode != http.StatusOK {
-		return "", problem("%s answers with the status %d", address.Host, response.StatusCode)
+		return "", fmt.Errorf("%s answers with the status %d", address.Host, response.StatusCode)
 	}
 	text, err := readText(response.Body, maxScript)
 	if err != nil {
-		return "", explain(err)
+		return "", outbound.Explain(err)
 	}
 	return text, nil
 }
@@ -118,7 +111,7 @@ func (c *Client) send(
 ) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return nil, problem("the address cannot be read")
+		return nil, errors.New("the address cannot be read")
 	}
 	request.Header.Set("Accept", accept)
 	request.Header.Set("User-Agent", "Mozilla/5.0 (compatible; Octavo installation check)")
@@ -128,15 +121,7 @@ func (c *Client) send(
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, explain(err)
+		return nil, outbound.Explain(err)
 	}
 	return response, nil
-}
-
-// explain makes an error fit for users.
-func explain(err error) error {
-	if known, ok := errors.AsType[*Problem](err); ok {
-		return known
-	}
-	return outbound.Explain(err)
 }
