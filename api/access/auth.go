@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// touchEvery is how often the use of one token is recorded, in seconds.
-const touchEvery = 60
+// touchEvery is how often the use of one token is recorded.
+const touchEvery = time.Minute
 
-// Session is a cached principal. touched is the Unix time when its use was last queued for recording, and the only field that
-// changes.
+// Session is a cached principal. touched is when its use was last queued for recording, as schema.Elapsed gives it, and
+// the only field that changes.
 type Session struct {
 	Principal store.Principal
 	// Reader is set for site tokens.
@@ -90,7 +90,8 @@ func (g *Guard) used(s *Session, err error, now time.Time) (*Session, error) {
 	if s.Reader != nil || s.Principal.Integration != "" {
 		return s, nil // The store has no row for the token, or the token is too short-lived for a last use.
 	}
-	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
+	at, last := schema.Elapsed(now), s.touched.Load()
+	if at-last >= int64(touchEvery) && s.touched.CompareAndSwap(last, at) {
 		g.uses.record(s.Principal.TokenID)
 	}
 	return s, nil
@@ -135,7 +136,11 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	s.touched.Store(principal.LastUsedAt.Unix())
+	// LastUsedAt is a date: after a step of the clock it may be in the future, and the next use replaces it.
+	now := time.Now()
+	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
+		s.touched.Store(schema.Elapsed(now) - int64(ago))
+	}
 	return s, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // RateClass is a kind of use with its own limit, so that dashboards cannot use up the events' quota, or the reverse.
@@ -29,8 +31,8 @@ type rateLimit struct {
 	burst    int64
 }
 
-// tokenUse holds, per class, the theoretical arrival time of the generic cell rate algorithm: when the token would be idle again
-// if its requests had arrived evenly. A single number holds the state, and a single compare-and-swap updates it.
+// tokenUse holds, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed gives
+// it: when the token would be idle again if its requests had arrived evenly. A single number holds the state, and a single compare-and-swap updates it.
 // https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
@@ -81,15 +83,16 @@ func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	if r.interval == 0 {
 		return Allowance{}
 	}
-	interval, span := int64(r.interval), int64(r.interval)*r.burst
+	interval, span, at := int64(r.interval), int64(r.interval)*r.burst, schema.Elapsed(now)
+	idle := func(arrival int64) time.Time { return now.Add(time.Duration(arrival - at)) }
 	for {
 		arrival := use.Load()
-		next := max(arrival, now.UnixNano()) + interval
-		if over := next - now.UnixNano() - span; over > 0 {
-			return Allowance{Burst: r.burst, Idle: time.Unix(0, arrival), Wait: time.Duration(over)}
+		next := max(arrival, at) + interval
+		if over := next - at - span; over > 0 {
+			return Allowance{Burst: r.burst, Idle: idle(arrival), Wait: time.Duration(over)}
 		}
 		if use.CompareAndSwap(arrival, next) {
-			return Allowance{Burst: r.burst, Left: (span - (next - now.UnixNano())) / interval, Idle: time.Unix(0, next)}
+			return Allowance{Burst: r.burst, Left: (span - (next - at)) / interval, Idle: idle(next)}
 		}
 	}
 }

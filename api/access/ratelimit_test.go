@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
 // TestRateLimitTakesTheBurstAndThenTheRate drives the algorithm with a fake clock.
@@ -23,7 +26,7 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 				}
 				return n
 			}
-			if n++; left != 20-int64(n) && n <= 20 && use.Load() == now.Add(time.Duration(n)*limit.interval).UnixNano() {
+			if n++; left != 20-int64(n) && n <= 20 && use.Load() == schema.Elapsed(now.Add(time.Duration(n)*limit.interval)) {
 				t.Fatalf("%d left after %d", left, n)
 			}
 			if idle.Before(now) {
@@ -41,6 +44,29 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	now = now.Add(time.Hour)
 	if n := taken(); n != 20 {
 		t.Errorf("%d after an hour", n)
+	}
+}
+
+// TestRateLimitOverSteps steps the machine's clock, back and ahead: the limit neither refuses nor forgets.
+func TestRateLimitOverSteps(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{-400 * day, -time.Hour, -2 * time.Second, 2 * time.Second, time.Hour, 400 * day} {
+		limit := rateLimit{interval: time.Second / 10, burst: 20}
+		now := time.Now()
+		var use atomic.Int64
+		for range 15 {
+			limit.take(&use, now)
+		}
+		now = schematest.Stepped(t, now, by)
+		for left := int64(4); left >= 0; left-- {
+			if took := limit.take(&use, now); took.Wait != 0 || took.Left != left {
+				t.Errorf("%v: %+v, want %d left", by, took, left)
+			}
+		}
+		took := limit.take(&use, now)
+		if took.Wait != limit.interval || !took.Idle.Round(0).Equal(now.Round(0).Add(2*time.Second)) {
+			t.Errorf("%v: %+v, want to be idle after 2 s", by, took)
+		}
 	}
 }
 

@@ -198,7 +198,7 @@ func (l *edgeListener) run() {
 		if peer, ok := tcp.RemoteAddr().(*net.TCPAddr); ok {
 			conn.ip = peer.AddrPort().Addr().Unmap()
 		}
-		conn.idleSince.Store(time.Now().UnixNano())
+		conn.idleSince.Store(schema.Elapsed(time.Now()))
 		conn.waiting.Store(true)
 		if reason := l.connections.admit(conn); reason != "" {
 			l.connections.ended(reason)
@@ -268,7 +268,7 @@ type edgeConn struct {
 	counted netip.Addr
 	// waiting is true until something arrives.
 	waiting atomic.Bool
-	// idleSince is when the connection became idle, in Unix nanoseconds; 0 while it carries a request.
+	// idleSince is when the connection became idle, as schema.Elapsed gives it; 0 while it carries a request.
 	idleSince atomic.Int64
 	// unsent is the answer that the client has not read yet, if it is counted.
 	unsent atomic.Pointer[unsentAnswer]
@@ -352,7 +352,7 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 		}
 	case fasthttp.StateIdle:
 		c.listener.connections.sent(c)
-		c.idleSince.CompareAndSwap(0, time.Now().UnixNano())
+		c.idleSince.CompareAndSwap(0, schema.Elapsed(time.Now()))
 	}
 }
 

@@ -1,0 +1,88 @@
+package api_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// dates are the files that turn a time into a number of the calendar, how often, and why a step of the clock does no
+// harm. Limits, leases, caches and deadlines of a process count in schema.Elapsed, or compare times of time.Now.
+var dates = map[string]struct {
+	uses int
+	why  string
+}{
+	"api/access/daily_cap.go":                 {1, "a cap by the day of the calendar"},
+	"api/access/site_token.go":                {2, "the end of a token, and the week of its key"},
+	"api/content/exports.go":                  {1, "the end of a signed address"},
+	"api/frame/authorize.go":                  {1, "a header with a date"},
+	"api/frame/refusallog.go":                 {1, "any other second begins a new count"},
+	"api/orgs/saml_requests.go":               {2, "the end of a signed request"},
+	"api/remote/webhooks/sign.go":             {1, "the date of a signature"},
+	"api/sites/visitors.go":                   {1, "the end of a token"},
+	"cmd/engine/kafkaserver/retention.go":     {1, "deletes by the age of messages"},
+	"cmd/engine/kafkaserver/seglog/append.go": {1, "the date of a message"},
+	"ingest/erasure/job.go":                   {4, "dates of events, and the name of a statement"},
+	"ingest/erasure/list.go":                  {1, "the date up to which a site's events are deleted"},
+	"ingest/eventgen/generator.go":            {1, "dates of made-up events"},
+	"ingest/eventgen/rhythm.go":               {2, "dates of made-up events"},
+	"ingest/eventlog/batch.go":                {1, "the date of a message"},
+	"ingest/eventlog/log.go":                  {1, "partitions take turns; any order does"},
+	"ingest/eventstore/delete.go":             {2, "the date up to which events are deleted"},
+	"ingest/intake/decode.go":                 {1, "dates of events"},
+	"ingest/intake/door_decode.go":            {1, "dates of events"},
+	"ingest/intake/keys_recent.go":            {2, "the date that a key of a batch is free, of the database"},
+	"ingest/intake/salts.go":                  {1, "the day of a salt"},
+	"ingest/intake/validate_time.go":          {1, "dates of events"},
+	"ingest/sink/erased.go":                   {2, "dates of events"},
+	"ingest/sink/freshness.go":                {1, "the date up to which events are stored"},
+	"query/cursor.go":                         {2, "the date of a query's first page"},
+	"query/pages.go":                          {1, "the date of an edit"},
+	"query/pages_answer.go":                   {1, "the date of a query's first page"},
+	"query/segments_page.go":                  {1, "the date of a query's first page"},
+	"schema/insights/calendar.go":             {2, "days of a calendar"},
+	"schema/insights_session.go":              {1, "the end of a token"},
+	"store/sites/door_salts.go":               {1, "the day of a salt"},
+}
+
+// TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change with
+// the machine's clock: a step back of an hour once refused every caller for an hour.
+func TestNoDurationInWallTime(t *testing.T) {
+	t.Parallel()
+	number := regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)`)
+	found := map[string]int{}
+	for _, folder := range goFolders(t) {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			name := filepath.ToSlash(filepath.Join(folder, filepath.Base(path)))
+			if strings.HasSuffix(name, "_test.go") || ofTools.MatchString(name) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(number.FindAll(text, -1)); n > 0 {
+				found[name] = n
+			}
+		}
+	}
+	for name, n := range found {
+		if n != dates[name].uses {
+			t.Errorf("%s reads the calendar as a number %d times, and has reasons for %d", name, n, dates[name].uses)
+		}
+	}
+	for name := range dates {
+		if found[name] == 0 {
+			t.Errorf("%s needs no reason any more", name)
+		}
+	}
+}
+
+// ofTools are the folders of programs that no node runs.
+var ofTools = regexp.MustCompile(`^bench/|^cmd/gen/|^cmd/engine/enginetest/|^api/apitest/`)
