@@ -296,29 +296,6 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	}
 }
 
-// TestIndexOfLargeDocuments indexes more text than a batch takes, and more words than Postgres takes for one page.
-func TestIndexOfLargeDocuments(t *testing.T) {
-	t.Parallel()
-	st := storetest.New(t)
-	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
-	var many strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&many, "%s%d ", strings.Repeat("wörd", 12), i)
-	}
-	for i := range 3 {
-		s.do(fmt.Sprint("page Large ", i), fmt.Sprintf("unique%d %s", i, many.String()))
-	}
-	s.do("page Han", strings.Repeat("東京都は日本の首都です。一二三四五六七八九十百千万", 5000))
-	s.do("page Small", "unique3")
-	s.merge()
-	s.index()
-	for query, want := range map[string]int{"large": 3, "unique1": 1, "unique3": 1, "首都": 1} {
-		if got := s.found(query); len(got) != want {
-			t.Errorf("%s: %q", query, got)
-		}
-	}
-}
-
 // TestSearchTakesAnyText searches for arbitrary texts.
 func TestSearchTakesAnyText(t *testing.T) {
 	t.Parallel()

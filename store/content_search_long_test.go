@@ -31,6 +31,10 @@ func TestSearchFindsLongPages(t *testing.T) {
 	}
 	s.do("page Short", contenttest.Last+" and others")
 	s.merge()
+	batches := storetest.Collect(t, conn, "select (sum(octet_length(content)) / (4 << 20))::int::text from documents")
+	if batches[0] == "0" {
+		t.Error("the documents fit in one batch")
+	}
 	s.index()
 	words, chinese := strings.Fields(texts["Words"]), []rune(texts["Chinese"])
 	all := []string{"Sections @ sections", "Short @ short", "Words @ words"}
