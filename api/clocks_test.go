@@ -47,8 +47,8 @@ var dates = map[string]struct {
 	"store/sites/door_salts.go":               {1, "the day of a salt"},
 }
 
-// TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change with
-// the machine's clock: a step back of an hour once refused every caller for an hour.
+// TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change
+// with the machine's clock: a step back of an hour once refused every caller for an hour.
 func TestNoDurationInWallTime(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)`)

@@ -131,8 +131,8 @@
 // # Pages
 //
 // Lists of pages are Octavo's own. A row is a page that Config.Pages knows, or a page of a space that only events name.
-// Outside of spaces, a row is the path of the events' addresses, without a slash at its end. Events of a space without a
-// page are about no page.
+// Outside of spaces, a row is the path of the events' addresses, without a slash at its end. Events of a space without
+// a page are about no page.
 //
 //   - Conditions choose the events of the metrics, as everywhere. The other filters choose rows.
 //   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.

@@ -107,8 +107,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client: of the site's pages or segments, or of the store
-// that has them.
+// classOf returns the class of an error that is already for the client: of the site's pages or segments, or of the
+// store that has them.
 func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:

@@ -13,11 +13,13 @@ func TestExplain(t *testing.T) {
 	conn := store(t)
 	fillRaw(t, conn, testSite, 400_000)
 	body := []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`)
-	x, err := newService(conn, func(c *Config) { c.MaxMemory = 12 << 20 }).Explain(t.Context(), Aggregate, testSite, body, testNow)
+	small := newService(conn, func(c *Config) { c.MaxMemory = 12 << 20 })
+	x, err := small.Explain(t.Context(), Aggregate, testSite, body, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.Statements) != 2 || x.Statements[0].Err == nil || x.Statements[1].Err != nil || x.Statements[1].RowsRead != 400_000 || x.Statements[1].Rows != 1 {
+	if len(x.Statements) != 2 || x.Statements[0].Err == nil || x.Statements[1].Err != nil ||
+		x.Statements[1].RowsRead != 400_000 || x.Statements[1].Rows != 1 {
 		t.Errorf("%+v", x.Statements)
 	}
 	var text bytes.Buffer

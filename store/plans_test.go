@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +17,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// planRows is the number of rows in every table. With so many rows, a full table scan is never the cheapest plan.
-const planRows = 20_000
+// planRows is the number of rows in every table. With so many rows, a full table scan is never the cheapest plan. The
+// tables in planLarge have twice as many: with fewer, Postgres prefers another plan.
+const planRows = 10_000
+
+var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "site_sections", "site_spaces"}
 
 // TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index named
 // next to its query. It must never scan a whole table. It must not sort unless the query gives a reason why the sort
@@ -174,7 +178,8 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 		select tablename::text from pg_tables
 		where schemaname = 'public' and tablename not in ('goose_db_version', 'octavo_baseline')`)
 	for _, table := range tables {
-		rows, err := conn.Query(t.Context(), `
+		exec("alter table " + table + " disable trigger user")
+		described, err := conn.Query(t.Context(), `
 			select a.attname, format_type(a.atttypid, null), not a.attnotnull, exists (
 				select 1 from pg_index i where i.indrelid = a.attrelid and i.indisunique and i.indnkeyatts = 1 and i.indkey[0] = a.attnum),
 				a.attname !~ '_id$' and exists (
@@ -184,7 +189,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+		columns, err := pgx.CollectRows(described, pgx.RowToStructByPos[column])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,8 +199,12 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 			names = append(names, pgx.Identifier{c.Name}.Sanitize())
 			values = append(values, c.value(t, table, &shared))
 		}
+		rows := planRows
+		if slices.Contains(planLarge, table) {
+			rows *= 2
+		}
 		exec(fmt.Sprintf("insert into %s (%s) select %s from generate_series(1, %d) g on conflict do nothing",
-			table, strings.Join(names, ", "), strings.Join(values, ", "), planRows))
+			table, strings.Join(names, ", "), strings.Join(values, ", "), rows))
 	}
 	for _, usual := range usually {
 		exec(usual)

@@ -32,7 +32,8 @@ type rateLimit struct {
 }
 
 // tokenUse holds, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed gives
-// it: when the token would be idle again if its requests had arrived evenly. A single number holds the state, and a single compare-and-swap updates it.
+// it: when the token would be idle again if its requests had arrived evenly. A single number holds the state, and a
+// single compare-and-swap updates it.
 // https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 

@@ -26,7 +26,9 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 				}
 				return n
 			}
-			if n++; left != 20-int64(n) && n <= 20 && use.Load() == schema.Elapsed(now.Add(time.Duration(n)*limit.interval)) {
+			n++
+			full := use.Load() == schema.Elapsed(now.Add(time.Duration(n)*limit.interval))
+			if left != 20-int64(n) && n <= 20 && full {
 				t.Fatalf("%d left after %d", left, n)
 			}
 			if idle.Before(now) {
@@ -50,7 +52,8 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 // TestRateLimitOverSteps steps the machine's clock, back and ahead: the limit neither refuses nor forgets.
 func TestRateLimitOverSteps(t *testing.T) {
 	t.Parallel()
-	for _, by := range []time.Duration{-400 * day, -time.Hour, -2 * time.Second, 2 * time.Second, time.Hour, 400 * day} {
+	const hour = time.Hour
+	for _, by := range []time.Duration{-400 * day, -hour, -2 * time.Second, 2 * time.Second, hour, 400 * day} {
 		limit := rateLimit{interval: time.Second / 10, burst: 20}
 		now := time.Now()
 		var use atomic.Int64

@@ -36,8 +36,8 @@ type Config struct {
 	SegmentBytes int64
 	// Start is the first offset to keep. The owner remembers it.
 	Start int64
-	// Known is an offset that the log has reached, such as a group's committed offset. If damage took the log's end, the
-	// offsets before Known are not used again.
+	// Known is an offset that the log has reached, such as a group's committed offset. If damage took the log's end,
+	// the offsets before Known are not used again.
 	Known int64
 }
 

@@ -54,8 +54,8 @@ func TestAnUnreadableSector(t *testing.T) {
 	}
 }
 
-// TestAReadThatFails: a read fails for a reason other than damage, while the log looks for the end of damage. Nothing is
-// said to be lost, and a later read goes on.
+// TestAReadThatFails: a read fails for a reason other than damage, while the log looks for the end of damage. Nothing
+// is said to be lost, and a later read goes on.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
 	const from, to = 100_000, 600_000 // more than one read
