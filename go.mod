@@ -40,6 +40,7 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.33 // ClickHouse's compression of blocks
 	github.com/pressly/goose/v3 v3.29.0 // runs the migrations
 	github.com/prometheus/client_golang v1.25.0
+	github.com/prometheus/common v0.72.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // river on pgx
 	github.com/riverqueue/river/rivertype v0.51.1 // the words of river
@@ -94,7 +95,6 @@ require (
 	github.com/paulmach/orb v0.13.0 // indirect
 	github.com/pjbgf/sha1cd v0.7.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
-	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect

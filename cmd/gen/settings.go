@@ -18,7 +18,7 @@ overrides the environment, which overrides the file. Other commands that use the
 Units:
 
 - bytes: a number, or a number with a unit, such as ´512MiB´. The names end with ´_BYTES´.
-- duration: a number with a unit, such as ´10s´, ´5m´ or ´24h´.
+- duration: a number with a unit, such as ´10s´, ´5m´, ´24h´ or ´30d´.
 - list: values separated by commas.
 
 Every user of a machine can read its command lines. So a secret can also be read from a file: the variable with ´_FILE´
