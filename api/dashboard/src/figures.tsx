@@ -69,7 +69,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   return (
     <main id="main" aria-busy={load.busy} class={load.busy && results ? 'reloading' : ''}>
       <Toolbar />
-      <Chips />
+      <Chips panels={view.panels} />
       {head?.(results)}
       <Trouble load={load} again={() => loader.again()} />
       {results && view.empty(results) ? (

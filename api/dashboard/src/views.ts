@@ -1,13 +1,11 @@
-// The table of a site's views: a row is a view, with its queries, totals, graph and lists.
+// What a view of a site is: its queries, totals, graph and lists. The overview is here, and others in more_views.ts.
 import type { State } from './address'
 import type { PagesQuery, Query, Results } from './api'
-import { list, single } from './rows'
-import { after, pageQueries } from './page_queries'
-import { panels, type Panel } from './panels'
+import { overviewPanels, type Panel } from './panels'
 import { queries } from './queries'
-import { searchQueries } from './search_queries'
+import { single } from './rows'
 import { texts } from './texts'
-import { overviewTotals, pageTotals, searchTotals, type Total } from './totals'
+import { overviewTotals, type Total } from './totals'
 
 /** Drawn is a line of a view's graph. Its class is its colour. */
 export type Drawn = { id: 'people' | 'agents'; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
@@ -28,12 +26,14 @@ export type View = {
   nothing: (range: string) => string
 }
 
-const none = (results: Results, query: string, column: string) => {
+/** none reports that a metric of a query is known to be 0. */
+export const none = (results: Results, query: string, column: string) => {
   const result = results[query]
   return result?.status === 200 && !single<number>(result.answer, column).now
 }
 
-const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
+/** readers are people and agents over time. */
+export const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
   title: (s) => texts.graph[s.metric],
   lines: (s) => [
     {
@@ -51,39 +51,11 @@ export const overview: View = {
   ...readers,
   queries,
   totals: overviewTotals,
-  panels: panels('pages', 'sources', 'countries', 'searches', 'agents', 'feedback'),
+  panels: overviewPanels,
   empty: (r) =>
     none(r, 'people', 'peopleCount') &&
     none(r, 'people', 'sessionsCount') &&
     none(r, 'views', 'eventsCount') &&
     none(r, 'reads', 'eventsCount'),
   nothing: texts.nothing,
-}
-
-export const onePage: View = {
-  ...readers,
-  queries: pageQueries,
-  totals: pageTotals,
-  then: (s, results) => {
-    const found = results.addresses
-    const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
-    return paths.length ? after(s, paths) : {}
-  },
-  panels: panels('sources', 'before', 'after', 'pageSearches', 'links', 'comments', 'agents', 'countries', 'addresses'),
-  empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
-  nothing: texts.nobodyRead,
-}
-
-export const search: View = {
-  queries: searchQueries,
-  totals: searchTotals,
-  title: () => texts.searchGraph,
-  metrics: false,
-  lines: () => [
-    { id: 'people', name: texts.total.typed, query: 'typedSeries', column: 'eventsCount' },
-    { id: 'agents', name: texts.total.missed, query: 'missedSeries', column: 'eventsCount' },
-  ],
-  panels: panels('searched', 'searches', 'opened', 'questions', 'rated', 'searchPages'),
-  empty: (r) => none(r, 'typed', 'eventsCount') && none(r, 'asked', 'eventsCount'),
-  nothing: texts.nobodySearched,
 }

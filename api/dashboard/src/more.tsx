@@ -1,0 +1,12 @@
+// The views of a site that are not the overview. The bundle has them in a file of their own.
+import { state } from './address'
+import { Figures } from './figures'
+import { search } from './more_views'
+import { OnePage } from './one_page'
+import { Pages } from './pages'
+
+export function Views() {
+  const { site, view, page } = state.value
+  if (view === 'search') return <Figures key={site + view} view={search} />
+  return page ? <OnePage key={site + page} /> : <Pages key={site} />
+}

@@ -1,0 +1,106 @@
+// Texts of the views that are not the overview. They are a part of texts.ts that comes with these views.
+import type { Tab } from './address'
+import type { Column } from './list_queries'
+
+export const moreTexts = {
+  columns: {
+    referrer: 'Page before',
+    eventLinkTargetDomain: 'Link to',
+    eventPageFeedbackComment: 'Comment',
+  },
+
+  total: {
+    depth: 'Read to',
+    typed: 'Searches',
+    missed: 'Without a result',
+    results: 'Results opened',
+    searchers: 'People who searched',
+    asked: 'Questions',
+    answers: 'Good answers',
+  },
+  totalHints: {
+    depth: 'Mean depth of reading, of the height of the page',
+    typed: 'Search texts that were sent: while somebody types, each pause sends one',
+    missed: 'Search texts for which there was no result. Senders that count no results are left out',
+    results: 'Results of searches that were opened',
+    searchers: 'Different visitors who searched',
+    asked: 'Questions to the assistant',
+    answers: 'Answers that were rated up among all rated answers',
+  },
+  searchGraph: 'Searches',
+
+  panels: {
+    before: 'Pages before',
+    after: 'Pages after',
+    pageSearches: 'Searches on this page',
+    links: 'Links followed',
+    comments: 'Comments',
+    addresses: 'Addresses',
+    searched: 'Searches',
+    opened: 'Searches that led to a page',
+    questions: 'Questions',
+    rated: 'Ratings of answers',
+    searchPages: 'Searched from',
+  },
+  units: {
+    clicks: 'clicks',
+    comments: 'comments',
+    questions: 'times',
+  },
+  empty: {
+    before: 'Nobody came from another page of the site.',
+    after: 'Nobody went on to another page.',
+    pageSearches: 'Nobody searched from here.',
+    links: 'No link was followed.',
+    comments: 'Nobody wrote a comment.',
+    addresses: 'The page was not opened.',
+    searched: 'Nobody searched.',
+    opened: 'No result was opened.',
+    questions: 'Nobody asked.',
+    rated: 'No answer was rated.',
+    searchPages: 'Nobody searched.',
+  },
+  ownSite: 'This site',
+
+  tabs: {
+    read: 'Read',
+    never: 'Never read',
+    stale: 'Stale but read',
+    agents: 'Only agents',
+    rated: 'Low rated',
+  } satisfies Record<Tab, string>,
+  tabsOf: 'Pages that are',
+  tabHints: {
+    read: 'Pages that were opened in this range.',
+    never: 'Pages of the site’s spaces that nobody opened in this range.',
+    stale: 'Pages that are read, and that nobody has edited for 180 days.',
+    agents: 'Pages that agents read and people did not.',
+    rated: 'Pages with ratings, the worst first.',
+  } satisfies Record<Tab, string>,
+  noPages: {
+    read: 'No page was opened.',
+    never: 'Every page of the site was opened, or the site has no space.',
+    stale: 'No page that is read is that old.',
+    agents: 'People read every page that agents read.',
+    rated: 'No page was rated.',
+  } satisfies Record<Tab, string>,
+  pageColumns: {
+    title: 'Page',
+    owner: 'Last edit by',
+    editedAt: 'Edited',
+    words: 'Words',
+    eventsCount: 'Views',
+    peopleCount: 'People',
+    pageFeedbackRating: 'Helpful',
+  } satisfies Record<Column, string>,
+  editedBy: (when: string, who: string | undefined) => `edited ${when}` + (who ? ` by ${who}` : ''),
+  untitled: 'Without a title',
+  removed: 'removed',
+  morePages: 'Show more',
+  pagesShown: (shown: string, all: string) => `${shown} of ${all} pages`,
+  ofMost: (most: string) => `Of the ${most} pages that agents read most.`,
+  list: 'List of pages',
+
+  nobodyRead: (range: string) => `Nobody opened this page in ${range}.`,
+  nobodySearched: (range: string) => `Nobody searched or asked in ${range}.`,
+}
