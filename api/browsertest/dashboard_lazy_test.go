@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -22,6 +23,15 @@ func (b *tab) block(patterns ...string) {
 			return err
 		}
 		_, err := chromedp.Call(ctx, network.SetBlockedURLs, rules)
+		return err
+	}))
+}
+
+// uncached lets the tab keep no files.
+func (b *tab) uncached() {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
 		return err
 	}))
 }
@@ -54,11 +64,15 @@ func TestDashboardLazy(t *testing.T) {
 		d.until(`document.querySelector('main[aria-busy=false] .notice')?.textContent.includes('` + says + `')`)
 		d.accessible("dashboard-lazy-"+says[:6], 1280, 390)
 	}
+	d.uncached()
 	d.do(chromedp.Navigate(d.h.Base + d.overview()))
 	d.shown()
 	d.offline(true)
 	d.press("3")
 	notice("cannot be reached")
+	if says := d.text(); strings.Contains(says, "Nobody searched") {
+		t.Errorf("the page knows no figures, and says: %s", says)
+	}
 	d.offline(false)
 	d.until(`document.querySelector('[data-total=typed]')`)
 	d.shown()

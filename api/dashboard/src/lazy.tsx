@@ -1,6 +1,7 @@
 // Views that come in a file of their own, when the first of them is opened.
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { state } from './address'
 import { address, Refusal } from './api'
 import { Loader } from './load'
 import { Skeleton } from './panel'
@@ -44,7 +45,7 @@ function Waiting() {
   const load = loader.now.value
   return (
     <main id="main" aria-busy={load.busy}>
-      <Toolbar />
+      <Toolbar whose={state.value.view !== 'agents'} />
       <Trouble load={load} again={() => loader.again()} />
       {load.busy && (
         <section class="card panel">

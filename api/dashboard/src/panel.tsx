@@ -23,7 +23,11 @@ export function PanelCard({
 }) {
   const { title } = panel
   return (
-    <section class="card panel" aria-labelledby={'panel-' + panel.id} data-panel={panel.id}>
+    <section
+      class={'card panel' + (panel.lessIsGood ? ' less-is-good' : '')}
+      aria-labelledby={'panel-' + panel.id}
+      data-panel={panel.id}
+    >
       <header>
         <h2 id={'panel-' + panel.id}>{title}</h2>
         <span class="quiet unit">{panel.unit(state.value)}</span>
@@ -54,7 +58,7 @@ export function Exactness({ result }: { result: Result | undefined }) {
 }
 
 function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
-  if (!result) return busy ? <Skeleton /> : <p class="quiet none">{panel.none}</p>
+  if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.panelFailed}</p>
   if (result.status !== 200)
     return (
       <p class="quiet none">

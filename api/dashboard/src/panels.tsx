@@ -19,6 +19,8 @@ export type Panel = {
   opens?: true
   /** telling says that rows without a key say nothing by themselves. */
   telling?: true
+  /** lessIsGood says that readers are glad of small numbers. */
+  lessIsGood?: true
   name: (key: string | null) => string
   /** size is the length of a row's bar. */
   size: (value: unknown) => number
@@ -52,7 +54,7 @@ export const counted = {
   show: (value: unknown) => <span title={count(number(value))}>{brief(number(value))}</span>,
 }
 export const visitors = (s: State) => (s.who === 'people' ? texts.units.people : texts.units.events)
-const read = (s: State) =>
+export const read = (s: State) =>
   s.who === 'people' ? texts.units.views : s.who === 'agents' ? texts.units.reads : texts.units.events
 export const unit = (text: string) => () => text
 
@@ -67,7 +69,14 @@ export const overviewPanels = table(texts, [
     unit: visitors,
     name: (key) => (key ? country(key) : texts.unknownCountry),
   },
-  { id: 'searches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
+  {
+    id: 'searches',
+    column: 'eventSearchQuery',
+    lessIsGood: true,
+    name: plain,
+    ...counted,
+    unit: unit(texts.units.searches),
+  },
   {
     id: 'agents',
     column: 'agentOperator',

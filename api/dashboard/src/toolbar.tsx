@@ -5,8 +5,8 @@ import { overviewPanels, type Panel } from './panels'
 import { Choice } from './parts'
 import { texts } from './texts'
 
-/** Toolbar has what every view of a site has. A list of pages has no range before. */
-export function Toolbar({ compared = true }: { compared?: boolean }) {
+/** Toolbar has what every view of a site has. A list of pages has no range before, and agents are all of one kind. */
+export function Toolbar({ compared = true, whose = true }: { compared?: boolean; whose?: boolean }) {
   const s = state.value
   const custom = typeof s.range !== 'string'
   const [open, show] = useState(custom)
@@ -36,12 +36,14 @@ export function Toolbar({ compared = true }: { compared?: boolean }) {
           </select>
         </label>
       )}
-      <Choice
-        label={texts.who}
-        value={s.who}
-        choose={(who) => go({ who })}
-        options={whos.map((id) => [id, texts.whos[id]] as const)}
-      />
+      {whose && (
+        <Choice
+          label={texts.who}
+          value={s.who}
+          choose={(who) => go({ who })}
+          options={whos.map((id) => [id, texts.whos[id]] as const)}
+        />
+      )}
     </div>
   )
 }

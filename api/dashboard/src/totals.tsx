@@ -11,9 +11,11 @@ export type Total = {
   name: string
   hint: string
   query: string
-  read: (answer: Results[string]['answer']) => { now: number | null; before: number | null | undefined }
+  read: (answer: Answer, results: Results) => { now: number | null; before: number | null | undefined }
   write: (n: number) => string
-  note?: (answer: Results[string]['answer']) => string
+  note?: (answer: Answer) => string
+  /** lessIsGood says that readers are glad of a small number. */
+  lessIsGood?: true
 }
 
 type Answer = Results[string]['answer']
@@ -72,9 +74,13 @@ export function Totals({ totals, results }: { totals: Total[]; results: Results 
       {totals.map((total) => {
         const result = results?.[total.query]
         const good = result?.status === 200 ? result : undefined
-        const { now, before } = good ? total.read(good.answer) : { now: null, before: undefined }
+        const { now, before } = good ? total.read(good.answer, results ?? {}) : { now: null, before: undefined }
         return (
-          <div key={total.id} class={'card total ' + total.id} data-total={total.id}>
+          <div
+            key={total.id}
+            class={'card total ' + total.id + (total.lessIsGood ? ' less-is-good' : '')}
+            data-total={total.id}
+          >
             <dt title={total.hint}>{total.name}</dt>
             <dd>
               <strong class={results ? '' : 'waiting'}>{now === null ? texts.none : total.write(now)}</strong>

@@ -1,5 +1,6 @@
 // What a view of a site is: its queries, totals, graph and lists. The overview is here, and others in more_views.ts.
 import type { State } from './address'
+import type { LineID } from './graph'
 import type { PagesQuery, Query, Results } from './api'
 import { overviewPanels, type Panel } from './panels'
 import { queries } from './queries'
@@ -8,7 +9,7 @@ import { texts } from './texts'
 import { overviewTotals, type Total } from './totals'
 
 /** Drawn is a line of a view's graph. Its class is its colour. */
-export type Drawn = { id: 'people' | 'agents'; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
+export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
 
 export type View = {
   queries: (s: State) => Record<string, Query | PagesQuery>
@@ -20,10 +21,14 @@ export type View = {
   /** metrics says that the reader chooses what the graph counts. */
   metrics: boolean
   panels: Panel[]
+  /** whose says that the reader chooses whose lists are shown. */
+  whose: boolean
   /** empty reports whether nothing happened, neither by people nor by agents. */
   empty: (results: Results) => boolean
   /** nothing says so. */
   nothing: (range: string) => string
+  /** hint says why that may be. */
+  hint?: string
 }
 
 /** none reports that a metric of a query is known to be 0. */
@@ -52,6 +57,7 @@ export const overview: View = {
   queries,
   totals: overviewTotals,
   panels: overviewPanels,
+  whose: true,
   empty: (r) =>
     none(r, 'people', 'peopleCount') &&
     none(r, 'people', 'sessionsCount') &&

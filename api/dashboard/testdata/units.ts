@@ -1,5 +1,6 @@
 // What can be checked without a browser. TestUnits runs it in Node.js.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 
 Object.assign(globalThis, {
   location: { search: '', pathname: '/' },
@@ -171,4 +172,19 @@ assert.equal(intervalOf({ from: '2026-01-01', to: '2026-12-31' }), 'week')
 // Filters of one column are one condition, and a page or another.
 const both = queries({ ...usual, filters: ['/a', '/b'].map((value) => ({ column: 'urlPath', not: false, value })) })
 assert.deepEqual(both.views.where.at(-1), { column: 'urlPath', operator: 'in', values: ['/a', '/b'] })
+// Each value of a column that has few values has a name.
+const { moreTexts } = await import('../src/more_texts')
+const named = new Set<string>()
+for (const line of readFileSync('../../schema/insights/COLUMNS.md', 'utf8').split('\n')) {
+  const [, column = '', , values = ''] = line.split('|').map((cell) => cell.trim().replaceAll('`', ''))
+  const names = moreTexts.values[column]
+  if (!names) continue
+  const few = values
+    .replace(/^one of | or null$/g, '')
+    .split(', ')
+    .map((value) => value.replace('""', ''))
+  assert.deepEqual(Object.keys(names).sort(), few.sort(), column)
+  named.add(column)
+}
+assert.deepEqual([...named].sort(), Object.keys(moreTexts.values).sort())
 console.log('ok')
