@@ -20,7 +20,7 @@ type madeUp struct {
 	// refuse fails a whole batch, and broken fails single queries of it.
 	refuse error
 	broken map[string]bool
-	// rows are the keys of lists, and keys are those of lists by a column with few values.
+	// rows are the keys of lists. keys are the keys of lists by columns with few values.
 	rows []any
 	keys map[string][]any
 	// zero means that nothing happened.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -36,6 +37,21 @@ func (b *tab) uncached() {
 	}))
 }
 
+// slow delays answers to addresses of a pattern.
+func (b *tab) slow(pattern string, by time.Duration) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		rules := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{
+			URLPattern: pattern, Latency: float64(by.Milliseconds()), DownloadThroughput: -1, UploadThroughput: -1,
+		}}}
+		_, err := chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, rules)
+		return err
+	}))
+}
+
+// moreFile is the file of further views.
+const moreFile = "*://*:*/o/more.*"
+
 // TestDashboardLazy loads the file of further views when the first of them is opened, and once. Without a network, the
 // view comes when the network does. Where only the file does not come, as from a node that was upgraded meanwhile, the
 // page loads itself again; then it says what is missing, and the reader tries again.
@@ -67,6 +83,13 @@ func TestDashboardLazy(t *testing.T) {
 	d.uncached()
 	d.do(chromedp.Navigate(d.h.Base + d.overview()))
 	d.shown()
+	d.slow(moreFile, 5*time.Second)
+	d.press("3")
+	d.until(`document.querySelector('[aria-busy=true] .skeleton + [role=status]')?.textContent.startsWith('Loading')`)
+	d.picture("dashboard-lazy-waits")
+	d.until(`document.querySelector('[data-total=typed]')`)
+	d.do(chromedp.Navigate(d.h.Base + d.overview()))
+	d.shown()
 	d.offline(true)
 	d.press("3")
 	notice("cannot be reached")
@@ -77,7 +100,7 @@ func TestDashboardLazy(t *testing.T) {
 	d.until(`document.querySelector('[data-total=typed]')`)
 	d.shown()
 
-	d.block("*://*:*/o/more.*")
+	d.block(moreFile)
 	link := d.h.Base + d.overview() + "#in=" + d.h.BrowserLink(d.h.Ours.Tokens[schema.RoleAdmin])
 	d.do(chromedp.Navigate("about:blank"))
 	d.open(link, "[data-total=people]")

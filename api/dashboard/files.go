@@ -44,7 +44,7 @@ func Table(st *store.Store, urls schema.URLs) frame.Table {
 }
 
 // files returns the page for a public address, and what it loads. A proxy may serve the page below a path. Scripts
-// import each other by relative names, so a script comes after those that it names.
+// import each other by relative names, so a script comes after the scripts that it names.
 func files(base string) []frame.Static {
 	prefix := ""
 	if u, err := url.Parse(base); err == nil {

@@ -3,7 +3,7 @@ import type { State } from './address'
 import type { Condition } from './api'
 import { ask, opened, sent, type } from './queries'
 
-/** kinds are the lines of the graph: classes of agents that do the same for readers. The last are all others. */
+/** kinds are lines of the graph: classes of agents that read for the same purpose. A last line has all others. */
 export const kinds = { answering: ['user-asked', 'coding'], searching: ['search'], training: ['training'] }
 
 /** gone is what asked for an address that is not there. */

@@ -36,7 +36,7 @@ function useWidth() {
   return { ref, width }
 }
 
-/** twice reports whether each line has that of the range before, too: more lines than four are too many. */
+/** twice reports whether each line has a line of the range before, too. Readers cannot follow more than four. */
 export const twice = (lines: Line[]) => lines.length <= 2
 
 /** summary is what a line says in a sentence. A part of an interval is no least value. */

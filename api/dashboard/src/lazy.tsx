@@ -12,17 +12,17 @@ import { Toolbar } from './toolbar'
 const more = signal<typeof import('./more') | undefined>(undefined)
 let told = false
 
-/** come loads the file. A node that was upgraded meanwhile has another, and names it in another page. */
-async function come() {
+/** come loads the file. A node that was upgraded meanwhile has another file, and names it in another page. */
+async function come(abort: AbortSignal) {
   try {
     more.value = await import('./more')
   } catch (fault) {
-    const page = await fetch(address(''), { cache: 'no-store' }).catch(() => {
+    const page = await fetch(address(''), { cache: 'no-store', signal: abort }).catch(() => {
       throw new Refusal(0, String(fault))
     })
     if (!page.ok) throw new Refusal(page.status, String(fault))
-    // Browsers may keep in mind that a file did not come, until the page is loaded again. Once it was, the reader says
-    // when to try.
+    // Browsers may remember that a file did not come until the page is loaded again. If it was, the reader says when to
+    // try.
     const loaded = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
     if (!told && loaded?.type === 'reload') {
       told = true

@@ -14,7 +14,7 @@ function path(key: string | null): string {
   }
 }
 
-/** valued reads the values of a column that has few. */
+/** valued reads a column that has few values. */
 const valued = (column: string) => ({
   column,
   name: (key: string | null) => (key === null ? moreTexts.unknown : (moreTexts.values[column]?.[key] ?? plain(key))),

@@ -29,7 +29,7 @@ export const searchTotals: Total[] = [
   ),
 ]
 
-/** part is what the events of a query are of those of another. */
+/** part is the share of a query's events in the events of a whole. */
 const part = (whole: string): Partial<Total> => ({
   read: (answer, results) => {
     const all = results[whole]
@@ -43,7 +43,7 @@ const part = (whole: string): Partial<Total> => ({
   },
   write: share,
 })
-/** rows is how many rows a list has, also those that are not shown. The range before has no such number. */
+/** rows is how many rows a list has, shown or not. The range before has no such number. */
 const rows: Partial<Total> = { read: (answer) => ({ now: answer.rowsTotal ?? null, before: undefined }) }
 const sent = total('sent', 'sent', 'peopleCount')
 

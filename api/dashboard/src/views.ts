@@ -1,4 +1,4 @@
-// What a view of a site is: its queries, totals, graph and lists. The overview is here, and others in more_views.ts.
+// A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
 import type { State } from './address'
 import type { LineID } from './graph'
 import type { PagesQuery, Query, Results } from './api'
