@@ -20,8 +20,9 @@ type madeUp struct {
 	// refuse fails a whole batch, and broken fails single queries of it.
 	refuse error
 	broken map[string]bool
-	// rows are the keys of lists.
+	// rows are the keys of lists. keys are the keys of lists by columns with few values.
 	rows []any
+	keys map[string][]any
 	// zero means that nothing happened.
 	zero bool
 	// batches counts the batches.
@@ -119,9 +120,13 @@ func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 
 // answer returns the columns of a query, for its range and the range before.
 func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
-	keys := []any{nil}
+	keys, all := []any{nil}, len(m.rows)
 	if len(q.GroupBy) > 0 {
-		if keys = m.rows; q.GroupBy[0].Column == "datetime" {
+		column := q.GroupBy[0].Column
+		if keys = m.keys[column]; len(keys) == 0 || len(m.rows) == 0 {
+			keys = m.rows
+		}
+		if all = len(keys); column == "datetime" {
 			keys = nil
 			for day := range 7 {
 				keys = append(keys, schema.FormatMoment(time.Date(2026, 11, 22+day, 0, 0, 0, 0, time.UTC)))
@@ -145,7 +150,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 		}
 		return all
 	}
-	answer := map[string]any{"columns": columns(""), "rowsTotal": len(m.rows)}
+	answer := map[string]any{"columns": columns(""), "rowsTotal": all}
 	if q.Compare != "" {
 		answer["compare"] = map[string]any{"columns": columns("before")}
 	}

@@ -2,8 +2,9 @@
 // gets its figures from the public API. The package knows no query and no event.
 //
 //	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, views.ts and panels.tsx have the
-//	            tables of views and lists
-//	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json
+//	            tables of views and lists. The names with more_ have them for all views but the overview
+//	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json. app.js
+//	            begins, more.js has the views but the overview, and chunk.js what both need
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out
 //
@@ -18,5 +19,5 @@
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device
 // except the cookie: its address has its state. TestDashboardSize (package browsertest) bounds the bytes
-// before the first figures.
+// before the first figures: more.js is loaded when a reader opens a view that it has (lazy.tsx).
 package dashboard

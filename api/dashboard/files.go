@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"html"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/octavo-docs/octavo/api/frame"
@@ -16,6 +17,12 @@ import (
 //go:embed dist/app.js
 var script []byte
 
+//go:embed dist/chunk.js
+var shared []byte
+
+//go:embed dist/more.js
+var more []byte
+
 //go:embed dist/app.css
 var style []byte
 
@@ -25,32 +32,43 @@ var icon []byte
 //go:embed src/index.html
 var index string
 
+const scriptMedia = "text/javascript; charset=utf-8"
+
 // Table returns the page, its files, and the sessions of its readers.
 func Table(st *store.Store, urls schema.URLs) frame.Table {
 	return frame.Table{Operations: sessionOperations(newSessions(st, urls)), Files: files(urls.Base())}
 }
 
-// files returns the page for a public address, and what it loads. A proxy may serve the page below a path.
+// files returns the page for a public address, and what it loads. A proxy may serve the page below a path. Scripts
+// import each other by relative names, so a script comes after the scripts that it names.
 func files(base string) []frame.Static {
 	prefix := ""
 	if u, err := url.Parse(base); err == nil {
 		prefix = strings.TrimRight(u.Path, "/")
 	}
 	var all []frame.Static
+	var scripts []string
 	page := index
 	for _, asset := range []struct {
 		name, media string
 		content     []byte
 	}{
-		{"app.js", "text/javascript; charset=utf-8", script},
+		{"chunk.js", scriptMedia, shared},
+		{"more.js", scriptMedia, more},
+		{"app.js", scriptMedia, script},
 		{"app.css", "text/css; charset=utf-8", style},
 		{"icon.svg", "image/svg+xml", icon},
 	} {
-		path := hashed(asset.name, asset.content)
-		file := frame.NewStatic(path, asset.media, asset.content)
+		content := asset.content
+		if asset.media == scriptMedia {
+			content = []byte(strings.NewReplacer(scripts...).Replace(string(content)))
+		}
+		address := hashed(asset.name, content)
+		scripts = append(scripts, `"./`+asset.name+`"`, `"./`+path.Base(address)+`"`)
+		file := frame.NewStatic(address, asset.media, content)
 		file.Fixed = true
 		all = append(all, file)
-		page = strings.ReplaceAll(page, "{"+asset.name+"}", html.EscapeString(prefix+path))
+		page = strings.ReplaceAll(page, "{"+asset.name+"}", html.EscapeString(prefix+address))
 	}
 	document := frame.NewStatic("/", "text/html; charset=utf-8", []byte(page))
 	document.Policy = frame.OwnPagePolicy

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,10 @@ import (
 )
 
 // named matches the paths of the page's files.
-var named = regexp.MustCompile(`^/o/(app|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
+var named = regexp.MustCompile(`^/o/(app|chunk|more|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
+
+// imported matches what a script imports, and how.
+var imported = regexp.MustCompile(`(from|import\(|import)"\./([^"]*)"`)
 
 // TestPage checks that the page loads its own files only, under names of their bytes that no ad blocker hides, also
 // below a path.
@@ -22,15 +26,26 @@ func TestPage(t *testing.T) {
 	} {
 		all := files(base)
 		page := string(all[len(all)-1].Plain)
+		var imports []string
 		for _, file := range all[:len(all)-1] {
 			if !file.Fixed || !named.MatchString(file.Path) {
 				t.Errorf("%s: fixed is %v", file.Path, file.Fixed)
 			}
-			if !strings.Contains(page, `="`+prefix+file.Path+`"`) {
-				t.Errorf("%s: the page does not load %s", base, file.Path)
+			lazy := strings.HasPrefix(file.Path, "/o/more.")
+			if strings.Contains(page, `="`+prefix+file.Path+`"`) == lazy {
+				t.Errorf("%s: the page loads %s at once: %v", base, file.Path, !lazy)
+			}
+			for _, name := range imported.FindAllStringSubmatch(string(file.Plain), -1) {
+				if !slices.ContainsFunc(all, func(f frame.Static) bool { return f.Path == "/o/"+name[2] }) {
+					t.Errorf("%s imports %s, which is no file", file.Path, name[2])
+				}
+				imports = append(imports, name[1])
 			}
 		}
-		if len(all) != 4 || all[3].Policy == "" || strings.ContainsAny(page, "{}") || strings.Contains(page, "://") ||
+		if slices.Sort(imports); !slices.Equal(imports, []string{"from", "from", "import("}) {
+			t.Errorf("scripts import by %q", imports)
+		}
+		if len(all) != 6 || all[5].Policy == "" || strings.ContainsAny(page, "{}") || strings.Contains(page, "://") ||
 			strings.Contains(page, "style=") || strings.Contains(page, "<style") {
 			t.Errorf("%s: %s", base, page)
 		}

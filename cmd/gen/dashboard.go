@@ -3,32 +3,51 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
-	"strings"
+	"path/filepath"
+	"slices"
+	"sync"
 
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// page returns the writer of a file of the dashboard's bundle, by the file's extension. Its libraries are named in
-// api/dashboard/package.json.
-func page(extension string) func(*bytes.Buffer) error {
+// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a view in it is opened, and
+// chunk.js has what both need. Package dashboard puts hashes into their names.
+var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js"}
+
+// page returns the writer of a file of the dashboard's bundle.
+func page(name string) func(*bytes.Buffer) error {
 	return func(b *bytes.Buffer) error {
-		if _, err := os.Stat("api/dashboard/node_modules"); err != nil {
-			return errors.New("its libraries are missing (make dashboard)")
-		}
-		files, err := bundle(esbuild.BuildOptions{
-			EntryPoints: []string{"api/dashboard/src/main.tsx"}, Outfile: "app.js", Format: esbuild.FormatESModule,
-			Target: esbuild.ES2022, JSX: esbuild.JSXAutomatic, JSXImportSource: "preact",
-			Banner: map[string]string{"js": "// With Preact and its signals, (c) Jason Miller and others, MIT."},
-		})
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file.Path, extension) {
-				b.Write(file.Contents)
-			}
-		}
-		return nil
+		files, err := pageFiles()
+		b.Write(files[name])
+		return err
 	}
 }
+
+// pageFiles returns the files of the dashboard's bundle by their names. Its libraries are named in
+// api/dashboard/package.json.
+var pageFiles = sync.OnceValues(func() (map[string][]byte, error) {
+	if _, err := os.Stat("api/dashboard/node_modules"); err != nil {
+		return nil, errors.New("its libraries are missing (make dashboard)")
+	}
+	built, err := bundle(esbuild.BuildOptions{
+		EntryPoints: []string{"api/dashboard/src/main.tsx"}, Format: esbuild.FormatESModule, Target: esbuild.ES2022,
+		Outdir: "dist", EntryNames: "app", ChunkNames: "[name]", Splitting: true,
+		JSX: esbuild.JSXAutomatic, JSXImportSource: "preact",
+		Banner: map[string]string{"js": "// With Preact and its signals, (c) Jason Miller and others, MIT."},
+	})
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, file := range built {
+		name := filepath.Base(file.Path)
+		files[name] = file.Contents
+	}
+	if names := slices.Sorted(maps.Keys(files)); !slices.Equal(names, pageParts) {
+		return nil, fmt.Errorf("the bundle has the files %v, want %v", names, pageParts)
+	}
+	return files, nil
+})

@@ -29,8 +29,10 @@ var documents = []document{
 	{"deploy/SETTINGS.md", settings},
 	{"api/tracker/dist/o.js", script("o.js", esbuild.FormatIIFE)},
 	{"api/tracker/dist/o.docs.js", script("o.docs.js", esbuild.FormatIIFE)},
-	{"api/dashboard/dist/app.js", page(".js")},
-	{"api/dashboard/dist/app.css", page(".css")},
+	{"api/dashboard/dist/app.js", page("app.js")},
+	{"api/dashboard/dist/app.css", page("app.css")},
+	{"api/dashboard/dist/chunk.js", page("chunk.js")},
+	{"api/dashboard/dist/more.js", page("more.js")},
 	{"api/tracker/npm/index.js", script("npm.js", esbuild.FormatESModule)},
 }
 

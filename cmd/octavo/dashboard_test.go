@@ -35,14 +35,21 @@ func TestDashboardQueries(t *testing.T) {
 		more(`"type":"search_open_result","query":"xy","result":{"recordId":"r"}`),
 		more(`"type":"ask_question","query":"why?"`),
 		more(`"type":"page_post_feedback","feedback":{"rating":"good"}`),
+		`{"type":"page_view","session":{"visitorId":"b","sessionId":"s","referrer":"https://chatgpt.com/"},
+			"location":{"url":"https://docs.example.com/?utm_campaign=spring"}}`,
+		`{"type":"page_view","session":{"visitorId":"g","sessionId":"s","userAgent":"GPTBot/1.2"},
+			"location":{"url":"https://docs.example.com/gone","status":404}}`,
 	); status != 204 {
 		t.Fatalf("%d %s", status, answer)
 	}
-	i.wantCounts(8, 2)
+	i.wantCounts(10, 3)
 	// The first answer to a query of a name is for people in the last seven days.
 	want := map[string]any{
-		"people": 2.0, "views": 3.0, "reads": 0.0, "typed": 2.0, "missed": 1.0, "results": 1.0, "asked": 1.0,
-		"searches": "x", "questions": "why?", "pages": "/", "feedback": "/", "addresses": "/", "list": 3.0,
+		"people": 2.0, "views": 4.0, "reads": 1.0, "typed": 2.0, "missed": 1.0, "results": 1.0, "asked": 1.0,
+		"searches": "x", "questions": "why?", "pages": "/", "feedback": "/", "addresses": "/", "list": 4.0,
+		"everyone": 5.0, "gone": 1.0, "sent": 1.0, "fromSearch": 0.0, "agents": "OpenAI", "programs": "gptbot",
+		"kinds": "training", "agentPages": "/gone", "missing": "/gone", "forms": "html", "verified": "claimed",
+		"sentBy": "ChatGPT", "channels": "direct", "referrers": "chatgpt.com", "landing": "/", "campaigns": "spring",
 	}
 	for batch := range bytes.Lines(batches) {
 		status, text := i.request("POST", i.insights()+"/batch", i.token, batch)

@@ -11,7 +11,7 @@ export type Who = (typeof whos)[number]
 export const metrics = ['views', 'people'] as const
 export type Metric = (typeof metrics)[number]
 
-export const views = ['overview', 'pages', 'search'] as const
+export const views = ['overview', 'pages', 'search', 'agents', 'audience'] as const
 export type ViewName = (typeof views)[number]
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]

@@ -45,14 +45,14 @@ function useFigures(view: View) {
 }
 
 /** useRangeKeys lets keys change what every view of a site has. */
-export function useRangeKeys(again: () => void) {
+export function useRangeKeys(again: () => void, whose = true) {
   useKeys({
     h: () => go({ range: 'last24Hours' }),
     w: () => go({ range: 'last7Days' }),
     m: () => go({ range: 'last30Days' }),
     d: () => go({ range: 'today' }),
     c: () => go({ compare: next(comparisons, state.peek().compare) }),
-    p: () => go({ who: next(whos, state.peek().who) }),
+    p: () => whose && go({ who: next(whos, state.peek().who) }),
     v: () => go({ metric: next(metrics, state.peek().metric) }),
     x: () => go({ filters: [] }),
     r: again,
@@ -65,15 +65,15 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   const s = state.value
   const results = load.value?.results
   const asked = load.value?.asked ?? {}
-  useRangeKeys(() => loader.again())
+  useRangeKeys(() => loader.again(), view.whose)
   return (
-    <main id="main" aria-busy={load.busy} class={load.busy && results ? 'reloading' : ''}>
-      <Toolbar />
-      <Chips />
+    <main id="main" data-view={s.view} aria-busy={load.busy} class={load.busy && results ? 'reloading' : ''}>
+      <Toolbar whose={view.whose} />
+      <Chips panels={view.panels} />
       {head?.(results)}
       <Trouble load={load} again={() => loader.again()} />
       {results && view.empty(results) ? (
-        <Nothing says={view.nothing} setUp={s.view === 'overview'} />
+        <Nothing says={view.nothing} hint={view.hint} setUp={s.view === 'overview'} />
       ) : (
         <>
           <Partial results={results} />

@@ -6,7 +6,9 @@ import type { Point } from './rows'
 import { path, some, ticks } from './scale'
 import { texts } from './texts'
 
-export type Line = { id: 'people' | 'agents'; name: string; points: Point[] }
+/** LineID is a line's class, which has its colour and dashes. */
+export type LineID = 'people' | 'agents' | 'answering' | 'searching' | 'training' | 'others'
+export type Line = { id: LineID; name: string; points: Point[] }
 
 type Props = {
   lines: Line[]
@@ -33,6 +35,9 @@ function useWidth() {
   }, [])
   return { ref, width }
 }
+
+/** twice reports whether each line has a line of the range before, too. Readers cannot follow more than four. */
+export const twice = (lines: Line[]) => lines.length <= 2
 
 /** summary is what a line says in a sentence. A part of an interval is no least value. */
 export function summary(line: Line, interval: Interval, zone: string, cut: Props['cut']): string {
@@ -62,12 +67,15 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
   const [at, point] = useState<number | undefined>(undefined)
   const times = lines[0]?.points ?? []
   const n = times.length
+  const compared = twice(lines)
   useEffect(() => point(undefined), [n, times[0]?.at])
 
   const high = width < 500 ? 200 : 260
-  const axis = ticks(Math.max(0, ...lines.flatMap((l) => l.points.flatMap((p) => [p.value, p.before ?? 0]))))
+  const axis = ticks(
+    Math.max(0, ...lines.flatMap((l) => l.points.flatMap((p) => [p.value, (compared && p.before) || 0]))),
+  )
   const top = axis.at(-1) ?? 1
-  const left = 14 + 7 * Math.max(...axis.map((v) => brief(v).length))
+  const left = 24 + 7 * Math.max(...axis.map((v) => brief(v).length))
   const box = { left, right: Math.max(left + 1, width - 12), top: 12, bottom: high - 26 }
   const x = (i: number) => (n < 2 ? (box.left + box.right) / 2 : box.left + (i * (box.right - box.left)) / (n - 1))
   const y = (v: number) => box.bottom - (v / top) * (box.bottom - box.top)
@@ -129,7 +137,10 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
               </text>
             </g>
           ))}
-        {width > 0 && lines.map((l) => <Strokes key={l.id} line={l} x={x} y={y} cut={cut} bottom={box.bottom} />)}
+        {width > 0 &&
+          lines.map((l) => (
+            <Strokes key={l.id} line={l} x={x} y={y} cut={cut} bottom={box.bottom} compared={compared} />
+          ))}
         {at !== undefined && (
           <g>
             <path class="cursor" d={`M${x(at)} ${box.top}V${box.bottom}`} />
@@ -165,12 +176,14 @@ function Strokes({
   y,
   cut,
   bottom,
+  compared,
 }: {
   line: Line
   x: (i: number) => number
   y: (v: number) => number
   cut: Props['cut']
   bottom: number
+  compared: boolean
 }) {
   const now = line.points.map((p, i) => [x(i), y(p.value)] as const)
   const before = line.points.flatMap((p, i) => (p.before === undefined ? [] : [[x(i), y(p.before)] as const]))
@@ -181,7 +194,7 @@ function Strokes({
   return (
     <g class={line.id}>
       {n > 1 && <path class="area" d={path(now) + `L${end?.[0]} ${bottom}L${now[0]?.[0]} ${bottom}Z`} />}
-      <path class="line before" d={path(before)} />
+      {compared && <path class="line before" d={path(before)} />}
       <path class="line" d={path(now.slice(from, to))} />
       {from > 0 && <path class="line part" d={path(now.slice(0, 2))} />}
       {to < n && <path class="line part" d={path(now.slice(n - 2))} />}

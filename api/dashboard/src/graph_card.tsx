@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { go, metrics, type State } from './address'
 import type { Results } from './api'
 import { Annotations, useAnnotations } from './annotations'
-import { Graph, summary, type Line } from './graph'
+import { Graph, summary, twice, type Line } from './graph'
 import { useKeys } from './keys'
 import { Exactness } from './panel'
 import { Choice } from './parts'
@@ -36,7 +36,7 @@ export function GraphCard({ view, s, results }: { view: View; s: State; results:
               {l.name}
             </li>
           ))}
-          {s.compare !== 'none' && (
+          {s.compare !== 'none' && twice(lines) && (
             <li>
               <span class="key before" />
               {texts.previous}

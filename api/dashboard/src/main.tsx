@@ -8,13 +8,12 @@ import { useKeys } from './keys'
 import { session } from './load'
 import { Figures } from './figures'
 import { Link } from './link'
-import { OnePage } from './one_page'
-import { Pages } from './pages'
+import { Lazy } from './lazy'
 import { arrive, signOut } from './session'
 import { Mark, SignIn } from './sign_in'
 import { Sites } from './sites'
 import { texts } from './texts'
-import { overview, search } from './views'
+import { overview } from './views'
 import './style.css'
 
 /** useTitle returns the title of the site, after the figures: they are worth more. */
@@ -86,10 +85,8 @@ function Views() {
 }
 
 function View() {
-  const { site, view, page } = state.value
-  if (view === 'search') return <Figures key={site + view} view={search} />
-  if (view === 'overview') return <Figures key={site + view} view={overview} />
-  return page ? <OnePage key={site + page} /> : <Pages key={site} />
+  const { site, view } = state.value
+  return view === 'overview' ? <Figures key={site} view={overview} /> : <Lazy />
 }
 
 function App({ problem }: { problem: string | undefined }) {

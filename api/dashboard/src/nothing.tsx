@@ -21,7 +21,15 @@ function useKey(org: string, site: string, wanted: boolean): string | undefined 
 }
 
 /** Nothing says what there is none of. */
-export function Nothing({ says, setUp }: { says: (range: string) => string; setUp: boolean }) {
+export function Nothing({
+  says,
+  hint,
+  setUp,
+}: {
+  says: (range: string) => string
+  hint: string | undefined
+  setUp: boolean
+}) {
   const { org, site, range, filters } = state.value
   const key = useKey(org, site, setUp)
   const name = typeof range === 'string' ? range : 'custom'
@@ -47,6 +55,7 @@ export function Nothing({ says, setUp }: { says: (range: string) => string; setU
   return (
     <section class="card nothing">
       <h2>{says(texts.rangeNames[name])}</h2>
+      {hint && <p>{hint}</p>}
       {range !== 'last30Days' && (
         <button type="button" class="main" onClick={() => go({ range: 'last30Days' })}>
           {texts.longer}

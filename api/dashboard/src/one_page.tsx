@@ -5,8 +5,9 @@ import { call, type PageRow, type Results } from './api'
 import { Figures } from './figures'
 import { date } from './format'
 import { Link } from './link'
+import { moreTexts } from './more_texts'
 import { texts } from './texts'
-import { onePage } from './views'
+import { onePage } from './more_views'
 
 export function OnePage() {
   return <Figures view={onePage} head={(results) => <Head results={results} />} />
@@ -36,7 +37,7 @@ function Head({ results }: { results: Results | undefined }) {
   const { page, zone } = state.value
   const known = useKnown(results)
   const path = known?.path ?? (page.startsWith('/') ? page : '')
-  const title = known?.title || path || (results ? texts.untitled : '…')
+  const title = known?.title || path || (results ? moreTexts.untitled : '…')
   return (
     <div class="page-head">
       <Link to={elsewhere} class="quiet">
@@ -45,8 +46,8 @@ function Head({ results }: { results: Results | undefined }) {
       <h2>{title}</h2>
       <p class="quiet">
         {path && path !== title && <span>{path}</span>}
-        {known?.editedAt && <span>{texts.editedBy(date(known.editedAt, zone), known.owner?.displayName)}</span>}
-        {known?.kind === 'removed' && <span class="mark-removed">{texts.removed}</span>}
+        {known?.editedAt && <span>{moreTexts.editedBy(date(known.editedAt, zone), known.owner?.displayName)}</span>}
+        {known?.kind === 'removed' && <span class="mark-removed">{moreTexts.removed}</span>}
       </p>
     </div>
   )

@@ -14,6 +14,7 @@ import { Rated } from './panels'
 import { Choice, Trouble } from './parts'
 import type { Ratings } from './rows'
 import { curl, pagesCSV } from './table'
+import { moreTexts } from './more_texts'
 import { texts } from './texts'
 import { Chips, Toolbar } from './toolbar'
 
@@ -77,12 +78,12 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
     <section class="card list" aria-labelledby="list-title" data-panel="list">
       <header>
         <h2 id="list-title" class="hidden">
-          {texts.list}
+          {moreTexts.list}
         </h2>
         <Choice
-          label={texts.tabsOf}
+          label={moreTexts.tabsOf}
           value={s.tab}
-          options={tabs.map((id) => [id, texts.tabs[id]] as const)}
+          options={tabs.map((id) => [id, moreTexts.tabs[id]] as const)}
           choose={(tab) => {
             limit.value = first
             go({ tab, sort: '' })
@@ -91,7 +92,7 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
         <Exactness result={result} />
         {loaded && result?.status === 200 && (
           <Menu
-            title={texts.list}
+            title={moreTexts.list}
             name={'pages-' + s.tab}
             command={curl(s.org, s.site, loaded.asked)}
             file={() => pagesCSV(rows)}
@@ -99,8 +100,8 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
         )}
       </header>
       <p class="quiet about">
-        {texts.tabHints[s.tab]}
-        {s.tab === 'agents' && rows.length > 0 && ' ' + texts.ofMost(count(agentPages))}
+        {moreTexts.tabHints[s.tab]}
+        {s.tab === 'agents' && rows.length > 0 && ' ' + moreTexts.ofMost(count(agentPages))}
       </p>
       {!result ? (
         busy && <Skeleton />
@@ -109,16 +110,16 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
           {texts.panelFailed} {result.answer.error?.message}
         </p>
       ) : rows.length === 0 ? (
-        <p class="quiet none">{texts.noPages[s.tab]}</p>
+        <p class="quiet none">{moreTexts.noPages[s.tab]}</p>
       ) : (
         <Table s={s} rows={rows} />
       )}
       {loaded && rows.length > 0 && (
         <p class="quiet more">
-          {texts.pagesShown(count(rows.length), count(loaded.all))}
+          {moreTexts.pagesShown(count(rows.length), count(loaded.all))}
           {rows.length < loaded.all && rows.length < mostPages && (
             <button type="button" class="small" onClick={() => (limit.value = Math.min(mostPages, 4 * limit.value))}>
-              {texts.morePages}
+              {moreTexts.morePages}
             </button>
           )}
         </p>
@@ -163,7 +164,9 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
 
 /** label is the heading of a column. Agents read, and people view. */
 const label = (s: State, column: Column) =>
-  column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents') ? texts.total.reads : texts.pageColumns[column]
+  column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents')
+    ? texts.total.reads
+    : moreTexts.pageColumns[column]
 
 function Heading({ s, column }: { s: State; column: Column }) {
   const text = label(s, column)
@@ -196,11 +199,11 @@ function Heading({ s, column }: { s: State; column: Column }) {
 }
 
 function Title({ row }: { row: PageRow }) {
-  const title = row.title || row.path || texts.untitled
+  const title = row.title || row.path || moreTexts.untitled
   return (
     <>
       <Link to={{ ...elsewhere, page: keyOf(row) }}>{title}</Link>
-      {row.kind === 'removed' && <span class="mark-removed">{texts.removed}</span>}
+      {row.kind === 'removed' && <span class="mark-removed">{moreTexts.removed}</span>}
       {row.path && row.path !== title && <span class="quiet path">{row.path}</span>}
     </>
   )

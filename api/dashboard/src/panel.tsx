@@ -21,9 +21,13 @@ export function PanelCard({
   result: Result | undefined
   busy: boolean
 }) {
-  const title = texts.panels[panel.id]
+  const { title } = panel
   return (
-    <section class="card panel" aria-labelledby={'panel-' + panel.id} data-panel={panel.id}>
+    <section
+      class={'card panel' + (panel.lessIsGood ? ' less-is-good' : '')}
+      aria-labelledby={'panel-' + panel.id}
+      data-panel={panel.id}
+    >
       <header>
         <h2 id={'panel-' + panel.id}>{title}</h2>
         <span class="quiet unit">{panel.unit(state.value)}</span>
@@ -54,7 +58,7 @@ export function Exactness({ result }: { result: Result | undefined }) {
 }
 
 function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
-  if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.empty[panel.id]}</p>
+  if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.panelFailed}</p>
   if (result.status !== 200)
     return (
       <p class="quiet none">
@@ -62,7 +66,7 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
       </p>
     )
   const rows = list(result.answer)
-  if (empty(panel, rows)) return <p class="quiet none">{texts.empty[panel.id]}</p>
+  if (empty(panel, rows)) return <p class="quiet none">{panel.none}</p>
   const most = Math.max(1, ...rows.map((r) => panel.size(r.value)))
   const all = result.answer.rowsTotal ?? rows.length
   const compared = rows.some((r) => typeof r.before === 'number' && r.before > 0)

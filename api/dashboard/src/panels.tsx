@@ -1,17 +1,26 @@
-// The table of lists: a row is a panel, with its query of the batch and how its rows read.
+// The table of lists of the overview, and what makes a list: a row is a panel, with its query of the batch and how its
+// rows read.
 import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import { brief, country, count, share } from './format'
-import { asRatings, helpful, type Answers, type Ratings, type Row } from './rows'
+import { helpful, type Ratings, type Row } from './rows'
 import { texts } from './texts'
 
 export type Panel = {
   /** id is the name of its query, too. */
-  id: keyof typeof texts.panels
-  /** column is the filter that a click on a row adds. */
+  id: string
+  title: string
+  /** none says that there are no rows. */
+  none: string
+  /** column is the filter that a click on a row adds, and label its name. */
   column: string
+  label: string
   /** opens says that a row is a page, which can be opened. */
   opens?: true
+  /** telling says that rows without a key say nothing by themselves. */
+  telling?: true
+  /** lessIsGood says that readers are glad of small numbers. */
+  lessIsGood?: true
   name: (key: string | null) => string
   /** size is the length of a row's bar. */
   size: (value: unknown) => number
@@ -19,37 +28,55 @@ export type Panel = {
   unit: (s: State) => string
 }
 
+/** Names are the texts of panels. */
+type Names<ID extends string> = {
+  panels: Record<ID, string>
+  empty: Record<ID, string>
+  columns: Record<string, string>
+}
+
+/** table gives panels their texts. */
+export const table = <ID extends string>(
+  names: Names<ID>,
+  all: (Omit<Panel, 'title' | 'none' | 'label'> & { id: ID })[],
+): Panel[] =>
+  all.map((p) => ({
+    ...p,
+    title: names.panels[p.id],
+    none: names.empty[p.id],
+    label: names.columns[p.column] ?? p.column,
+  }))
+
 const number = (value: unknown) => (typeof value === 'number' ? value : 0)
-const plain = (key: string | null) => key || texts.blank
-const counted = {
+export const plain = (key: string | null) => key || texts.blank
+export const counted = {
   size: number,
   show: (value: unknown) => <span title={count(number(value))}>{brief(number(value))}</span>,
 }
-const visitors = (s: State) => (s.who === 'people' ? texts.units.people : texts.units.events)
-
-const read = (s: State) =>
+export const visitors = (s: State) => (s.who === 'people' ? texts.units.people : texts.units.events)
+export const read = (s: State) =>
   s.who === 'people' ? texts.units.views : s.who === 'agents' ? texts.units.reads : texts.units.events
-const unit = (text: string) => () => text
-/** path is the path of an address. Events can have any text. */
-function path(key: string | null): string {
-  try {
-    return new URL(key ?? '').pathname
-  } catch {
-    return plain(key)
-  }
-}
+export const unit = (text: string) => () => text
 
-const all = [
+export const overviewPanels = table(texts, [
   { id: 'pages', column: 'urlPath', opens: true, name: plain, ...counted, unit: read },
   { id: 'sources', column: 'sourceName', name: (key) => key || texts.direct, ...counted, unit: visitors },
   {
     id: 'countries',
     column: 'visitorGeoCountry',
+    telling: true,
     ...counted,
     unit: visitors,
     name: (key) => (key ? country(key) : texts.unknownCountry),
   },
-  { id: 'searches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
+  {
+    id: 'searches',
+    column: 'eventSearchQuery',
+    lessIsGood: true,
+    name: plain,
+    ...counted,
+    unit: unit(texts.units.searches),
+  },
   {
     id: 'agents',
     column: 'agentOperator',
@@ -66,38 +93,7 @@ const all = [
     show: (value) => <Rated ratings={value as Ratings} />,
     unit: unit(texts.units.worst),
   },
-  { id: 'before', column: 'referrer', name: path, ...counted, unit: unit(texts.units.views) },
-  { id: 'after', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(texts.units.views) },
-  { id: 'pageSearches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
-  {
-    id: 'links',
-    column: 'eventLinkTargetDomain',
-    name: (key) => key || texts.ownSite,
-    ...counted,
-    unit: unit(texts.units.clicks),
-  },
-  { id: 'comments', column: 'eventPageFeedbackComment', name: plain, ...counted, unit: unit(texts.units.comments) },
-  { id: 'addresses', column: 'urlPath', name: plain, ...counted, unit: unit(texts.units.events) },
-  { id: 'searched', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.searches) },
-  { id: 'opened', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.clicks) },
-  { id: 'questions', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(texts.units.questions) },
-  {
-    id: 'rated',
-    column: 'eventSearchQuery',
-    name: plain,
-    size: () => 0,
-    show: (value) => <Rated ratings={asRatings(value as Answers)} />,
-    unit: unit(texts.units.worst),
-  },
-  { id: 'searchPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(texts.units.searches) },
-] satisfies Panel[]
-
-const byID = new Map<Panel['id'], Panel>(all.map((p) => [p.id, p]))
-/** panels returns the panels of a view. */
-export const panels = (...ids: Panel['id'][]) => ids.flatMap((id) => byID.get(id) ?? [])
-/** nameOf is how a value of a column reads. */
-export const nameOf = (column: string, value: string | null) =>
-  all.find((p) => p.column === column)?.name(value) ?? value ?? texts.blank
+])
 
 /** Rated shows how many of a page's ratings are of each kind. */
 export function Rated({ ratings }: { ratings: Ratings }) {
@@ -116,6 +112,6 @@ export function Rated({ ratings }: { ratings: Ratings }) {
   )
 }
 
-/** empty reports whether a list has nothing to show. A single row of an unknown country says nothing. */
+/** empty reports whether a list has nothing to show. */
 export const empty = (panel: Panel, rows: Row[]) =>
-  rows.length === 0 || (panel.id === 'countries' && rows.every((r) => r.key === null))
+  rows.length === 0 || (panel.telling === true && rows.every((r) => r.key === null))

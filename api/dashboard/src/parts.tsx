@@ -66,6 +66,8 @@ function Countdown({ until }: { until: number }) {
 
 function reason(status: number): string {
   switch (status) {
+    case -1:
+      return texts.incomplete
     case 0:
       return texts.offline
     case 403:

@@ -1,12 +1,12 @@
 // Choices of the reader: range, comparison, whose figures, and filters.
 import { useState } from 'preact/hooks'
 import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
-import { nameOf } from './panels'
+import { overviewPanels, type Panel } from './panels'
 import { Choice } from './parts'
 import { texts } from './texts'
 
-/** Toolbar has what every view of a site has. A list of pages has no range before. */
-export function Toolbar({ compared = true }: { compared?: boolean }) {
+/** Toolbar has what every view of a site has. A list of pages has no range before, and agents are all of one kind. */
+export function Toolbar({ compared = true, whose = true }: { compared?: boolean; whose?: boolean }) {
   const s = state.value
   const custom = typeof s.range !== 'string'
   const [open, show] = useState(custom)
@@ -36,12 +36,14 @@ export function Toolbar({ compared = true }: { compared?: boolean }) {
           </select>
         </label>
       )}
-      <Choice
-        label={texts.who}
-        value={s.who}
-        choose={(who) => go({ who })}
-        options={whos.map((id) => [id, texts.whos[id]] as const)}
-      />
+      {whose && (
+        <Choice
+          label={texts.who}
+          value={s.who}
+          choose={(who) => go({ who })}
+          options={whos.map((id) => [id, texts.whos[id]] as const)}
+        />
+      )}
     </div>
   )
 }
@@ -66,28 +68,32 @@ function DaysForm({ days }: { days: Days | undefined }) {
   )
 }
 
-/** named is how a filter reads. */
-function named(f: Filter): string {
-  return `${texts.columns[f.column] ?? f.column} ${f.not ? texts.isNot : texts.is} ${nameOf(f.column, f.value)}`
+/** named is how a filter reads: as the rows of a list of its column. */
+function named(f: Filter, panels: Panel[]): string {
+  const panel = [...panels, ...overviewPanels].find((p) => p.column === f.column)
+  const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)
+  return `${panel?.label ?? f.column} ${f.not ? texts.isNot : texts.is} ${value}`
 }
 
-export function Chips() {
+/** Chips are the filters. panels are those of the view. */
+export function Chips({ panels = [] }: { panels?: Panel[] }) {
   const { filters } = state.value
   if (filters.length === 0) return null
+  const name = (f: Filter) => named(f, panels)
   const replace = (at: number, by: Filter[]) => go({ filters: filters.toSpliced(at, 1, ...by) })
   return (
     <div class="chips" role="group" aria-label={texts.filters}>
       {filters.map((f, i) => (
-        <span key={named(f)} class={f.not ? 'chip not' : 'chip'}>
+        <span key={name(f)} class={f.not ? 'chip not' : 'chip'}>
           <button
             type="button"
-            title={texts.turnFilter(named(f))}
-            aria-description={texts.turnFilter(named(f))}
+            title={texts.turnFilter(name(f))}
+            aria-description={texts.turnFilter(name(f))}
             onClick={() => replace(i, [{ ...f, not: !f.not }])}
           >
-            {named(f)}
+            {name(f)}
           </button>
-          <button type="button" aria-label={texts.removeFilter(named(f))} onClick={() => replace(i, [])}>
+          <button type="button" aria-label={texts.removeFilter(name(f))} onClick={() => replace(i, [])}>
             ×
           </button>
         </span>

@@ -1,24 +1,28 @@
-// The totals of views.
+// The totals of the overview, and what makes a total.
 import type { Results } from './api'
 import { count, duration, share } from './format'
 import { Exactness } from './panel'
 import { Delta } from './parts'
-import { asRatings, helpful, rated, single, type Answers, type Ratings } from './rows'
+import { helpful, rated, single, type Ratings } from './rows'
 import { texts } from './texts'
 
 export type Total = {
-  id: keyof typeof texts.total
+  id: string
+  name: string
+  hint: string
   query: string
-  read: (answer: Results[string]['answer']) => { now: number | null; before: number | null | undefined }
+  read: (answer: Answer, results: Results) => { now: number | null; before: number | null | undefined }
   write: (n: number) => string
-  note?: (answer: Results[string]['answer']) => string
+  note?: (answer: Answer) => string
+  /** lessIsGood says that readers are glad of a small number. */
+  lessIsGood?: true
 }
 
 type Answer = Results[string]['answer']
-const metric = (column: string) => (answer: Answer) => single<number>(answer, column)
+export const metric = (column: string) => (answer: Answer) => single<number>(answer, column)
 
 /** rating is the part of ratings that are good, of how many. */
-function rating(column: string, of: (value: unknown) => Ratings | null): Pick<Total, 'read' | 'write' | 'note'> {
+export function rating(column: string, of: (value: unknown) => Ratings | null): Pick<Total, 'read' | 'write' | 'note'> {
   const read = (answer: Answer) => {
     const { now, before } = single<unknown>(answer, column)
     return { now: of(now), before: before === undefined ? undefined : of(before) }
@@ -36,40 +40,33 @@ function rating(column: string, of: (value: unknown) => Ratings | null): Pick<To
   }
 }
 
-const counted = (id: Total['id'], query: string, column = 'eventsCount'): Total => ({
-  id,
-  query,
-  read: metric(column),
-  write: count,
-})
-const helpfulTotal: Total = {
-  id: 'helpful',
-  query: 'people',
-  ...rating('pageFeedbackRating', (v) => v as Ratings | null),
-}
-const engaged: Total = { id: 'engaged', query: 'people', read: metric('engagedTime'), write: duration }
-const visits = [counted('people', 'people', 'peopleCount'), counted('views', 'views'), counted('reads', 'reads')]
+/** counter makes totals of numbers, with their texts. */
+export const counter =
+  <ID extends string>(names: { total: Record<ID, string>; totalHints: Record<ID, string> }) =>
+  (id: ID, query: string, column = 'eventsCount', more: Partial<Total> = {}): Total => ({
+    id,
+    name: names.total[id],
+    hint: names.totalHints[id],
+    query,
+    read: metric(column),
+    write: count,
+    ...more,
+  })
 
-export const overviewTotals: Total[] = [
-  ...visits,
-  counted('sessions', 'people', 'sessionsCount'),
-  engaged,
-  helpfulTotal,
-]
-export const pageTotals: Total[] = [
-  ...visits,
-  engaged,
-  { id: 'depth', query: 'people', read: metric('meanScrollDepth'), write: (percent) => share(percent / 100) },
-  helpfulTotal,
-]
-export const searchTotals: Total[] = [
-  counted('typed', 'typed'),
-  counted('missed', 'missed'),
-  counted('results', 'results'),
-  counted('searchers', 'typed', 'peopleCount'),
-  counted('asked', 'asked'),
-  { id: 'answers', query: 'answers', ...rating('askResponseRating', (v) => asRatings(v as Answers | null)) },
-]
+const total = counter(texts)
+export const helpfulTotal = total(
+  'helpful',
+  'people',
+  '',
+  rating('pageFeedbackRating', (v) => v as Ratings | null),
+)
+export const engaged = total('engaged', 'people', 'engagedTime', { write: duration })
+export const people = total('people', 'people', 'peopleCount')
+export const views = total('views', 'views')
+export const reads = total('reads', 'reads')
+export const sessions = total('sessions', 'people', 'sessionsCount')
+
+export const overviewTotals: Total[] = [people, views, reads, sessions, engaged, helpfulTotal]
 
 export function Totals({ totals, results }: { totals: Total[]; results: Results | undefined }) {
   return (
@@ -77,10 +74,14 @@ export function Totals({ totals, results }: { totals: Total[]; results: Results 
       {totals.map((total) => {
         const result = results?.[total.query]
         const good = result?.status === 200 ? result : undefined
-        const { now, before } = good ? total.read(good.answer) : { now: null, before: undefined }
+        const { now, before } = good ? total.read(good.answer, results ?? {}) : { now: null, before: undefined }
         return (
-          <div key={total.id} class={'card total ' + total.id} data-total={total.id}>
-            <dt title={texts.totalHints[total.id]}>{texts.total[total.id]}</dt>
+          <div
+            key={total.id}
+            class={'card total ' + total.id + (total.lessIsGood ? ' less-is-good' : '')}
+            data-total={total.id}
+          >
+            <dt title={total.hint}>{total.name}</dt>
             <dd>
               <strong class={results ? '' : 'waiting'}>{now === null ? texts.none : total.write(now)}</strong>
               <span class="notes">

@@ -1,16 +1,15 @@
-// The table of a site's views: a row is a view, with its queries, totals, graph and lists.
+// A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
 import type { State } from './address'
+import type { LineID } from './graph'
 import type { PagesQuery, Query, Results } from './api'
-import { list, single } from './rows'
-import { after, pageQueries } from './page_queries'
-import { panels, type Panel } from './panels'
+import { overviewPanels, type Panel } from './panels'
 import { queries } from './queries'
-import { searchQueries } from './search_queries'
+import { single } from './rows'
 import { texts } from './texts'
-import { overviewTotals, pageTotals, searchTotals, type Total } from './totals'
+import { overviewTotals, type Total } from './totals'
 
 /** Drawn is a line of a view's graph. Its class is its colour. */
-export type Drawn = { id: 'people' | 'agents'; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
+export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
 
 export type View = {
   queries: (s: State) => Record<string, Query | PagesQuery>
@@ -22,18 +21,24 @@ export type View = {
   /** metrics says that the reader chooses what the graph counts. */
   metrics: boolean
   panels: Panel[]
+  /** whose says that the reader chooses whose lists are shown. */
+  whose: boolean
   /** empty reports whether nothing happened, neither by people nor by agents. */
   empty: (results: Results) => boolean
   /** nothing says so. */
   nothing: (range: string) => string
+  /** hint says why that may be. */
+  hint?: string
 }
 
-const none = (results: Results, query: string, column: string) => {
+/** none reports that a metric of a query is known to be 0. */
+export const none = (results: Results, query: string, column: string) => {
   const result = results[query]
   return result?.status === 200 && !single<number>(result.answer, column).now
 }
 
-const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
+/** readers are people and agents over time. */
+export const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
   title: (s) => texts.graph[s.metric],
   lines: (s) => [
     {
@@ -51,39 +56,12 @@ export const overview: View = {
   ...readers,
   queries,
   totals: overviewTotals,
-  panels: panels('pages', 'sources', 'countries', 'searches', 'agents', 'feedback'),
+  panels: overviewPanels,
+  whose: true,
   empty: (r) =>
     none(r, 'people', 'peopleCount') &&
     none(r, 'people', 'sessionsCount') &&
     none(r, 'views', 'eventsCount') &&
     none(r, 'reads', 'eventsCount'),
   nothing: texts.nothing,
-}
-
-export const onePage: View = {
-  ...readers,
-  queries: pageQueries,
-  totals: pageTotals,
-  then: (s, results) => {
-    const found = results.addresses
-    const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
-    return paths.length ? after(s, paths) : {}
-  },
-  panels: panels('sources', 'before', 'after', 'pageSearches', 'links', 'comments', 'agents', 'countries', 'addresses'),
-  empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
-  nothing: texts.nobodyRead,
-}
-
-export const search: View = {
-  queries: searchQueries,
-  totals: searchTotals,
-  title: () => texts.searchGraph,
-  metrics: false,
-  lines: () => [
-    { id: 'people', name: texts.total.typed, query: 'typedSeries', column: 'eventsCount' },
-    { id: 'agents', name: texts.total.missed, query: 'missedSeries', column: 'eventsCount' },
-  ],
-  panels: panels('searched', 'searches', 'opened', 'questions', 'rated', 'searchPages'),
-  empty: (r) => none(r, 'typed', 'eventsCount') && none(r, 'asked', 'eventsCount'),
-  nothing: texts.nobodySearched,
 }

@@ -8,6 +8,8 @@ const { read, presets, comparisons, tabs, whos } = await import('../src/address'
 const { queries, weekOf } = await import('../src/queries')
 const { after, pageQueries } = await import('../src/page_queries')
 const { searchQueries } = await import('../src/search_queries')
+const { agentQueries } = await import('../src/agent_queries')
+const { audienceQueries } = await import('../src/audience_queries')
 const { listQuery, readBy } = await import('../src/list_queries')
 
 const state = { ...read(''), zone: 'Europe/Berlin' }
@@ -38,6 +40,21 @@ const more = [
   { column: 'eventPageFeedbackComment', not: true, value: 'x' },
   { column: 'eventLinkTargetDomain', not: true, value: null },
 ]
+const few = Object.entries({
+  visitorBot: ['gptbot', ''],
+  agentClass: ['search', null],
+  contentForm: ['llms', null],
+  agentVerified: ['claimed', null],
+  channel: ['ai'],
+  referrerDomain: ['x.example.com', ''],
+  utmCampaign: ['x', ''],
+  utmMedium: ['x', ''],
+  visitorLanguage: ['de-AT', null],
+  visitorDevice: ['mobile'],
+  visitorBrowser: ['chrome'],
+  visitorOS: ['ios'],
+  displayContext: ['site'],
+}).flatMap(([column, values]) => values.map((value) => ({ column, not: value !== null, value })))
 const rows = [
   { kind: 'current', space: 'space', page: 'page', path: 'a/b' },
   { kind: 'path', space: null, page: null, path: '/a' },
@@ -52,7 +69,8 @@ for (const page of ['/', '/a', '/a(b)+', 'space/page']) {
 }
 for (const who of whos) {
   const s = { ...state, who }
-  batches.push(searchQueries(s))
+  batches.push(searchQueries(s), agentQueries(s), audienceQueries(s))
+  batches.push(agentQueries({ ...s, filters: few }), audienceQueries({ ...s, filters: few }))
   for (const tab of tabs) {
     batches.push({ list: listQuery({ ...s, tab }, 50), people: readBy({ ...s, filters }, rows) })
     for (const sort of ['title', '-editedAt', 'words', '-eventsCount'])

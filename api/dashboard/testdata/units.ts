@@ -1,5 +1,6 @@
 // What can be checked without a browser. TestUnits runs it in Node.js.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 
 Object.assign(globalThis, {
   location: { search: '', pathname: '/' },
@@ -191,4 +192,19 @@ for (const [status, want] of [
     assert.equal(await arrive(), want, `${status} ${JSON.stringify(place)}`)
   }
 }
+// Each value of a column that has few values has a name.
+const { moreTexts } = await import('../src/more_texts')
+const named = new Set<string>()
+for (const line of readFileSync('../../schema/insights/COLUMNS.md', 'utf8').split('\n')) {
+  const [, column = '', , values = ''] = line.split('|').map((cell) => cell.trim().replaceAll('`', ''))
+  const names = moreTexts.values[column]
+  if (!names) continue
+  const few = values
+    .replace(/^one of | or null$/g, '')
+    .split(', ')
+    .map((value) => value.replace('""', ''))
+  assert.deepEqual(Object.keys(names).sort(), few.sort(), column)
+  named.add(column)
+}
+assert.deepEqual([...named].sort(), Object.keys(moreTexts.values).sort())
 console.log('ok')

@@ -1,0 +1,195 @@
+package browsertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// fewValues are keys of lists by columns that have few values.
+var fewValues = map[string][]any{
+	"agentOperator": {"OpenAI", "Anthropic", "Google", nil, "Perplexity"},
+	"visitorBot":    {"chatgpt", "claude-code", "googlebot", "unknown", "gptbot"},
+	"agentClass":    {"user-asked", "training", "search", "coding", "tool", nil},
+	"contentForm":   {"html", "markdown", "llms", "mcp", nil},
+	"agentVerified": {"verified", "claimed", "impostor"},
+	"sourceName":    {"ChatGPT", "Google", "", "Hacker News"},
+	"channel":       {"search", "direct", "ai", "referral", "social"},
+	"referrerDomain": {
+		"news.ycombinator.com", "github.com", "a-very-long-name-of-a-site-that-has-a-link-to-us.example.com",
+	},
+	"utmCampaign": {"spring", "newsletter-2026-11"}, "utmMedium": {"email", "social"},
+	"visitorGeoCountry": {"DE", "US", "IN", nil}, "visitorLanguage": {"de-AT", "en-US", "pt-BR", "not a language", nil},
+	"visitorDevice": {"desktop", "mobile", "tablet"}, "visitorBrowser": {"chrome", "firefox", "unknown"},
+	"visitorOS": {"windows", "macos", "linux"}, "displayContext": {"site", "embed"},
+}
+
+// number returns how many rows a list has in the API's answer, as the page writes it.
+func (a asked) number(name string) string { return grouped(a.answer(name)["rowsTotal"]) }
+
+// part returns a query's value as a part of another query's, as the page writes it.
+func (a asked) part(of, whole, column string) string {
+	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
+	return grouped(100*part/all) + "%"
+}
+
+// rows compares the names of a list's rows.
+func (a asked) rows(panel string, want ...string) {
+	a.t.Helper()
+	if got := a.texts("[data-panel=" + panel + "] .name"); !slices.Equal(got, want) {
+		a.t.Errorf("%s: the page has %q, want %q", panel, got, want)
+	}
+}
+
+// filters presses Enter on the first row of each panel, and wants its filter and how it reads.
+func (d *dashboard) filters(of map[string][2]string) {
+	d.t.Helper()
+	for panel, want := range of {
+		d.run(`document.querySelector('[data-panel=` + panel + `] .name').focus()`)
+		d.press(kb.Enter)
+		d.until(fmt.Sprintf(`new URLSearchParams(location.search).get('f') === %q`, want[0]))
+		d.shown()
+		if chip := d.texts(".chip button")[0]; chip != want[1] {
+			d.t.Errorf("%s: the filter reads %q, want %q", panel, chip, want[1])
+		}
+		d.press("x")
+		d.until(`!new URLSearchParams(location.search).has('f')`)
+		d.shown()
+	}
+}
+
+// empty looks at a view of a range without events.
+func (d *dashboard) empty(name, says string) {
+	d.t.Helper()
+	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
+	d.press("r")
+	d.until(fmt.Sprintf(`document.querySelector('.nothing h2')?.textContent.startsWith(%q)`, says))
+	d.accessible(name+"-empty", 1280, 768, 390)
+}
+
+// TestDashboardAgents goes to the agents by a key, compares each figure with the API's answers, and filters by rows.
+// The lists are of agents whatever the reader chose elsewhere.
+func TestDashboardAgents(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) { m.keys = fewValues })
+	d.signIn(d.overview("who", "people"))
+	d.press("4")
+	d.until(`new URLSearchParams(location.search).get('view') === 'agents'`)
+	d.until(`document.querySelector('[data-panel=programs] .name')`)
+	d.shown()
+	d.accessible("dashboard-agents", 1280, 768, 390)
+	d.do(chromedp.EmulateViewport(1280, 900))
+	a := d.asks()
+	if len(a.queries) != 17 {
+		t.Errorf("the view has %d queries", len(a.queries))
+	}
+	for name, query := range a.queries {
+		ofPeople := name == "sent" || name == "sentBy"
+		agents := strings.Contains(string(query), `{"column":"visitorBot","operator":"notIn","values":[""]}`)
+		if agents == (ofPeople || name == "everyone") {
+			t.Errorf("%s is of agents: %v", name, agents)
+		}
+	}
+	a.totals(map[string][2]string{
+		"reads": {"reads", "eventsCount"}, "gone": {"gone", "eventsCount"}, "sent": {"sent", "peopleCount"},
+	})
+	for total, want := range map[string]string{
+		"share": a.part("reads", "everyone", "eventsCount"), "programs": a.number("programs"),
+		"agentPages": a.number("agentPages"),
+	} {
+		if got := d.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: the page has %v, the API %s", total, got, want)
+		}
+	}
+	a.panels(map[string]string{
+		"agents": "eventsCount", "programs": "eventsCount", "kinds": "eventsCount", "agentPages": "eventsCount",
+		"missing": "eventsCount", "agentSearches": "eventsCount", "forms": "eventsCount", "verified": "eventsCount",
+		"sentBy": "peopleCount",
+	})
+	// More that was not found has the colour of less that was read.
+	for _, of := range []string{"[data-total=gone]", "[data-panel=missing]"} {
+		d.run(`for (const e of document.querySelectorAll('` + of + ` .delta, [data-panel=agents] .delta'))
+			e.classList.replace('down', 'up')`)
+		colour := func(of string) string {
+			return eval[string](d, `getComputedStyle(document.querySelector('`+of+` .delta.up')).color`)
+		}
+		if colour(of) == colour("[data-panel=agents]") {
+			t.Errorf("a rise of %s is shown as good", of)
+		}
+	}
+	a.rows("programs", "ChatGPT", "Claude Code", "Googlebot", "Other programs", "GPTBot")
+	a.rows("kinds", "Asked by somebody", "Training of models", "Search engines", "Coding", "Tools", "Unknown")
+	a.rows("forms", "HTML", "Markdown", "llms.txt", "MCP", "Unknown")
+	a.graph("answeringSeries", "searchingSeries", "trainingSeries", "othersSeries")
+	d.press("t")
+	d.filters(map[string][2]string{
+		"kinds":    {"is,agentClass,user-asked", "Kind is Asked by somebody"},
+		"programs": {"is,visitorBot,chatgpt", "Program is ChatGPT"},
+		"verified": {"is,agentVerified,verified", "Name is Verified by address"},
+		"missing":  {"is,urlPath,/start", "Page is /start"},
+	})
+	d.press("p")
+	if at := d.location(); strings.Contains(at, "who=") {
+		t.Errorf("the lists of agents are others': %s", at)
+	}
+	d.empty("dashboard-agents", "No agent read anything in the last 7 days.")
+	d.quiet()
+}
+
+// TestDashboardAudience goes to people and their sources by a key, compares each figure with the API's answers, and
+// filters by rows.
+func TestDashboardAudience(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) { m.keys = fewValues })
+	d.signIn(d.overview())
+	d.press("5")
+	d.until(`new URLSearchParams(location.search).get('view') === 'audience'`)
+	d.until(`document.querySelector('[data-panel=channels] .name')`)
+	d.shown()
+	d.accessible("dashboard-audience", 1280, 768, 390)
+	d.do(chromedp.EmulateViewport(1280, 900))
+	a := d.asks()
+	if len(a.queries) != 17 {
+		t.Errorf("the view has %d queries", len(a.queries))
+	}
+	a.totals(map[string][2]string{
+		"people": {"people", "peopleCount"}, "sessions": {"people", "sessionsCount"}, "views": {"views", "eventsCount"},
+		"fromSearch": {"fromSearch", "peopleCount"}, "sent": {"sent", "peopleCount"},
+	})
+	lists := []string{
+		"channels", "sources", "referrers", "campaigns", "mediums", "countries", "languages", "devices", "browsers",
+		"systems", "contexts",
+	}
+	metrics := map[string]string{"landing": "eventsCount"}
+	for _, list := range lists {
+		metrics[list] = "peopleCount"
+	}
+	a.panels(metrics)
+	a.rows("channels", "Search engines", "Direct", "AI assistants", "Other sites", "Social media")
+	a.rows("languages", "Austrian German", "American English", "Brazilian Portuguese", "not a language", "Unknown")
+	a.rows("systems", "Windows", "macOS", "Linux")
+	a.graph("peopleSeries")
+	d.press("t")
+	d.filters(map[string][2]string{
+		"channels":  {"is,channel,search", "Channel is Search engines"},
+		"languages": {"is,visitorLanguage,de-AT", "Language is Austrian German"},
+		"countries": {"is,visitorGeoCountry,DE", "Country is Germany"},
+	})
+	// Lists of agents count events, for agents are no visitors that come again.
+	d.press("p")
+	d.until(`new URLSearchParams(location.search).get('who') === 'agents'`)
+	d.shown()
+	a = d.asks()
+	for _, list := range lists {
+		metrics[list] = "eventsCount"
+	}
+	a.panels(metrics)
+	d.empty("dashboard-audience", "Nobody opened a page in the last 7 days.")
+	d.quiet()
+}

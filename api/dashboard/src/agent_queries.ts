@@ -1,0 +1,37 @@
+// Queries about agents: crawlers, assistants and tools.
+import type { State } from './address'
+import type { Condition } from './api'
+import { ask, opened, sent, type } from './queries'
+
+/** kinds are lines of the graph: classes of agents that read for the same purpose. A last line has all others. */
+export const kinds = { answering: ['user-asked', 'coding'], searching: ['search'], training: ['training'] }
+
+/** gone is what asked for an address that is not there. */
+const gone: Condition = { column: 'httpStatus', values: [404, 410] }
+
+export function agentQueries(s: State) {
+  const { query, list, series } = ask(s)
+  const reads = opened.agents
+  const of = (classes: string[]) => series([...reads, { column: 'agentClass', values: classes }])
+  const others: Condition = { column: 'agentClass', operator: 'notIn', values: Object.values(kinds).flat() }
+  const sentByAI = [...opened.people, { column: 'channel', values: ['ai'] }]
+  return {
+    reads: query(['eventsCount'], reads),
+    everyone: query(['eventsCount'], opened.all),
+    gone: query(['eventsCount'], [...reads, gone]),
+    sent: query(['peopleCount'], sentByAI),
+    answeringSeries: of(kinds.answering),
+    searchingSeries: of(kinds.searching),
+    trainingSeries: of(kinds.training),
+    othersSeries: series([...reads, others]),
+    agents: list('agentOperator', 'eventsCount', reads),
+    programs: list('visitorBot', 'eventsCount', reads),
+    kinds: list('agentClass', 'eventsCount', reads),
+    agentPages: list('urlPath', 'eventsCount', reads),
+    missing: list('urlPath', 'eventsCount', [...reads, gone]),
+    agentSearches: list('eventSearchQuery', 'eventsCount', [...sent.agents, type('search_type_query', 'ask_question')]),
+    forms: list('contentForm', 'eventsCount', reads),
+    verified: list('agentVerified', 'eventsCount', reads),
+    sentBy: list('sourceName', 'peopleCount', sentByAI),
+  }
+}

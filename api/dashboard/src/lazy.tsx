@@ -1,0 +1,60 @@
+// Views that come in a file of their own, when the first of them is opened.
+import { signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { state } from './address'
+import { address, Refusal } from './api'
+import { Loader } from './load'
+import { Skeleton } from './panel'
+import { Trouble } from './parts'
+import { texts } from './texts'
+import { Toolbar } from './toolbar'
+
+const more = signal<typeof import('./more') | undefined>(undefined)
+let told = false
+
+/** come loads the file. A node that was upgraded meanwhile has another file, and names it in another page. */
+async function come(abort: AbortSignal) {
+  try {
+    more.value = await import('./more')
+  } catch (fault) {
+    const page = await fetch(address(''), { cache: 'no-store', signal: abort }).catch(() => {
+      throw new Refusal(0, String(fault))
+    })
+    if (!page.ok) throw new Refusal(page.status, String(fault))
+    // Browsers may remember that a file did not come until the page is loaded again. If it was, the reader says when to
+    // try.
+    const loaded = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
+    if (!told && loaded?.type === 'reload') {
+      told = true
+      throw new Refusal(-1, String(fault))
+    }
+    location.reload()
+    await new Promise(() => {})
+  }
+}
+
+/** Lazy shows a view as soon as its file has come. */
+export function Lazy() {
+  const module = more.value
+  return module ? <module.Views /> : <Waiting />
+}
+
+function Waiting() {
+  const loader = useMemo(() => new Loader(() => ({ key: '', load: come })), [])
+  useEffect(() => () => loader.end(), [])
+  const load = loader.now.value
+  return (
+    <main id="main" aria-busy={load.busy}>
+      <Toolbar whose={state.value.view !== 'agents'} />
+      <Trouble load={load} again={() => loader.again()} />
+      {load.busy && (
+        <section class="card panel">
+          <Skeleton />
+          <p role="status" class="quiet none">
+            {texts.loading}
+          </p>
+        </section>
+      )}
+    </main>
+  )
+}

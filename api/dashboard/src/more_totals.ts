@@ -1,0 +1,66 @@
+// The totals of the views that are not the overview.
+import { share } from './format'
+import { moreTexts } from './more_texts'
+import { asRatings, type Answers } from './rows'
+import { counter, engaged, helpfulTotal, metric, people, rating, reads, sessions, views, type Total } from './totals'
+
+const total = counter(moreTexts)
+
+export const pageTotals: Total[] = [
+  people,
+  views,
+  reads,
+  engaged,
+  total('depth', 'people', 'meanScrollDepth', { write: (percent) => share(percent / 100) }),
+  helpfulTotal,
+]
+
+export const searchTotals: Total[] = [
+  total('typed', 'typed'),
+  total('missed', 'missed', 'eventsCount', { lessIsGood: true }),
+  total('results', 'results'),
+  total('searchers', 'typed', 'peopleCount'),
+  total('asked', 'asked'),
+  total(
+    'answers',
+    'answers',
+    '',
+    rating('askResponseRating', (v) => asRatings(v as Answers | null)),
+  ),
+]
+
+/** part is the share of a query's events in the events of a whole. */
+const part = (whole: string): Partial<Total> => ({
+  read: (answer, results) => {
+    const all = results[whole]
+    if (all?.status !== 200) return { now: null, before: undefined }
+    const [a, b] = [metric('eventsCount')(answer), metric('eventsCount')(all.answer)]
+    const of = (n: number | null, m: number | null) => (n === null || !m ? null : n / m)
+    return {
+      now: of(a.now, b.now),
+      before: a.before === undefined || b.before === undefined ? undefined : of(a.before, b.before),
+    }
+  },
+  write: share,
+})
+/** rows is how many rows a list has, shown or not. The range before has no such number. */
+const rows: Partial<Total> = { read: (answer) => ({ now: answer.rowsTotal ?? null, before: undefined }) }
+const sent = total('sent', 'sent', 'peopleCount')
+
+export const agentTotals: Total[] = [
+  reads,
+  total('share', 'reads', '', part('everyone')),
+  total('programs', 'programs', '', rows),
+  total('agentPages', 'agentPages', '', rows),
+  total('gone', 'gone', 'eventsCount', { lessIsGood: true }),
+  sent,
+]
+
+export const audienceTotals: Total[] = [
+  people,
+  sessions,
+  views,
+  engaged,
+  total('fromSearch', 'fromSearch', 'peopleCount'),
+  sent,
+]

@@ -1,0 +1,77 @@
+// The table of a site's views that are not the overview: a row is a view.
+import { agentQueries } from './agent_queries'
+import { audienceQueries } from './audience_queries'
+import { moreTexts } from './more_texts'
+import { panels } from './more_panels'
+import { agentTotals, audienceTotals, pageTotals, searchTotals } from './more_totals'
+import { after, pageQueries } from './page_queries'
+import { list } from './rows'
+import { searchQueries } from './search_queries'
+import { none, readers, type View } from './views'
+
+export const onePage: View = {
+  ...readers,
+  queries: pageQueries,
+  totals: pageTotals,
+  then: (s, results) => {
+    const found = results.addresses
+    const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
+    return paths.length ? after(s, paths) : {}
+  },
+  whose: true,
+  panels: panels('sources', 'before', 'after', 'pageSearches', 'links', 'comments', 'agents', 'countries', 'addresses'),
+  empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
+  nothing: moreTexts.nobodyRead,
+}
+
+export const search: View = {
+  queries: searchQueries,
+  totals: searchTotals,
+  title: () => moreTexts.searchGraph,
+  metrics: false,
+  lines: () => [
+    { id: 'people', name: moreTexts.total.typed, query: 'typedSeries', column: 'eventsCount' },
+    { id: 'agents', name: moreTexts.total.missed, query: 'missedSeries', column: 'eventsCount' },
+  ],
+  whose: true,
+  panels: panels('searched', 'searches', 'opened', 'questions', 'rated', 'searchPages'),
+  empty: (r) => none(r, 'typed', 'eventsCount') && none(r, 'asked', 'eventsCount'),
+  nothing: moreTexts.nobodySearched,
+}
+
+export const agents: View = {
+  queries: agentQueries,
+  totals: agentTotals,
+  title: () => moreTexts.agentGraph,
+  metrics: false,
+  lines: () =>
+    (['answering', 'searching', 'training', 'others'] as const).map((id) => ({
+      id,
+      name: moreTexts.lines[id],
+      query: id + 'Series',
+      column: 'eventsCount',
+    })),
+  whose: false,
+  panels: panels(
+    ...(['agents', 'programs', 'kinds', 'agentPages', 'missing', 'agentSearches'] as const),
+    ...(['forms', 'verified', 'sentBy'] as const),
+  ),
+  empty: (r) => none(r, 'reads', 'eventsCount') && none(r, 'sent', 'peopleCount'),
+  nothing: moreTexts.noAgents,
+  hint: moreTexts.agentsHint,
+}
+
+export const audience: View = {
+  queries: audienceQueries,
+  totals: audienceTotals,
+  title: (s) => moreTexts.audienceGraph[s.metric],
+  metrics: true,
+  lines: (s) => readers.lines(s).slice(0, 1),
+  whose: true,
+  panels: panels(
+    ...(['channels', 'sources', 'referrers', 'landing', 'campaigns', 'mediums'] as const),
+    ...(['countries', 'languages', 'devices', 'browsers', 'systems', 'contexts'] as const),
+  ),
+  empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount'),
+  nothing: moreTexts.noPeople,
+}
