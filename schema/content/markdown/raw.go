@@ -37,10 +37,10 @@ func rawText(n schema.Node) []schema.Node {
 	if tag := strings.TrimSpace(source); wholeTag.MatchString(tag) && !hidesTag(tag, false) && !isComponent(tag) {
 		return []schema.Node{schema.Text(source, "code")}
 	}
-	if text := textOfHTML(source); text != "" {
-		return []schema.Node{schema.Text(text)}
-	}
-	return nil
+	b := inlineBuilder{silent: true}
+	b.htmlText(directiveLines.ReplaceAllString(textOfHTML(source), ""))
+	b.trimBreaks()
+	return b.inlines()
 }
 
 // shownHTML adds what a reader sees of HTML.
@@ -83,7 +83,7 @@ func (r *reader) player(b *inlineBuilder, n *element) {
 	}
 }
 
-// textOfHTML returns the text of HTML that is not well-formed.
+// textOfHTML returns the text of HTML that is not well-formed, with character references as in the source.
 func textOfHTML(source string) string {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	var b strings.Builder
@@ -97,13 +97,13 @@ func textOfHTML(source string) string {
 		}
 		switch {
 		case kind == xhtml.ErrorToken:
-			return strings.Join(strings.Fields(content.Clean(b.String())), " ")
+			return strings.TrimSpace(b.String())
 		case silent != "":
 			if kind == xhtml.EndTagToken && name == silent {
 				silent = ""
 			}
 		case kind == xhtml.TextToken:
-			b.WriteString(html.UnescapeString(string(z.Raw())))
+			b.Write(z.Raw())
 		case kind == xhtml.StartTagToken && (name == "script" || name == "style"):
 			silent = name
 		case blockNames[name]:
