@@ -38,8 +38,7 @@ func rawText(n schema.Node) []schema.Node {
 		return []schema.Node{schema.Text(source, "code")}
 	}
 	b := inlineBuilder{silent: true}
-	b.htmlText(directiveLines.ReplaceAllString(textOfHTML(source), ""))
-	b.trimBreaks()
+	b.looseHTML(source)
 	return b.inlines()
 }
 
@@ -83,11 +82,23 @@ func (r *reader) player(b *inlineBuilder, n *element) {
 	}
 }
 
-// textOfHTML returns the text of HTML that is not well-formed, with character references as in the source.
-func textOfHTML(source string) string {
+// looseHTML adds the text of HTML that is not well-formed.
+func (b *inlineBuilder) looseHTML(source string) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
-	var b strings.Builder
-	silent := ""
+	var text strings.Builder
+	silent, codes := "", 0
+	flush := func() {
+		shown := collapse(directiveLines.ReplaceAllString(text.String(), ""))
+		text.Reset()
+		if b.ended(" ") {
+			shown = strings.TrimLeft(shown, " ")
+		}
+		b.marks = 0
+		if codes > 0 {
+			b.marks = content.Code
+		}
+		b.htmlText(shown)
+	}
 	for {
 		kind := z.Next()
 		name := ""
@@ -97,17 +108,25 @@ func textOfHTML(source string) string {
 		}
 		switch {
 		case kind == xhtml.ErrorToken:
-			return strings.TrimSpace(b.String())
+			flush()
+			b.trimBreaks()
+			return
 		case silent != "":
 			if kind == xhtml.EndTagToken && name == silent {
 				silent = ""
 			}
 		case kind == xhtml.TextToken:
-			b.Write(z.Raw())
+			text.Write(z.Raw())
 		case kind == xhtml.StartTagToken && (name == "script" || name == "style"):
 			silent = name
+		case name == "code" && kind == xhtml.StartTagToken:
+			flush()
+			codes++
+		case name == "code":
+			flush()
+			codes = max(codes-1, 0)
 		case blockNames[name]:
-			b.WriteByte(' ')
+			text.WriteByte(' ')
 		}
 	}
 }

@@ -60,6 +60,9 @@ func TestForRenderer(t *testing.T) {
 		{"<div>\n<b>a {% hint\n%} &lt;x> <code>{% x %}</code>\n{{#include a.svg}}\n</div>", `paragraph ` +
 			`kept="<div>\n<b>a {% hint\n%} &lt;x> <code>{% x %}</code>\n{{#include a.svg}}\n</div>"` +
 			`('a  <x> ' '{% x %}'.code)`},
+		{"</p>a  <code>x &lt;y&gt; :tada: </code> <b>b<script>c</script></p><td>d<code>{{e}}\n", `paragraph ` +
+			`kept="</p>a  <code>x &lt;y&gt; :tada: </code> <b>b<script>c</script></p><td>d<code>{{e}}"` +
+			`('a ' 'x <y> :tada: '.code 'b d' '{{e}}'.code)`},
 		{"<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>", `paragraph ` +
 			`kept="<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>"('becomes {{x}}')`},
 	} {
