@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -32,8 +33,8 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		n := &nodes[i]
 		for _, p := range htmlPieces(n.Leaves) {
 			switch {
-			case p.hidden && p.text[0] != '<': // It would be text in HTML.
-			case p.hidden:
+			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text): // It would be text in HTML.
+			case p.hidden || p.raw && isTagInHTML(p.text):
 				h.turnTo(p.style)
 				h.out.Write(bytes.ReplaceAll(p.text, []byte("\n"), []byte(" ")))
 			case p.raw:
@@ -61,6 +62,12 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		h.out.WriteString(h.text(content.Label(n)))
 		h.nodes(n.Nodes)
 	}
+}
+
+// isTagInHTML reports whether a source is a tag in text of HTML as well.
+func isTagInHTML(source []byte) bool {
+	at := tagInHTML.FindIndex(source)
+	return at != nil && at[0] == 0 && at[1] == len(source) && bytes.IndexByte(source, '<') < 0
 }
 
 // htmlPieces returns the leaves of a text. A hidden leaf has the style that goes on over it.
@@ -128,12 +135,16 @@ func (h *htmlWriter) text(text string) string {
 			b.WriteString("&#x26;")
 		case c == ':' && isShortcode(text, i):
 			b.WriteString("&#58;")
+		case c == '{' && strings.HasPrefix(text[i:], "{%") && !h.inCode():
+			b.WriteString("&#123;")
 		default:
 			b.WriteByte(c)
 		}
 	}
 	return b.String()
 }
+
+func (h *htmlWriter) inCode() bool { return slices.Contains(h.open, layer{html: "code"}) }
 
 // atSpace reports whether a space here would be lost.
 func (h *htmlWriter) atSpace() bool {

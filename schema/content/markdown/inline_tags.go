@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -267,9 +268,24 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	return known
 }
 
-// htmlText adds text of HTML: white space is collapsed, and shortcodes are emojis.
+// tagInHTML is a tag of GitBook, or of another language of templates, in text of HTML.
+var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
+
+// htmlText adds text of HTML: white space is collapsed, shortcodes are emojis, and tags are as in Markdown.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
+	if b.marks&content.Code == 0 {
+		for at := tagInHTML.FindStringIndex(source); at != nil; at = tagInHTML.FindStringIndex(source) {
+			b.htmlWords(source[:at[0]])
+			b.tag(source[at[0]:at[1]])
+			source = source[at[1]:]
+		}
+	}
+	b.htmlWords(source)
+}
+
+// htmlWords adds text of HTML without tags.
+func (b *inlineBuilder) htmlWords(source string) {
 	if b.ended("\n") || b.empty() && !b.inLink {
 		source = strings.TrimLeft(source, " ")
 	}

@@ -37,10 +37,9 @@ func rawText(n schema.Node) []schema.Node {
 	if tag := strings.TrimSpace(source); wholeTag.MatchString(tag) && !hidesTag(tag, false) && !isComponent(tag) {
 		return []schema.Node{schema.Text(source, "code")}
 	}
-	if text := textOfHTML(source); text != "" {
-		return []schema.Node{schema.Text(text)}
-	}
-	return nil
+	b := inlineBuilder{silent: true}
+	b.looseHTML(source)
+	return b.inlines()
 }
 
 // shownHTML adds what a reader sees of HTML.
@@ -83,11 +82,23 @@ func (r *reader) player(b *inlineBuilder, n *element) {
 	}
 }
 
-// textOfHTML returns the text of HTML that is not well-formed.
-func textOfHTML(source string) string {
+// looseHTML adds the text of HTML that is not well-formed.
+func (b *inlineBuilder) looseHTML(source string) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
-	var b strings.Builder
-	silent := ""
+	var text strings.Builder
+	silent, codes := "", 0
+	flush := func() {
+		shown := collapse(directiveLines.ReplaceAllString(text.String(), ""))
+		text.Reset()
+		if b.ended(" ") {
+			shown = strings.TrimLeft(shown, " ")
+		}
+		b.marks = 0
+		if codes > 0 {
+			b.marks = content.Code
+		}
+		b.htmlText(shown)
+	}
 	for {
 		kind := z.Next()
 		name := ""
@@ -97,17 +108,25 @@ func textOfHTML(source string) string {
 		}
 		switch {
 		case kind == xhtml.ErrorToken:
-			return strings.Join(strings.Fields(content.Clean(b.String())), " ")
+			flush()
+			b.trimBreaks()
+			return
 		case silent != "":
 			if kind == xhtml.EndTagToken && name == silent {
 				silent = ""
 			}
 		case kind == xhtml.TextToken:
-			b.WriteString(html.UnescapeString(string(z.Raw())))
+			text.Write(z.Raw())
 		case kind == xhtml.StartTagToken && (name == "script" || name == "style"):
 			silent = name
+		case name == "code" && kind == xhtml.StartTagToken:
+			flush()
+			codes++
+		case name == "code":
+			flush()
+			codes = max(codes-1, 0)
 		case blockNames[name]:
-			b.WriteByte(' ')
+			text.WriteByte(' ')
 		}
 	}
 }

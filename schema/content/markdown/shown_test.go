@@ -55,6 +55,14 @@ func TestForRenderer(t *testing.T) {
 			"<a data-mention href=\"https://a.example/b\">https://a.example/b</a> <a data-mention href=\"b.md\">b.md</a>",
 			`paragraph(link ref="https://a.example/b"('API *x*') ' ' link ref="https://a.example/b"('The API') ' ' ` +
 				`mention ref="https://a.example/b"() ' ' mention ref="b.md"())`},
+		{"<div>\n{% hint style=\"info\" %}\nText {% x %}\n{% endhint %}\n</div>", `paragraph ` +
+			`kept="<div>\n{% hint style=\"info\" %}\nText {% x %}\n{% endhint %}\n</div>"('Text ' '{% x %}'.code)`},
+		{"<div>\n<b>a {% hint\n%} &lt;x> <code>{% x %}</code>\n{{#include a.svg}}\n</div>", `paragraph ` +
+			`kept="<div>\n<b>a {% hint\n%} &lt;x> <code>{% x %}</code>\n{{#include a.svg}}\n</div>"` +
+			`('a  <x> ' '{% x %}'.code)`},
+		{"</p>a  <code>x &lt;y&gt; :tada: </code> <b>b<script>c</script></p><td>d<code>{{e}}\n", `paragraph ` +
+			`kept="</p>a  <code>x &lt;y&gt; :tada: </code> <b>b<script>c</script></p><td>d<code>{{e}}"` +
+			`('a ' 'x <y> :tada: '.code 'b d' '{{e}}'.code)`},
 		{"<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>", `paragraph ` +
 			`kept="<div>\n{{#include a.svg}}\nbecomes {{x}}\n</div>"('becomes {{x}}')`},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -223,8 +224,8 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		return nil
 	}
 	// What has its line to itself is a block. After "> " and a tab, or in a line that goes on far to the right, goldmark does not ask for
-	// one: it is text, as it will be once it is written. In headings it is no block.
-	if parent.Kind() != ast.KindHeading && startsLine(parent) {
+	// one: it is text, as it will be once it is written. In headings and cells it is no block.
+	if parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent) {
 		if _, alone := readTagLine(line); alone {
 			return nil
 		}
