@@ -49,10 +49,12 @@ function Waiting() {
       <Trouble load={load} again={() => loader.again()} />
       {load.busy && (
         <section class="card panel">
+          <header>
+            <span role="status" class="quiet">
+              {texts.loading}
+            </span>
+          </header>
           <Skeleton />
-          <p role="status" class="quiet none">
-            {texts.loading}
-          </p>
         </section>
       )}
     </main>
