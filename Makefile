@@ -161,6 +161,10 @@ bench-log: ## the embedded broker's start with 20 GB of log, for which the disk 
 	OCTAVO_TEST_LOG_BYTES=20000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v -timeout 1h
 	go test ./cmd/engine/kafkaserver -run '^$$' -bench Produce -count 6
 
+.PHONY: screenshots
+screenshots: engines ## take the pictures in deploy/screenshots with Chromium, from a node with made-up events
+	go run ./bench/screenshots
+
 BOOK ?= /tmp/octavo-book.pdf
 .PHONY: bench-book
 bench-book: engines ## a PDF of more than 1,200 dense sheets into the file BOOK, with its time and memory

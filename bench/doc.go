@@ -5,6 +5,7 @@
 //	powercut      power cuts of the default installation
 //	abuse         callers that take all they can
 //	repositories  what Octavo leaves of other people's repositories
+//	screenshots   takes the pictures in deploy/screenshots
 //	merges        compares Octavo's merges of pages with git's merges
 //	loadgen       sends load and measures it
 //	witness       records acknowledged events, and compares them with what is stored

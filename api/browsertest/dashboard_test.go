@@ -82,6 +82,9 @@ func TestDashboardSession(t *testing.T) {
 	d := newDashboard(t)
 	address := d.overview("range", "last30Days")
 	d.open(d.h.Base+address, "#token")
+	if !eval[bool](d, `document.activeElement.id === 'token' && !document.querySelector('[autofocus]')`) {
+		t.Error("the field of the token has no focus at once")
+	}
 	d.do(chromedp.SendKeys(chromedp.CSS("#token"), "no token at all"+kb.Enter))
 	d.until(`document.querySelector('#wrong').textContent === 'This token is not valid.'`)
 	d.do(chromedp.SendKeys(chromedp.CSS("#token"), d.h.Ours.SiteKey+kb.Enter))

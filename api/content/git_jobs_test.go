@@ -387,6 +387,32 @@ func TestGitFailures(t *testing.T) {
 	}
 }
 
+// TestGitNotesOfAFolder imports a folder. The notes name what is left in it, and the many links of the repository's
+// other folders, whose names may begin as the folder's, take no note's place.
+func TestGitNotesOfAFolder(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	page := b.forge.Blob("a.git", "# Home\n")
+	links := []gitsynctest.TreeEntry{gitsynctest.Entry("100644", "README.md", page)}
+	for i := range 300 {
+		links = append(links, gitsynctest.Entry("120000", fmt.Sprintf("l%03d.md", i), page))
+	}
+	docs := b.forge.Tree("a.git", gitsynctest.Entry("100644", "README.md", page),
+		gitsynctest.Entry("120000", "link.md", page))
+	others := b.forge.Tree("a.git", links...)
+	b.forge.Commit("a.git", "main", b.forge.Tree("a.git", gitsynctest.Entry("040000", "a", others),
+		gitsynctest.Entry("040000", "docs", docs), gitsynctest.Entry("040000", "docs-old", others)))
+	for _, c := range []struct {
+		folder string
+		notes  int
+	}{{"docs", 1}, {"/docs/", 1}, {"docs-old", 201}, {"", 201}} {
+		o := b.done("import", b.of("a.git", "main", c.folder))
+		if len(o.Notes) != c.notes || c.notes == 1 && o.Notes[0].Path != "docs/link.md" {
+			t.Errorf("%q: %d notes, want %d: %+v", c.folder, len(o.Notes), c.notes, o.Notes[:min(3, len(o.Notes))])
+		}
+	}
+}
+
 // TestGitLeaves: unreadable entries stay unchanged and are named.
 func TestGitLeaves(t *testing.T) {
 	t.Parallel()

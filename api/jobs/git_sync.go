@@ -177,15 +177,19 @@ func plainLine(text string) string {
 	return text
 }
 
-// layout opens what was fetched; s is nil for a branch that does not exist yet.
+// layout opens what was fetched; s is nil for a branch that does not exist yet. The notes name what is left in the
+// folder: the rest of the repository is not the operation's.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	g.files = map[string]gitsync.File{}
 	if s != nil {
 		for _, file := range s.Files {
 			g.files[file.Path] = file
 		}
+		folder := schema.GitFolder(g.parameters.RepoProjectDirectory)
 		for _, left := range s.Left {
-			g.note(left.Path, "left as it is: "+string(left.Why))
+			if folder == "" || left.Path == folder || strings.HasPrefix(left.Path, folder+"/") {
+				g.note(left.Path, "left as it is: "+string(left.Why))
+			}
 		}
 	}
 	return g.open(s)

@@ -4,6 +4,9 @@ import { session } from './load'
 import { signIn } from './session'
 import { texts } from './texts'
 
+// The attribute autofocus acts when the browser draws, and browsers complain if the reader was faster.
+const focus = (field: HTMLInputElement | null) => field?.focus()
+
 export function SignIn({ problem }: { problem: string | undefined }) {
   const [wrong, say] = useState(problem)
   const [busy, wait] = useState(false)
@@ -28,7 +31,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
           name="token"
           type="password"
           required
-          autoFocus
+          ref={focus}
           autocomplete="off"
           spellcheck={false}
           aria-describedby="hint wrong"

@@ -1,0 +1,134 @@
+// Command screenshots takes the pictures in deploy/screenshots: a node with everything embedded, thirty days of made-up
+// events, and Chromium.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/single"
+	"github.com/octavo-docs/octavo/bench/witness"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	folder := flag.String("folder", "deploy/screenshots", "where the pictures go")
+	events := flag.Int("events", 200_000, "how many events the site has")
+	flag.Parse()
+	if err := run(ctx, *folder, *events); err != nil {
+		fmt.Fprintln(os.Stderr, "screenshots:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, folder string, events int) (err error) {
+	dir, err := os.MkdirTemp("", "octavo-screenshots-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	node, err := single.Start(ctx, "", dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, node.Stop()) }()
+	org, site, err := fill(ctx, node, events)
+	if err != nil {
+		return err
+	}
+	b, err := newBrowser(ctx, "http://"+node.Client.Address, node.Client.Token)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	for _, p := range pictures {
+		at := p.path
+		if p.view != "" {
+			at = "/?" + url.Values{"org": {org}, "site": {site}, "zone": {"UTC"}}.Encode() + "&" + p.view
+		}
+		content, err := b.picture(at, p)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, p.name+".webp"), content, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// picture is what to look at. Its view is of the site, and its path is not.
+type picture struct {
+	name, view, path string
+	// follow is a link that leads on from there.
+	follow string
+	dark   bool
+	width  int64
+}
+
+const wide, phone = 1280, 390
+
+var pictures = []picture{
+	{name: "sites", path: "/?zone=UTC", width: wide},
+	{name: "overview", view: "range=last30Days", width: wide},
+	{name: "overview-phone", view: "range=last30Days", width: phone, dark: true},
+	{name: "pages", view: "view=pages&range=last30Days", width: wide},
+	{name: "page", view: "view=pages&range=last30Days", follow: "tbody a", width: wide},
+	{name: "search", view: "view=search&range=last30Days", width: wide, dark: true},
+	{name: "agents", view: "view=agents&range=last30Days", width: wide},
+	{name: "audience", view: "view=audience&range=last30Days", width: wide},
+	{name: "docs", path: "/docs", width: wide},
+}
+
+var madeSite = regexp.MustCompile(`to site (\S+) of organization (\S+) in`)
+
+// fill makes a site with events and annotations, and waits until all events are stored.
+func fill(ctx context.Context, node *single.Node, events int) (org, site string, err error) {
+	said, err := node.Run(ctx, []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token},
+		"seed", "--events", strconv.Itoa(events))
+	if err != nil {
+		return "", "", err
+	}
+	found := madeSite.FindStringSubmatch(said)
+	if found == nil {
+		return "", "", fmt.Errorf("octavo seed names no site: %s", said)
+	}
+	site, org = found[1], found[2]
+	base, now := product.Insights(org, site), time.Now().UTC()
+	for days, text := range map[int]string{20: "Version 2.0", 6: "New pricing page"} {
+		day := now.AddDate(0, 0, -days).Format(time.DateOnly)
+		note := map[string]any{"date": day, "text": text}
+		if err := node.Client.Call(ctx, http.MethodPost, base+"/annotations", note, http.StatusCreated, nil); err != nil {
+			return "", "", err
+		}
+	}
+	all := map[string]any{
+		"range":  map[string]string{"from": day(now, -40), "to": day(now, 1)},
+		"select": []map[string]string{{"column": "eventsCount"}},
+	}
+	return org, site, witness.Await(ctx, func(ctx context.Context) error {
+		var answer struct{ Columns []struct{ Values []int } }
+		err := node.Client.Call(ctx, http.MethodPost, base+"/events/aggregate", all, http.StatusOK, &answer)
+		if err == nil && answer.Columns[0].Values[0] < events {
+			err = fmt.Errorf("%d of %d events are stored", answer.Columns[0].Values[0], events)
+		}
+		return err
+	})
+}
+
+func day(now time.Time, days int) string {
+	return now.Add(time.Duration(days) * 24 * time.Hour).Format(time.RFC3339)
+}
