@@ -44,8 +44,9 @@ func newBrowser(ctx context.Context, base, token string) (*browser, error) {
 	return b, nil
 }
 
-// ready is an expression that is true when the page shows all of its figures.
-const ready = `document.readyState === 'complete' && !document.querySelector('#token, main[aria-busy=true]')`
+// ready is an expression that is true when the page shows all of its figures, and nothing has come for a second.
+const ready = `document.readyState === 'complete' && !document.querySelector('#token, main[aria-busy=true]') &&
+	performance.getEntriesByType('resource').every(came => came.responseEnd < performance.now() - 1000)`
 
 func (b *browser) until(expression string) error {
 	return witness.Await(b.ctx, func(context.Context) error {
@@ -83,7 +84,7 @@ func (b *browser) picture(path string, p picture) ([]byte, error) {
 	}
 	taken, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (page.CaptureScreenshotResult, error) {
 		return cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{
-			Format: "webp", Quality: new(int64(85)), CaptureBeyondViewport: new(true),
+			Format: "webp", Quality: new(int64(85)), CaptureBeyondViewport: new(p.view != ""),
 		})
 	})
 	return taken.Data, err

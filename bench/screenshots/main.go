@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures in deploy/screenshots: a node with everything embedded, thirty days of made-up
-// events, and Chromium.
+// Command screenshots takes the pictures in deploy/screenshots: a node with everything embedded, made-up events of two
+// months, and Chromium.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,7 +27,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	folder := flag.String("folder", "deploy/screenshots", "where the pictures go")
-	events := flag.Int("events", 200_000, "how many events the site has")
+	events := flag.Int("events", 400_000, "how many events the site has, in 61 days")
 	flag.Parse()
 	if err := run(ctx, *folder, *events); err != nil {
 		fmt.Fprintln(os.Stderr, "screenshots:", err)
@@ -98,7 +99,7 @@ var madeSite = regexp.MustCompile(`to site (\S+) of organization (\S+) in`)
 // fill makes a site with events and annotations, and waits until all events are stored.
 func fill(ctx context.Context, node *single.Node, events int) (org, site string, err error) {
 	said, err := node.Run(ctx, []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token},
-		"seed", "--events", strconv.Itoa(events))
+		"seed", "--days", "61", "--events", strconv.Itoa(events)) // thirty days, and the thirty before
 	if err != nil {
 		return "", "", err
 	}
@@ -109,14 +110,14 @@ func fill(ctx context.Context, node *single.Node, events int) (org, site string,
 	site, org = found[1], found[2]
 	base, now := product.Insights(org, site), time.Now().UTC()
 	for days, text := range map[int]string{20: "Version 2.0", 6: "New pricing page"} {
-		day := now.AddDate(0, 0, -days).Format(time.DateOnly)
-		note := map[string]any{"date": day, "text": text}
+		date, _, _ := strings.Cut(day(now, -days), "T")
+		note := map[string]any{"date": date, "text": text}
 		if err := node.Client.Call(ctx, http.MethodPost, base+"/annotations", note, http.StatusCreated, nil); err != nil {
 			return "", "", err
 		}
 	}
 	all := map[string]any{
-		"range":  map[string]string{"from": day(now, -40), "to": day(now, 1)},
+		"range":  map[string]string{"from": day(now, -65), "to": day(now, 1)},
 		"select": []map[string]string{{"column": "eventsCount"}},
 	}
 	return org, site, witness.Await(ctx, func(ctx context.Context) error {

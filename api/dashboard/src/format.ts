@@ -30,10 +30,14 @@ export function duration(seconds: number): string {
   return all % 60 ? minutes + ' ' + unit(all % 60, 'second') : minutes
 }
 
-/** changed writes how a number differs from the one before: undefined if there was none to compare with. */
+/**
+ * changed writes how a number differs from the number before: undefined if there was none to compare with. A number
+ * that is ten times as large or more is a multiple.
+ */
 export function changed(now: number | null, before: number | null | undefined): string | undefined {
   if (now === null || !before) return undefined
   const part = (now - before) / before
+  if (now >= 10 * before) return '×' + brief(Math.round(now / before))
   return Math.abs(part) < 0.005 ? texts.noChange : minus(change.format(part))
 }
 
