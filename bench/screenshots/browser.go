@@ -82,10 +82,11 @@ func (b *browser) picture(path string, p picture) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (page.CaptureScreenshotResult, error) {
+	type taken = page.CaptureScreenshotResult
+	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (taken, error) {
 		return cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{
 			Format: "webp", Quality: new(int64(85)), CaptureBeyondViewport: new(p.view != ""),
 		})
 	})
-	return taken.Data, err
+	return result.Data, err
 }

@@ -112,7 +112,8 @@ func fill(ctx context.Context, node *single.Node, events int) (org, site string,
 	for days, text := range map[int]string{20: "Version 2.0", 6: "New pricing page"} {
 		date, _, _ := strings.Cut(day(now, -days), "T")
 		note := map[string]any{"date": date, "text": text}
-		if err := node.Client.Call(ctx, http.MethodPost, base+"/annotations", note, http.StatusCreated, nil); err != nil {
+		err := node.Client.Call(ctx, http.MethodPost, base+"/annotations", note, http.StatusCreated, nil)
+		if err != nil {
 			return "", "", err
 		}
 	}
