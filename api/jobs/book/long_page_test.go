@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongPage makes a book of a page of the largest size, in words, in Chinese and with many blocks. Its first and
-// last words are in the book, and pieces of the text on the way.
+// TestLongPage makes a book of a page of the largest size, in words and in Chinese. Its last word is in the book, and
+// pieces of the text on the way.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -19,7 +19,6 @@ func TestLongPage(t *testing.T) {
 	for name, c := range map[string]struct{ text, last string }{
 		"words":   {contenttest.LongWords(), contenttest.Last},
 		"chinese": {contenttest.LongChinese(), contenttest.LastChinese},
-		"page":    {contenttest.LongPage(), contenttest.Last},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sourceOf(t, "The book", []page{{"Before", 0, "See [the page](ref:page/p1)."}, {"Long", 0, c.text}})
@@ -29,13 +28,14 @@ func TestLongPage(t *testing.T) {
 				t.Errorf("%d sheets, %d bookmarks, without %s", len(f.texts), len(f.outline), c.last)
 			}
 			pieces := 0
-			if name != "page" { // its Markdown has marks that the book leaves out
-				for runes := []rune(c.text); len(runes) > every; runes = runes[every:] {
-					pieces++
-					if piece := strings.Fields(string(runes[every/2:][:12]))[0]; !strings.Contains(shown, piece) {
-						t.Errorf("%q is missing", piece)
-					}
+			for runes := []rune(c.text); len(runes) > every; runes = runes[every:] {
+				pieces++
+				if piece := strings.Fields(string(runes[every/2:][:12]))[0]; !strings.Contains(shown, piece) {
+					t.Errorf("%q is missing", piece)
 				}
+			}
+			if pieces < 30 {
+				t.Errorf("only %d pieces were looked up", pieces)
 			}
 			t.Logf("%d sheets, %d pieces", len(f.texts), pieces)
 		})
