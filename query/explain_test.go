@@ -27,7 +27,8 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"PLAN\n  site: site_1\n", "STATEMENT 1, of raw: ", "uniqExact(visitor)", "FAILED: ", "STATEMENT 2, of raw: ", "400000 rows read, 1 rows", "uniqCombined64(19)(visitor)",
+		"PLAN\n  site: site_1\n", "STATEMENT 1, of raw: ", "uniqExact(visitor)", "FAILED: ", "STATEMENT 2, of raw: ",
+		"400000 rows read, 1 rows", "uniqCombined64(19)(visitor)",
 		`p0 String = "site_1"`, "ANSWER: ", "Octavo-Result: approximate", "Octavo-Error-Bound: 1%",
 	} {
 		if !strings.Contains(text.String(), want) {

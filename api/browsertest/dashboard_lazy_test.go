@@ -85,8 +85,8 @@ func TestDashboardLazy(t *testing.T) {
 	d.shown()
 	d.slow(moreFile, 5*time.Second)
 	d.press("3")
-	d.until(`
-		document.querySelector('[aria-busy=true] :has(+ .skeleton) [role=status]')?.textContent === 'Loading figures…'`)
+	const said = `document.querySelector('[aria-busy=true] :has(+ .skeleton) [role=status]')?.textContent`
+	d.until(said + ` === 'Loading figures…'`)
 	d.picture("dashboard-lazy-waits")
 	d.until(`document.querySelector('[data-total=typed]')`)
 	d.do(chromedp.Navigate(d.h.Base + d.overview()))

@@ -71,6 +71,22 @@ func (d *dashboard) empty(name, says string) {
 	d.accessible(name+"-empty", 1280, 768, 390)
 }
 
+// view opens a view of seventeen queries by its key, looks at it, and returns what it asks.
+func (d *dashboard) view(key, name, panel string) asked {
+	d.t.Helper()
+	d.press(key)
+	d.until(fmt.Sprintf(`new URLSearchParams(location.search).get('view') === %q`, name))
+	d.until(`document.querySelector('[data-panel=` + panel + `] .name')`)
+	d.shown()
+	d.accessible("dashboard-"+name, 1280, 768, 390)
+	d.do(chromedp.EmulateViewport(1280, 900))
+	a := d.asks()
+	if len(a.queries) != 17 {
+		d.t.Errorf("%s has %d queries", name, len(a.queries))
+	}
+	return a
+}
+
 // TestDashboardAgents goes to the agents by a key, compares each figure with the API's answers, and filters by rows.
 // The lists are of agents whatever the reader chose elsewhere.
 func TestDashboardAgents(t *testing.T) {
@@ -78,16 +94,7 @@ func TestDashboardAgents(t *testing.T) {
 	d := newDashboard(t)
 	d.figures.set(func(m *madeUp) { m.keys = fewValues })
 	d.signIn(d.overview("who", "people"))
-	d.press("4")
-	d.until(`new URLSearchParams(location.search).get('view') === 'agents'`)
-	d.until(`document.querySelector('[data-panel=programs] .name')`)
-	d.shown()
-	d.accessible("dashboard-agents", 1280, 768, 390)
-	d.do(chromedp.EmulateViewport(1280, 900))
-	a := d.asks()
-	if len(a.queries) != 17 {
-		t.Errorf("the view has %d queries", len(a.queries))
-	}
+	a := d.view("4", "agents", "programs")
 	for name, query := range a.queries {
 		ofPeople := name == "sent" || name == "sentBy"
 		agents := strings.Contains(string(query), `{"column":"visitorBot","operator":"notIn","values":[""]}`)
@@ -148,16 +155,7 @@ func TestDashboardAudience(t *testing.T) {
 	d := newDashboard(t)
 	d.figures.set(func(m *madeUp) { m.keys = fewValues })
 	d.signIn(d.overview())
-	d.press("5")
-	d.until(`new URLSearchParams(location.search).get('view') === 'audience'`)
-	d.until(`document.querySelector('[data-panel=channels] .name')`)
-	d.shown()
-	d.accessible("dashboard-audience", 1280, 768, 390)
-	d.do(chromedp.EmulateViewport(1280, 900))
-	a := d.asks()
-	if len(a.queries) != 17 {
-		t.Errorf("the view has %d queries", len(a.queries))
-	}
+	a := d.view("5", "audience", "channels")
 	a.totals(map[string][2]string{
 		"people": {"people", "peopleCount"}, "sessions": {"people", "sessionsCount"}, "views": {"views", "eventsCount"},
 		"fromSearch": {"fromSearch", "peopleCount"}, "sent": {"sent", "peopleCount"},

@@ -98,8 +98,9 @@ var madeSite = regexp.MustCompile(`to site (\S+) of organization (\S+) in`)
 
 // fill makes a site with events and annotations, and waits until all events are stored.
 func fill(ctx context.Context, node *single.Node, events int) (org, site string, err error) {
-	said, err := node.Run(ctx, []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token},
-		"seed", "--days", "61", "--events", strconv.Itoa(events)) // thirty days, and the thirty before
+	settings := []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token}
+	// Thirty days, and the thirty before.
+	said, err := node.Run(ctx, settings, "seed", "--days", "61", "--events", strconv.Itoa(events))
 	if err != nil {
 		return "", "", err
 	}
