@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
@@ -208,6 +209,9 @@ var (
 
 // readTagLine reads a line that is one tag.
 func readTagLine(line []byte) (tag, bool) {
+	if !bytes.Contains(line, []byte("{%")) {
+		return tag{}, false
+	}
 	match := tagLine.FindSubmatch(line)
 	if match == nil {
 		return tag{}, false

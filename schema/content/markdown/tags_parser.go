@@ -13,29 +13,45 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// brackets matches everything that can begin or end a container.
-var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?(?:details|div))\b`)
-
 // pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
 // only means that its tag stays open.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
-	for _, at := range bracketed.FindAllSubmatchIndex(source, -1) {
-		var name string
-		var isEnd bool
-		if at[2] >= 0 {
-			name, isEnd = strings.CutPrefix(string(source[at[2]:at[3]]), "end")
-		} else {
-			name, isEnd = strings.CutPrefix(strings.ToLower(string(source[at[4]:at[5]])), "/")
+	for at := 0; ; at++ {
+		next := bytes.IndexAny(source[at:], "{<")
+		if next < 0 {
+			return paired
 		}
+		at += next
+		name, isEnd := bracketAt(source[at:])
 		if stack := open[name]; isEnd && len(stack) > 0 {
 			paired[stack[len(stack)-1]] = true
 			open[name] = stack[:len(stack)-1]
-		} else if !isEnd {
-			open[name] = append(open[name], at[0])
+		} else if name != "" && !isEnd {
+			open[name] = append(open[name], at)
 		}
 	}
-	return paired
+}
+
+// bracketAt reads the name of what can begin or end a container at the beginning of the text; "" if nothing can.
+func bracketAt(text []byte) (name string, isEnd bool) {
+	if tag, ok := bytes.CutPrefix(text, []byte("{%")); ok {
+		return strings.CutPrefix(nameAt(bytes.TrimLeft(tag, " \t\n\f\r")), "end")
+	}
+	element, isEnd := bytes.CutPrefix(text[1:], []byte("/"))
+	if name = strings.ToLower(nameAt(element)); name != "details" && name != "div" {
+		return "", false
+	}
+	return name, isEnd
+}
+
+// nameAt reads a name at the beginning of the text.
+func nameAt(text []byte) string {
+	end := 0
+	for end < len(text) && (isLetter(text[end]) || end > 0 && (isDigit(text[end]) || text[end] == '_' || text[end] == '-')) {
+		end++
+	}
+	return string(text[:end])
 }
 
 // isPaired reports whether the bracket in the line has an end.
