@@ -33,7 +33,7 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	}
 	for _, entry := range entries {
 		to := filepath.Join(folder, entry.Name())
-		if from := filepath.Join(source, entry.Name()); entry.Name() == "docs" {
+		if from := filepath.Join(source, entry.Name()); entry.Name() == "docs" || entry.Name() == "src" {
 			err = os.CopyFS(to, os.DirFS(from))
 		} else {
 			err = os.Symlink(from, to)

@@ -2,7 +2,7 @@
 
 // Rows of results in the searches of frameworks: DocSearch, VitePress and others with roles; Material for MkDocs;
 // Pagefind; mdBook and Sphinx.
-const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] li'
+const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] :is(li,article)'
 
 // extend adds the extension to a tracker that start returned for the options o.
 export const extend = (o, track) => {
