@@ -40,7 +40,7 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 }
 
 // join joins the known pages with the rows of events, and selects and sorts the result. Pages without events have the
-// metrics of nothing.
+// metrics that an empty range has.
 func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	list := make([]pageRow, 0, len(known)+e.rows)
 	at := make(map[pageID]int, len(known))

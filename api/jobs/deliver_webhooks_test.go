@@ -272,7 +272,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled has receivers that are gone: one says so, the other one fails for days.
+// TestWebhookIsDisabled has two receivers: the first answers that it is gone, and the second fails for days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -597,7 +597,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if got := r.Received()[1]; got.Type != schema.WebhookPing || got.Actor != h.tenant.Users[schema.RoleAdmin].ID {
 		t.Errorf("%+v", got)
 	}
-	// One that waits is sent now, and stays the same.
+	// A pending delivery is sent now, and stays the same.
 	waiting := h.deliveries(w)[0].WebhookDelivery
 	if again, err := h.st.Hooks.Redeliver(
 		t.Context(), w.OrganizationID, w.ID, waiting.ID,

@@ -215,13 +215,13 @@ func TestWebhookDeliveries(t *testing.T) {
 	if got := h.IDs(s.Org+one+"/deliveries", s.Token); !slices.Equal(got, newest) {
 		t.Errorf("%q, want %q", got, newest)
 	}
-	// One that waits for its next attempt is sent now.
+	// A delivery that waits for its next attempt is sent now.
 	a := h.Do("POST", s.Org+one+"/deliveries/"+pings[1]+"/redeliver", s.Token, nil)
 	if again := shape.Want(t, deliveryShape, a.Body); a.Status != 200 || again["id"] != pings[1] {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	eventually.True(t, "the failed delivery to be sent", func() bool { return len(list("?state=delivered")) == 4 })
-	// One that was delivered is sent again, as another one.
+	// A delivered delivery is sent again, as another delivery.
 	a = h.Do("POST", s.Org+one+"/deliveries/"+pings[0]+"/redeliver", s.Token, nil)
 	again := shape.Want(t, deliveryShape, a.Body)
 	if a.Status != 200 || again["id"] == pings[0] || again["redelivers"] != pings[0] {

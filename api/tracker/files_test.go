@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// byPath returns the files by their paths. No two have the same.
+// byPath returns the files by their paths, which must differ.
 func byPath(t *testing.T) map[string]frame.Static {
 	t.Helper()
 	files := map[string]frame.Static{}

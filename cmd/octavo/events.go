@@ -26,8 +26,7 @@ const (
 	eventsLogEvery = 30
 )
 
-// eventsSetup is what waits for the insights store: its migration and then the
-// sink.
+// eventsSetup has the steps that wait for the insights store: its migration, then the sink.
 type eventsSetup struct {
 	migrated atomic.Bool
 	refused  atomic.Pointer[error]  // set if the store has another baseline, so the node does not use it

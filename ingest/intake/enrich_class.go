@@ -34,7 +34,8 @@ func (a *agent) classify(text string) {
 	}
 }
 
-// isProgram reports whether the agent is of no browser. All browsers begin with Mozilla/, except old ones of Opera.
+// isProgram reports whether the agent is another program than a browser. Browsers begin with Mozilla/; old versions of
+// Opera begin with Opera/.
 // Only browsers of the last century name themselves compatible.
 func isProgram(text string) bool {
 	if !strings.HasPrefix(text, "Mozilla/") {

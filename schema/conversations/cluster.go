@@ -161,8 +161,8 @@ func (a *assignment) addNodes(m *Method) {
 	}
 }
 
-// assumedTexts texts are added to the count, so that the first issues of an organization have plausible weights. The
-// other two are the assumed shares of texts with a term.
+// assumedTexts is a number of texts that is added to the count, so that the first issues of an organization have
+// plausible weights. The other constants are the assumed shares of texts with a term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03

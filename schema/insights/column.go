@@ -88,7 +88,7 @@ type Column struct {
 	// Rank is what order sorts by where it is not the value that Expr reads; nil is
 	// that value.
 	Rank *Rank
-	// Nothing is what a Measure reads where there is nothing to measure; nil is 0.
+	// Nothing is the value of a Measure in a group without events of its kind; nil is 0.
 	Nothing func() sqltree.Expr
 }
 

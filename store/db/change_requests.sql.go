@@ -243,8 +243,8 @@ type ListChangeRequestsInOrganizationRow struct {
 }
 
 // Index: change_requests_organization_updated (organization_id, updated_at desc, id desc), or change_requests_organization_created.
-// Those of the spaces that the user may see. The limit makes Postgres look each space up on its own, which keeps the order of
-// the index. Planned for its values: see planned.
+// Change requests of the spaces that the user may see. The limit makes Postgres look each space up on its own, which
+// keeps the order of the index. Planned for its values: see planned.
 func (q *Queries) ListChangeRequestsInOrganization(ctx context.Context, arg ListChangeRequestsInOrganizationParams) ([]ListChangeRequestsInOrganizationRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInOrganization,
 		arg.Statuses,

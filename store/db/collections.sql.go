@@ -307,8 +307,8 @@ type ListCollectionsRow struct {
 }
 
 // Index: collections_order (organization_id, depth, position, id).
-// Those that the user may see. Parents come before their children, and children in their order. An admin's access depends on the
-// role alone.
+// Collections that the user may see. Parents come before their children, and children in their order. An admin's access
+// depends on the role alone.
 func (q *Queries) ListCollections(ctx context.Context, arg ListCollectionsParams) ([]ListCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, listCollections,
 		arg.UserID,

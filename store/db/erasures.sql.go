@@ -295,7 +295,7 @@ with gone as (
 delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor
 `
 
-// Index: erasures_done. Those of which neither the log nor the dead letters have anything any more.
+// Index: erasures_done. Deletes erasures whose events have left the log and the dead letters.
 func (q *Queries) ForgetErasures(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetErasures)
 	if err != nil {

@@ -111,8 +111,8 @@ where o.state in ('queued', 'running', 'retrying') and not exists (
 )
 `
 
-// Those whose job is over although they are not: the process of its last attempt ended, or could not reach the database. They get
-// the reason of the job, while there is one.
+// Fails open operations whose job is over: the process of its last attempt ended, or could not reach the database. An
+// operation gets the reason of its job, if the job is still there.
 // Index: git_operations_open.
 // Sorts: the jobs of an operation.
 func (q *Queries) FailLostGitOperations(ctx context.Context, reason string) error {
@@ -157,7 +157,7 @@ const forgetGitCredentials = `-- name: ForgetGitCredentials :exec
 update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < $1::timestamptz
 `
 
-// Those of operations that failed so long ago that their jobs are gone.
+// Removes credentials of operations that ended so long ago that their jobs are gone.
 // Index: git_operations_credentials.
 func (q *Queries) ForgetGitCredentials(ctx context.Context, before time.Time) error {
 	_, err := q.db.Exec(ctx, forgetGitCredentials, before)

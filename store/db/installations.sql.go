@@ -178,7 +178,7 @@ const deleteInstallations = `-- name: DeleteInstallations :exec
 delete from integration_installations where organization_id = $1
 `
 
-// Those in an organization, of whatever integrations.
+// Installations of all integrations in an organization.
 func (q *Queries) DeleteInstallations(ctx context.Context, organizationID string) error {
 	_, err := q.db.Exec(ctx, deleteInstallations, organizationID)
 	return err
@@ -215,7 +215,7 @@ type DeleteOldIntegrationTokensParams struct {
 	Kept           int32
 }
 
-// Those that have ended, and the oldest beyond what one holder may have.
+// Deletes tokens that have ended, and the oldest tokens beyond the holder's limit.
 func (q *Queries) DeleteOldIntegrationTokens(ctx context.Context, arg DeleteOldIntegrationTokensParams) error {
 	_, err := q.db.Exec(ctx, deleteOldIntegrationTokens, arg.Integration, arg.InstallationID, arg.Kept)
 	return err

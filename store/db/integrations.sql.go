@@ -419,7 +419,7 @@ type IntegrationVersionRow struct {
 	Script             string
 }
 
-// A version with its script, if that is still kept.
+// A version with its script. Old versions have lost their scripts.
 func (q *Queries) IntegrationVersion(ctx context.Context, arg IntegrationVersionParams) (IntegrationVersionRow, error) {
 	row := q.db.QueryRow(ctx, integrationVersion, arg.Integration, arg.Version)
 	var i IntegrationVersionRow
@@ -638,7 +638,7 @@ type ListOwnIntegrationsRow struct {
 }
 
 // Index: integrations_organization (organization_id, name).
-// Those of an organization, for its members: private ones too.
+// Integrations of an organization. Members see private integrations, too.
 func (q *Queries) ListOwnIntegrations(ctx context.Context, arg ListOwnIntegrationsParams) ([]ListOwnIntegrationsRow, error) {
 	rows, err := q.db.Query(ctx, listOwnIntegrations,
 		arg.UserID,

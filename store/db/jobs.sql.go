@@ -440,7 +440,7 @@ const lockJobPromotion = `-- name: LockJobPromotion :one
 select pg_try_advisory_xact_lock(hashtextextended('promotion of jobs', 0))
 `
 
-// One at a time promotes, and each sees what the one before has done.
+// Nodes promote jobs in turns, and each sees the promotions before its own.
 func (q *Queries) LockJobPromotion(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, lockJobPromotion)
 	var pg_try_advisory_xact_lock bool

@@ -337,7 +337,7 @@ type PurgeJobsParams struct {
 	Size           int32
 }
 
-// Those that run end by themselves, and go the next time.
+// Running jobs stay until they end; the next purge deletes them.
 // Index: jobs_organization.
 func (q *Queries) PurgeJobs(ctx context.Context, arg PurgeJobsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, purgeJobs, arg.OrganizationID, arg.Size)

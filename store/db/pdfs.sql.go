@@ -82,7 +82,7 @@ type DeleteOldPDFContentsParams struct {
 	Size   int32
 }
 
-// Those that no PDF names. One that an attempt is still writing is younger.
+// Contents without a PDF. Contents that an attempt is still writing are younger.
 // Index: pdf_contents_begun.
 func (q *Queries) DeleteOldPDFContents(ctx context.Context, arg DeleteOldPDFContentsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteOldPDFContents, arg.Before, arg.Size)

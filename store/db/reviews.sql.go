@@ -134,7 +134,7 @@ type ListRequestedReviewersParams struct {
 	PageSize        int32
 }
 
-// Those who have not answered yet, or were asked again since.
+// Reviewers who have not answered since the last request.
 // Index: change_request_reviewers_pkey (change_request_id, user_id).
 func (q *Queries) ListRequestedReviewers(ctx context.Context, arg ListRequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, listRequestedReviewers, arg.ChangeRequestID, arg.After, arg.PageSize)

@@ -1105,7 +1105,7 @@ type SpacesWithConditionsRow struct {
 	Revision string
 }
 
-// Those of the spaces whose current content has pages that only some visitors see.
+// Spaces whose current content has pages that only some visitors see.
 // Index: branch_pages_conditions.
 func (q *Queries) SpacesWithConditions(ctx context.Context, ids []string) ([]SpacesWithConditionsRow, error) {
 	rows, err := q.db.Query(ctx, spacesWithConditions, ids)
@@ -1237,7 +1237,7 @@ type UnknownWordsParams struct {
 	Numbers []int64
 }
 
-// The words that no page has. Of the ones that are beginnings, those that no word begins with.
+// Words that no page has, and beginnings that begin no word.
 // Index: search_words_pkey.
 func (q *Queries) UnknownWords(ctx context.Context, arg UnknownWordsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, unknownWords, arg.Words, arg.Ends, arg.Numbers)

@@ -215,7 +215,7 @@ type ListSpacesRow struct {
 }
 
 // Index: spaces_organization (organization_id, id).
-// Those that the user may see. An admin's access depends on the role alone.
+// Spaces that the user may see. An admin's access depends on the role alone.
 func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
 		arg.UserID,
@@ -298,7 +298,8 @@ type ListSpacesInCollectionRow struct {
 }
 
 // Index: spaces_parent (parent_id, position, id).
-// Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
+// Spaces directly in the collection that the user may see. level and grant decide about the user's access to the
+// collection.
 func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCollectionParams) ([]ListSpacesInCollectionRow, error) {
 	rows, err := q.db.Query(ctx, listSpacesInCollection,
 		arg.UserID,

@@ -252,7 +252,7 @@ where t.id = r.translation_id and r.state in ('queued', 'running') and not exist
 )
 `
 
-// Those whose job is over although they are not, as for operations of Git.
+// Fails open runs whose job is over: see FailLostGitOperations.
 // Index: translation_runs_open.
 // Sorts: the jobs of a run.
 func (q *Queries) FailLostTranslationRuns(ctx context.Context, reason string) error {
@@ -698,7 +698,7 @@ type QueueTranslationRunParams struct {
 	TranslationID string
 }
 
-// One that waits does for this one.
+// A queued run serves this request, too.
 func (q *Queries) QueueTranslationRun(ctx context.Context, arg QueueTranslationRunParams) (int64, error) {
 	result, err := q.db.Exec(ctx, queueTranslationRun, arg.ID, arg.TranslationID)
 	if err != nil {

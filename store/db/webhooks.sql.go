@@ -223,7 +223,7 @@ type FailDeliveriesParams struct {
 	Size      int32
 }
 
-// Those that wait since before a time.
+// Fails deliveries that are pending since before a time.
 func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, failDeliveries,
 		arg.Reason,
@@ -241,7 +241,7 @@ const hastenDelivery = `-- name: HastenDelivery :exec
 update webhook_deliveries set next_attempt_at = now(), by_hand = true, asked = false where id = $1 and state = 'pending'
 `
 
-// One that waits is sent next. It is as if it were new, so that a job is asked for.
+// A pending delivery is sent next. Like a new delivery it asks for a job.
 func (q *Queries) HastenDelivery(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, hastenDelivery, id)
 	return err
@@ -722,7 +722,7 @@ type UpdateWebhookParams struct {
 	OrganizationID string
 }
 
-// One that becomes active again starts anew: what failed before is forgotten, and what waits is sent at once.
+// A webhook that becomes active again has no failures, and its pending deliveries are sent at once.
 func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (Webhook, error) {
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Url,

@@ -78,8 +78,8 @@ where f.space_id = sqlc.arg(space_id)::text;
 
 -- name: ListChangeRequestsInOrganization :many
 -- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc), or change_requests_organization_created.
--- Those of the spaces that the user may see. The limit makes Postgres look each space up on its own, which keeps the order of
--- the index. Planned for its values: see planned.
+-- Change requests of the spaces that the user may see. The limit makes Postgres look each space up on its own, which
+-- keeps the order of the index. Planned for its values: see planned.
 select sqlc.embed(c), s.revision as head
 from change_requests_like(
         sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f

@@ -16,8 +16,8 @@ where c.id = sqlc.arg(collection_id);
 
 -- name: ListCollections :many
 -- Index: collections_order (organization_id, depth, position, id).
--- Those that the user may see. Parents come before their children, and children in their order. An admin's access depends on the
--- role alone.
+-- Collections that the user may see. Parents come before their children, and children in their order. An admin's access
+-- depends on the role alone.
 select sqlc.embed(c), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join collections c on c.id = seen.id

@@ -73,7 +73,7 @@ select count(*), coalesce(extract(epoch from now() - min(asked_at)), 0)::float8 
 from erasures where done_at is null;
 
 -- name: ForgetErasures :execrows
--- Index: erasures_done. Those of which neither the log nor the dead letters have anything any more.
+-- Index: erasures_done. Deletes erasures whose events have left the log and the dead letters.
 with gone as (
     delete from erasures where done_at is not null and log_until < now() returning site_id, visitor
 )

@@ -80,8 +80,8 @@ where metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
   and state in ('available', 'pending', 'retryable', 'scheduled') and attempt > 0;
 
 -- name: FailLostGitOperations :exec
--- Those whose job is over although they are not: the process of its last attempt ended, or could not reach the database. They get
--- the reason of the job, while there is one.
+-- Fails open operations whose job is over: the process of its last attempt ended, or could not reach the database. An
+-- operation gets the reason of its job, if the job is still there.
 -- Index: git_operations_open.
 -- Sorts: the jobs of an operation.
 update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
@@ -96,7 +96,7 @@ where o.state in ('queued', 'running', 'retrying') and not exists (
 );
 
 -- name: ForgetGitCredentials :exec
--- Those of operations that failed so long ago that their jobs are gone.
+-- Removes credentials of operations that ended so long ago that their jobs are gone.
 -- Index: git_operations_credentials.
 update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < sqlc.arg(before)::timestamptz;
 

@@ -1,5 +1,5 @@
 -- name: LockGlossary :exec
--- One change at a time, so that changes of several entries neither mix nor wait for each other in a circle.
+-- Changes of a glossary run in turns. So changes of several entries neither mix nor wait for each other in a circle.
 select pg_advisory_xact_lock(hashtextextended('glossary ' || sqlc.arg(organization_id)::text, 0));
 
 -- name: InsertGlossaryEntries :exec

@@ -36,7 +36,7 @@ returning *;
 delete from integration_installations where id = $1;
 
 -- name: DeleteInstallations :exec
--- Those in an organization, of whatever integrations.
+-- Installations of all integrations in an organization.
 delete from integration_installations where organization_id = $1;
 
 -- name: ListInstallationsOfIntegration :many
@@ -166,7 +166,7 @@ select count(*) from integration_content_installations where installation_id = $
 insert into integration_tokens (id, hash, integration, installation_id, expires_at) values ($1, $2, $3, $4, $5);
 
 -- name: DeleteOldIntegrationTokens :exec
--- Those that have ended, and the oldest beyond what one holder may have.
+-- Deletes tokens that have ended, and the oldest tokens beyond the holder's limit.
 delete from integration_tokens t
 where t.integration = sqlc.arg(integration) and t.installation_id is not distinct from sqlc.narg(installation_id)::text
   and (t.expires_at <= now() or t.id <= (

@@ -77,7 +77,7 @@ where i.visibility = 'public'
 
 -- name: ListOwnIntegrations :many
 -- Index: integrations_organization (organization_id, name).
--- Those of an organization, for its members: private ones too.
+-- Integrations of an organization. Members see private integrations, too.
 select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i
@@ -140,7 +140,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8);
 delete from integration_scripts where integration = $1 and version <= sqlc.arg(newest)::integer - sqlc.arg(kept)::integer;
 
 -- name: IntegrationVersion :one
--- A version with its script, if that is still kept.
+-- A version with its script. Old versions have lost their scripts.
 select sqlc.embed(v), coalesce(s.script, case when i.version = v.version then i.script end, '')::text as script
 from integration_versions v
     join integrations i on i.name = v.integration

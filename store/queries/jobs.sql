@@ -46,7 +46,7 @@ select exists (select from waiting)::boolean as waiting, exists (
 from maker, work;
 
 -- name: LockJobPromotion :one
--- One at a time promotes, and each sees what the one before has done.
+-- Nodes promote jobs in turns, and each sees the promotions before its own.
 select pg_try_advisory_xact_lock(hashtextextended('promotion of jobs', 0));
 
 -- name: GiveJobTurns :one

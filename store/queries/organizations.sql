@@ -98,7 +98,7 @@ delete from sites where id in (
     select s.id from sites s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
 
 -- name: PurgeJobs :execrows
--- Those that run end by themselves, and go the next time.
+-- Running jobs stay until they end; the next purge deletes them.
 -- Index: jobs_organization.
 delete from river_job where id in (
     select j.id from river_job j where j.metadata ->> 'organization' = sqlc.arg(organization_id)::text and j.state <> 'running'

@@ -42,7 +42,7 @@ delete from pdfs where ctid = any(array(
 ));
 
 -- name: DeleteOldPDFContents :execrows
--- Those that no PDF names. One that an attempt is still writing is younger.
+-- Contents without a PDF. Contents that an attempt is still writing are younger.
 -- Index: pdf_contents_begun.
 delete from pdf_contents where content = any(array(
     select c.content from pdf_contents c

@@ -29,7 +29,7 @@ update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = $1 and not superseded;
 
 -- name: ListRequestedReviewers :many
--- Those who have not answered yet, or were asked again since.
+-- Reviewers who have not answered since the last request.
 -- Index: change_request_reviewers_pkey (change_request_id, user_id).
 select * from change_request_reviewers
 where change_request_reviewers.change_request_id = sqlc.arg(change_request_id) and change_request_reviewers.user_id > sqlc.arg(after)::text collate "C"

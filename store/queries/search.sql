@@ -177,14 +177,14 @@ where s.id in (
       end);
 
 -- name: SpacesWithConditions :many
--- Those of the spaces whose current content has pages that only some visitors see.
+-- Spaces whose current content has pages that only some visitors see.
 -- Index: branch_pages_conditions.
 select s.id, s.revision from spaces s
 where s.id = any(sqlc.arg(ids)::text[])
   and exists (select from branch_pages p where p.branch = s.id and p.page -> 'condition' is not null and p.until = 2147483647);
 
 -- name: UnknownWords :many
--- The words that no page has. Of the ones that are beginnings, those that no word begins with.
+-- Words that no page has, and beginnings that begin no word.
 -- Index: search_words_pkey.
 select w.word::text as word
 from (select unnest(sqlc.arg(words)::text[]) as word, unnest(sqlc.arg(ends)::text[]) as ends) w

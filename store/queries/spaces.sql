@@ -20,7 +20,7 @@ where s.id = sqlc.arg(space_id);
 
 -- name: ListSpaces :many
 -- Index: spaces_organization (organization_id, id).
--- Those that the user may see. An admin's access depends on the role alone.
+-- Spaces that the user may see. An admin's access depends on the role alone.
 select sqlc.embed(s), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join spaces s on s.id = seen.id
@@ -35,7 +35,8 @@ select count(*) from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(or
 
 -- name: ListSpacesInCollection :many
 -- Index: spaces_parent (parent_id, position, id).
--- Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
+-- Spaces directly in the collection that the user may see. level and grant decide about the user's access to the
+-- collection.
 select sqlc.embed(s), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen_in(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id), sqlc.arg(collection_id),
                     nullif(sqlc.arg(level)::text, ''), sqlc.arg(grant_rank)) seen

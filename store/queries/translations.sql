@@ -39,7 +39,7 @@ select count(*) from translations where organization_id = $1;
 select * from translations where id = $1 for no key update;
 
 -- name: QueueTranslationRun :execrows
--- One that waits does for this one.
+-- A queued run serves this request, too.
 insert into translation_runs (id, translation_id, state) values (sqlc.arg(id), sqlc.arg(translation_id), 'queued')
 on conflict (translation_id) where state = 'queued' do nothing;
 
@@ -55,7 +55,7 @@ update translation_runs set state = 'failed', reason = sqlc.arg(reason), finishe
 where id = sqlc.arg(id) and state in ('queued', 'running');
 
 -- name: FailLostTranslationRuns :exec
--- Those whose job is over although they are not, as for operations of Git.
+-- Fails open runs whose job is over: see FailLostGitOperations.
 -- Index: translation_runs_open.
 -- Sorts: the jobs of a run.
 update translation_runs r set state = 'failed', finished_at = now(), reason = coalesce((

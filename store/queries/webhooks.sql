@@ -7,7 +7,7 @@ returning *;
 select * from webhooks where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateWebhook :one
--- One that becomes active again starts anew: what failed before is forgotten, and what waits is sent at once.
+-- A webhook that becomes active again has no failures, and its pending deliveries are sent at once.
 update webhooks w set
     url = coalesce(sqlc.narg(url), w.url), description = coalesce(sqlc.narg(description), w.description),
     events = coalesce(sqlc.narg(events)::text[], w.events), active = coalesce(sqlc.narg(active), w.active),
@@ -61,7 +61,7 @@ select webhook_id(), d.webhook_id, d.event_id, d.id, true from webhook_deliverie
 returning id;
 
 -- name: HastenDelivery :exec
--- One that waits is sent next. It is as if it were new, so that a job is asked for.
+-- A pending delivery is sent next. Like a new delivery it asks for a job.
 update webhook_deliveries set next_attempt_at = now(), by_hand = true, asked = false where id = sqlc.arg(id) and state = 'pending';
 
 -- name: CountDeliveriesByHand :one
@@ -171,7 +171,7 @@ update webhooks set
 where id = sqlc.arg(id) and active;
 
 -- name: FailDeliveries :execrows
--- Those that wait since before a time.
+-- Fails deliveries that are pending since before a time.
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p

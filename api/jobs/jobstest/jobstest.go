@@ -124,7 +124,7 @@ func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 
 var git, mails = schema.SyncGit{}.Kind(), schema.SendInvites{}.Kind()
 
-// open counts the jobs that are not over, but for those of some kinds.
+// open counts the open jobs, except jobs of some kinds.
 func open(t testing.TB, st *store.Store, but ...string) int64 {
 	t.Helper()
 	totals, err := st.Queue.Totals(t.Context())

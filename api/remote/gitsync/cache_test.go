@@ -309,7 +309,7 @@ func TestCacheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(size, now, false, true, false)
-	// One that is too large for the cache leaves the others.
+	// An entry that is too large for the cache leaves the others.
 	c.cacheBytes = 30_000
 	f.Repository("large.git")
 	f.Files("large.git", "main", manyFiles(300))

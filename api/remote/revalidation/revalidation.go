@@ -69,8 +69,8 @@ func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
 	return parsed, nil
 }
 
-// Revalidate tells every front end that what these tags name has changed. A front end that cannot be told keeps no other from
-// hearing it; its error is a text for users.
+// Revalidate tells every front end that what these tags name has changed. All front ends are told, also after one of
+// them fails. The error is a text for users.
 func (c *Client) Revalidate(ctx context.Context, tags []string) error {
 	for len(tags) > 0 {
 		n := min(len(tags), maxTags)

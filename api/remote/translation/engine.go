@@ -63,7 +63,8 @@ type Engine struct {
 }
 
 const (
-	// attempts is how often one call is made that may succeed later. After that the whole run is tried again, with longer pauses.
+	// attempts is how often a call is made while its failure may be temporary. Then the whole run is retried, after
+	// longer pauses.
 	attempts = 3
 	// longestPause is the longest that a run waits for a provider; for more, it ends and is tried again.
 	longestPause = 30 * time.Second

@@ -98,7 +98,7 @@ func tokens(notation string) ([]token, error) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// written is the opposite of tokens, but for the alt of single tags.
+// written is the opposite of tokens, except for the alt of single tags.
 func written(all []token) string {
 	var b strings.Builder
 	for _, t := range all {

@@ -53,8 +53,7 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if err := produce(t, c, "events.dead", 0, "put aside"); err != nil {
 		t.Error(err)
 	}
-	// Records of which another group has committed less stay: both groups must
-	// have committed them.
+	// Records stay until each group has committed them.
 	if err := errors.Join(commit(t, c, "other", "events", 0, 0, ""), commit(t, c, "sink", "events", 0, int64(taken), "")); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 
 // Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
 // of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
-// differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If
-// that cannot be had by parts, because a new block would change what an old one means, all of it is written. Lines keep
-// their ends, of whatever kind: see KeepEnds.
+// differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If a
+// new block would change the meaning of an unchanged block, Edit writes the whole document. Lines keep their ends, of
+// whatever kind: see KeepEnds.
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
 	return KeepEnds(original, editLines(source, edited))

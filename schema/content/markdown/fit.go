@@ -110,7 +110,7 @@ func keptAs(source, parent string) (*schema.Node, bool) {
 	return &made.Nodes[0], true
 }
 
-// sameNode reports whether two nodes are equal but for their keys.
+// sameNode reports whether two nodes are equal, apart from their keys.
 func sameNode(a, b *schema.Node) bool {
 	return a.Object == b.Object && a.Type == b.Type && a.Fragment == b.Fragment && sameData(a.Data, b.Data) &&
 		sameMeta(a.Meta, b.Meta) &&

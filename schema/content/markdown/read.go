@@ -29,7 +29,7 @@ func (r *reader) document() (schema.Document, error) {
 	return d, nil
 }
 
-// ideal reads blocks where they are, whether or not the grammar allows them there.
+// ideal reads each block at its place, also where the grammar of documents forbids it.
 func (r *reader) ideal() []schema.Node {
 	root := r.parse()
 	if r.state.tooLarge {

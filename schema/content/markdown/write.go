@@ -217,8 +217,8 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be in the line of a task's box. What is kept as its source is a block of another kind there,
-// and what is aligned is one of HTML.
+// followsBox reports whether a block can be in the line of a task's box. Behind a box, a block that keeps its source
+// would be of another kind, and an aligned paragraph would be a block of HTML.
 func followsBox(n *schema.Node) bool {
 	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
@@ -257,8 +257,8 @@ func (w writer) itemBody(nodes []schema.Node) string {
 	return w.blocks(nodes)
 }
 
-// Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked
-// and would make too large a document.
+// Verbatim returns Markdown's source text as a document. Callers use it for stored Markdown that would make too large a
+// document.
 func Verbatim(markdown string) schema.Document {
 	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

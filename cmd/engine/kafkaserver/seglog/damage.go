@@ -205,8 +205,8 @@ func (l *Log) unknown(first, next int64) (n int64) {
 	return n + max(0, next-first)
 }
 
-// learn reads from the names of a directory what was said. It returns an offset that the log has reached: what was
-// said was in the log.
+// learn reads from the names of a directory which losses were reported. It returns an offset that the log had reached,
+// because lost messages were in the log.
 func (l *Log) learn(entries []disk.Entry) (reached int64) {
 	newest := int64(0)
 	for _, e := range entries {
