@@ -105,7 +105,8 @@ func TestMkDocs(t *testing.T) {
 			yml, script, _ := strings.Cut(snippet, "// In docs/octavo.js:\n")
 			write(t, filepath.Join(folder, "snippet.yml"), yml)
 			write(t, filepath.Join(folder, "docs/octavo.js"), script)
-			return exec.CommandContext(t.Context(), program, "build", "--quiet", "--site-dir", filepath.Join(folder, "out"))
+			out := filepath.Join(folder, "out")
+			return exec.CommandContext(t.Context(), program, "build", "--quiet", "--site-dir", out)
 		},
 		heading: "[role=main] h1", titles: [2]string{"Example", "Webhooks - Example"}, path: "/webhooks/",
 		opened: `[data-bs-target="#mkdocs_search_modal"]`, input: "#mkdocs-search-query",

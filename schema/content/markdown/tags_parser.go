@@ -47,8 +47,9 @@ func bracketAt(text []byte) (name string, isEnd bool) {
 
 // nameAt reads a name at the beginning of the text.
 func nameAt(text []byte) string {
+	inName := func(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c == '-' }
 	end := 0
-	for end < len(text) && (isLetter(text[end]) || end > 0 && (isDigit(text[end]) || text[end] == '_' || text[end] == '-')) {
+	for end < len(text) && inName(text[end]) && isLetter(text[0]) {
 		end++
 	}
 	return string(text[:end])

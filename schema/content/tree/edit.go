@@ -115,7 +115,7 @@ func (e *edit) childrenOf(parent string) ([]string, error) {
 	return e.children[parent], nil
 }
 
-// readChildren notes the source's children, except children that earlier changes have taken away. None has been added:
+// readChildren notes the source's children, except children that earlier changes have taken away. No change adds any:
 // that reads the children first.
 func (e *edit) readChildren(parent string, nodes []Node) {
 	slices.SortFunc(nodes, InOrder)
