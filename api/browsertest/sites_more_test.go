@@ -19,8 +19,9 @@ type readSite struct {
 	path    string
 	// copied copies the code of the second page; "" for a site without such a button.
 	copied string
-	// opened opens the search. input and result are the search's.
+	// opened opens the search. input and result are the search's, and found is how many results it shows.
 	opened, input, result string
+	found                 float64
 }
 
 // read reads the site as a person does, and requires the event of each step.
@@ -51,7 +52,7 @@ func (s readSite) read(t *testing.T) {
 	d.await("search_type_query", 1)[0].has(t, event{"query": "nosuchword", "resultsCount": 0.0})
 	b.typeOver(s.input, "standard")
 	b.do(chromedp.WaitVisible(chromedp.CSS(s.result)))
-	d.await("search_type_query", 2)[1].has(t, event{"query": "standard", "resultsCount": 1.0})
+	d.await("search_type_query", 2)[1].has(t, event{"query": "standard", "resultsCount": s.found})
 	b.do(chromedp.Click(chromedp.CSS(s.result)))
 	opened := d.await("search_open_result", 1)[0]
 	if opened.text("query") != "standard" || !strings.HasPrefix(opened.opens(), base+"/") {
@@ -76,7 +77,7 @@ func TestDocusaurus(t *testing.T) {
 		},
 		heading: "main h1", titles: [2]string{"Home | Example", "Webhooks | Example"}, path: "/webhooks",
 		copied: "pre + div button, .theme-code-block button", opened: ".navbar__search-input",
-		input: ".navbar__search-input", result: "[role=option]",
+		input: ".navbar__search-input", result: "[role=option]", found: 1,
 	}.read(t)
 }
 
@@ -92,7 +93,7 @@ func TestStarlight(t *testing.T) {
 		},
 		heading: "main h1", titles: [2]string{"Home | Example", "Webhooks | Example"}, path: "/webhooks/",
 		copied: ".copy button", opened: "button[data-open-modal]", input: ".pagefind-ui__search-input",
-		result: ".pagefind-ui__result-link",
+		result: ".pagefind-ui__result-link", found: 1,
 	}.read(t)
 }
 
@@ -110,6 +111,6 @@ func TestMkDocs(t *testing.T) {
 		},
 		heading: "[role=main] h1", titles: [2]string{"Example", "Webhooks - Example"}, path: "/webhooks/",
 		opened: `[data-bs-target="#mkdocs_search_modal"]`, input: "#mkdocs-search-query",
-		result: "#mkdocs-search-results article a",
+		result: "#mkdocs-search-results article a", found: 2, // a page and its heading
 	}.read(t)
 }

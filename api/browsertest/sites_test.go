@@ -22,7 +22,6 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
 	source, err := filepath.Abs(filepath.Join("sites", name))
 	if err != nil {
 		t.Fatal(err)
@@ -31,12 +30,28 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Generators find node_modules in the folder above. They mistake a linked node_modules for a part of the site.
+	folder, err := os.MkdirTemp(source, ".build-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, entry := range entries {
 		to := filepath.Join(folder, entry.Name())
-		if from := filepath.Join(source, entry.Name()); entry.Name() == "docs" || entry.Name() == "src" {
+		from := filepath.Join(source, entry.Name())
+		switch {
+		case entry.Name() == "node_modules" || entry.Name() == "venv" || strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir():
 			err = os.CopyFS(to, os.DirFS(from))
-		} else {
-			err = os.Symlink(from, to)
+		default:
+			var text []byte
+			if text, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(to, text, 0o600)
+			}
 		}
 		if err != nil {
 			t.Fatal(err)

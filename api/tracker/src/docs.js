@@ -1,8 +1,8 @@
 // The extension for documentation: links, downloads, engaged time and depth, site search, copied code, feedback.
 
 // Rows of results in the searches of frameworks: DocSearch, VitePress and others with roles; Material for MkDocs;
-// Pagefind; mdBook and Sphinx.
-const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] :is(li,article)'
+// Pagefind; mdBook, Sphinx and MkDocs, whose rows have a link each.
+const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] a'
 
 // extend adds the extension to a tracker that start returned for the options o.
 export const extend = (o, track) => {
@@ -41,7 +41,7 @@ export const extend = (o, track) => {
 
   // A query counts when it has been typed and has results, or has none after another two seconds. When it is left
   // before, whether it has none is not known.
-  let input, query, timer
+  let input, query, timer, button
   const settle = (sure) => {
     const typed = input?.value.trim()
     const resultsCount = input?.getClientRects()[0] && document.querySelectorAll(rows).length
@@ -70,7 +70,8 @@ export const extend = (o, track) => {
   })
 
   const click = (e) => {
-    const near = (selector) => e.target.closest(selector), a = near('a[href]'), button = near('button')
+    const near = (selector) => e.target.closest(selector), a = near('a[href]')
+    button = near('button')
     if (e.button > 1) return
     if (a?.closest(rows)) open(a)
     else if (/^http/.test(a?.protocol)) {
@@ -93,7 +94,8 @@ export const extend = (o, track) => {
   const copied = (element) => {
     if (element?.closest('pre,figure,[class*=language-],.highlight')) track('code_copy')
   }
-  on('copy', (e) => copied(e.target.closest?.('pre')))
+  // A button that copies by a selection fires both events, and readers who select click elsewhere.
+  on('copy', (e) => button || copied(e.target.closest?.('pre')))
 
   // The form of Material for MkDocs.
   on('submit', (e) => {

@@ -6,6 +6,5 @@ import snippet from './snippet.mjs'
 
 export default defineConfig({
   site: process.env.SITE_URL,
-  telemetry: false,
   integrations: [starlight({ ...snippet.integrations[0], title: 'Example', sidebar: ['', 'webhooks'] })],
 })

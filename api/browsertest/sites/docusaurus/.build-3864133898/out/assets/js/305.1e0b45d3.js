@@ -1,0 +1,1 @@
+(Array.isArray(self.webpackChunk_octavo_docs_site_docusaurus)?self.webpackChunk_octavo_docs_site_docusaurus:self.webpackChunk_octavo_docs_site_docusaurus=[]).push([[305],{1305(){}}]);
