@@ -7,20 +7,25 @@ import (
 
 // collect runs a plan's statement. If memory does not suffice, it runs the statement again in bounded memory.
 func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
-	q.joins = len(p.sessions) > 0
+	pass := p.onePass()
+	q.joins, q.passes = len(p.sessions) > 0 && pass == joined, pass != joined
+	q.spills = q.spills || q.joins && q.service.sources.joinSpills(p.scope)
 	run := func(p plan) error {
 		st := lower(p)
 		e = newEncoder(p, st)
 		err := q.rows(ctx, st.Statement, st.targets, e.row)
-		if q.joins && !q.spills && outOfMemory(err) {
+		if (q.joins || q.passes) && !q.spills && outOfMemory(err) {
 			q.spills = true // spilling is slower, so it is not on from the start
+			if q.joins {
+				q.service.sources.joinDied(p.scope)
+			}
 			e = newEncoder(p, st)
 			err = q.rows(ctx, st.Statement, st.targets, e.row)
 		}
 		return err
 	}
 	begin, all := time.Now(), p.scope
-	best := q.service.sources.choose(ctx, all, p.refs(), p.estimate())
+	best := q.service.sources.choose(ctx, all, p.sourceRefs(), p.estimate())
 	cached, err := q.readStates(ctx, p, best, run)
 	if err == nil && !cached {
 		runOver := func(sc scope) error {

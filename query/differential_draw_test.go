@@ -152,6 +152,14 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	for range rapid.IntRange(0, 2).Draw(t, "groups") {
 		r.GroupBy = append(r.GroupBy, drawRef(t, "group", append(dimensions, "datetime", "datetime")))
 	}
+	// Metrics of sessions stand with every dimension.
+	if rapid.IntRange(0, 3).Draw(t, "sessions") == 0 {
+		r.Select = append(r.Select, drawRef(t, "metric of sessions",
+			[]string{"bounceRate", "sessionDuration", "pagesPerSession"}))
+		if rapid.Bool().Draw(t, "by a dimension") {
+			r.GroupBy = append(r.GroupBy, drawRef(t, "dimension of sessions", dimensions))
+		}
+	}
 	for range rapid.IntRange(0, 2).Draw(t, "filters") {
 		r.Where = append(r.Where, drawCondition(t, events, n, 2, rapid.Bool().Draw(t, "metrics")))
 	}

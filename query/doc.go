@@ -11,7 +11,8 @@
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
-//     or states (states.go). segments_sql.go does so for segments. schema/sqltree prints the tree.
+//     or states (states.go). one_pass.go does so for sessions that need no join with events. segments_sql.go does so
+//     for segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
 //     assigned.go knows whether nodes assigned sessions of the answer.

@@ -23,7 +23,10 @@ type statement struct {
 // that there are more rows.
 func lower(p plan) statement {
 	var s statement
-	p.env.Visits = p.env.Visits || p.perSession() // rows of sessions have numbers of events too
+	pass := p.onePass()
+	if pass != byCell && (p.perSession() || pass == bySession) {
+		p.env.Visits = true // rows of sessions have numbers of events too
+	}
 	columns, keys := p.groupColumns()
 	var groups []sqltree.Expr
 	read := func(r ref) {
@@ -72,7 +75,7 @@ func lower(p plan) statement {
 	}
 	switch {
 	case len(having) == 0:
-	case p.fill != nil:
+	case p.fill != nil, pass == byCell:
 		tree.Where = sqltree.AllOf(having...)
 	default:
 		tree.Having = sqltree.AllOf(having...)
@@ -86,6 +89,13 @@ func lower(p plan) statement {
 func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
 	if p.states != nil {
 		return p.readStates(columns, groups)
+	}
+	switch p.onePass() {
+	case bySession:
+		return p.sessionsOnly(columns, groups)
+	case byCell:
+		return p.cells(columns, keys)
+	case joined:
 	}
 	if !p.perSession() {
 		tree := p.read(columns, p.outside()...)

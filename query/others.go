@@ -44,7 +44,7 @@ func (p plan) restOf(first *encoder) plan {
 		}
 	}
 	p.groups, p.order, p.limit, p.compare, p.others, p.total = nil, nil, 1, nil, false, false
-	return p
+	return joinSessions(p) // the order may have read other parts of sessions
 }
 
 // readOthers reads the row of the groups beyond the first rows, and writes it as columns. Its groups are null.

@@ -7,7 +7,7 @@ import (
 )
 
 // passes each make one decision about a plan, in this order.
-var passes = []func(plan) plan{requireGroups, joinSessions, defaultOrder, breakTies}
+var passes = []func(plan) plan{requireGroups, defaultOrder, breakTies, joinSessions}
 
 func decide(p plan) plan {
 	for _, pass := range passes {
@@ -24,12 +24,6 @@ func requireGroups(p plan) plan {
 			p.nonNull = append(slices.Clip(p.nonNull), g)
 		}
 	}
-	return p
-}
-
-// joinSessions adds the parts of sessions that the plan reads.
-func joinSessions(p plan) plan {
-	p.scope = p.joining(slices.Concat(p.groups, p.measures()))
 	return p
 }
 
@@ -65,5 +59,11 @@ func breakTies(p plan) plan {
 	if len(p.groups) == 0 {
 		p.order = nil // a single row
 	}
+	return p
+}
+
+// joinSessions adds the parts of sessions that the plan reads.
+func joinSessions(p plan) plan {
+	p.scope = p.joining(p.refs())
 	return p
 }

@@ -50,6 +50,8 @@ type query struct {
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool
+	// passes is set if statements group events by session in one pass. Their groups go to disk before memory ends.
+	passes bool
 	// most is the number of rows that a statement may return, if it is not the usual one.
 	most int
 	size
@@ -141,7 +143,7 @@ func (f *failure) Unwrap() error { return f.public }
 
 // failed counts and logs an error.
 func (q *query) failed(ctx context.Context, err error) *failure {
-	if q.joins && outOfMemory(err) {
+	if (q.joins || q.passes) && outOfMemory(err) {
 		err = fmt.Errorf("%w: %w", errSessions, err)
 	}
 	public, class := engineError(ctx, err)

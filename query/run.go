@@ -88,8 +88,11 @@ func (q *query) run(
 		}
 		settings["distributed_product_mode"] = "global"
 	}
-	if q.spills {
+	switch {
+	case q.spills:
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4
+	case q.passes:
+		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4 * 3
 	}
 	maps.Copy(settings, more)
 	maps.DeleteFunc(settings, func(_ string, value any) bool { return value == nil })

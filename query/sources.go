@@ -27,6 +27,13 @@ type sources struct {
 	visits  bool // whether each part of the table has the projection of visits
 	checked time.Time
 	sites   map[string]*siteRows
+	died    map[string]death
+}
+
+// death is a join of a site's events and sessions that exceeded its memory.
+type death struct {
+	length time.Duration // of the shortest such range
+	at     time.Time
 }
 
 // siteRows are the rows of a site by day.
@@ -47,13 +54,15 @@ const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
 	maxSites    = 10_000 // sites whose rows are known
+	// joinedBytes is the memory for a row of events that is joined with its session.
+	joinedBytes = 160
 	// maxChoice ends a statement that chooses a source, because a query waits for it.
 	maxChoice = 2 * time.Second
 )
 
 type sourceLimits struct {
-	// short is the length of a range whose rows are not counted first. A day of the largest sites has a few hundred
-	// thousand events.
+	// short is the length of a range for which no query waits until its rows are counted. A day of most sites has at
+	// most a few hundred thousand events.
 	short time.Duration
 	// few events are read as fast as the fewer rows of visits, because the statement over visits is longer.
 	few uint64
@@ -69,7 +78,10 @@ type sourceLimits struct {
 var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: uint64(lightRows)}
 
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
-	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
+	return &sources{
+		config: c, conn: conn, log: log, limits: usualLimits,
+		sites: map[string]*siteRows{}, died: map[string]death{},
+	}
 }
 
 // choose returns a scope with the best source for a statement that reads refs. Without other knowledge the source is
@@ -77,12 +89,34 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 // visits first checks that they are whole.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
-		return sc // best would choose events too, but would need the count of rows
+		return s.bestKnown(ctx, sc, refs, estimate)
 	}
 	best, err := s.best(s.config.choosing(ctx), sc, refs, estimate)
 	if err != nil {
 		s.unknown(ctx, sc.site, err)
 		return sc
+	}
+	return best
+}
+
+// bestKnown returns a scope with the best source as far as the rows of its site are known. Counting them would take
+// longer than most short ranges, so they are counted for later queries. For an hour they are not counted at all.
+func (s *sources) bestKnown(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
+	s.mu.Lock()
+	site := s.sites[sc.site]
+	stale := site == nil || time.Since(site.counted) >= countDays
+	s.mu.Unlock()
+	best, _, known := s.expect(sc, refs, estimate)
+	if !known {
+		best = sc
+	}
+	if stale && sc.to.Sub(sc.from) > time.Hour {
+		later := s.config.choosing(context.WithoutCancel(ctx))
+		go func() {
+			if _, err := s.best(later, sc, refs, estimate); err != nil {
+				s.unknown(later, sc.site, err)
+			}
+		}()
 	}
 	return best
 }
@@ -127,9 +161,6 @@ func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.sh
 
 // best returns the scope with the best source, given the rows of its range.
 func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
-	if l.isShort(sc) {
-		return sc
-	}
 	read := rows.events
 	if read > l.few && rows.visits*l.fewer <= read {
 		if in, ok := sc.ofVisits(refs); ok {
@@ -253,6 +284,31 @@ func (s *sources) known(sc scope) dayRows {
 		return sc.rowsOf(site.days)
 	}
 	return dayRows{}
+}
+
+// joinSpills reports whether a join of a scope's events and sessions is expected to exceed its memory: by the number of
+// events, or because a join of a range no longer did.
+func (s *sources) joinSpills(sc scope) bool {
+	if s.known(sc.around()).events > s.config.MaxMemory/joinedBytes {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, ok := s.died[sc.site]
+	return ok && time.Since(d.at) < countDays && sc.to.Sub(sc.from) >= d.length
+}
+
+// joinDied remembers that a join of a scope's events and sessions exceeded its memory.
+func (s *sources) joinDied(sc scope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	length := sc.to.Sub(sc.from)
+	if d, ok := s.died[sc.site]; ok && time.Since(d.at) < countDays {
+		length = min(length, d.length)
+	} else if !ok && len(s.died) >= maxSites {
+		clear(s.died)
+	}
+	s.died[sc.site] = death{length, time.Now()}
 }
 
 // inVisits returns a function that reports whether a scope that states leave over is read from visits. The best other

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -94,6 +95,28 @@ func TestBestSource(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestShortRanges checks that no query of a short range waits until its rows are counted. Later queries know the rows,
+// and read visits if these are many fewer.
+func TestShortRanges(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn)
+	service.sources.limits.few, service.sources.limits.fewer = 0, 0
+	read := func() string {
+		const body = `{"range":"last24Hours"}`
+		_, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return headers[headerSource]
+	}
+	if first := read(); first != rawEvents.name {
+		t.Errorf("the first query read %s", first)
+	}
+	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
 // TestPartsWithoutVisits checks that events are read while a part lacks the projection, or after the table has lost

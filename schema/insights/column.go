@@ -68,6 +68,8 @@ type Column struct {
 	// adds up. A column with neither is read from events only.
 	Visit    []string
 	Counters []*Counter
+	// Several says that an event counts once for each of its values of the column.
+	Several bool
 	// Session are what the column reads of the event's whole session. A Measure counts
 	// each session once, in rows of which every session has one.
 	Session []*SessionPart

@@ -175,7 +175,9 @@ var columns = append([]Column{
 
 	{
 		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: Excluded, Privacy: Personal, Visit: []string{"claims"},
-		Doc:  "Name of a claim. An event counts once for each of its claims. A filter selects events that have any of the names.",
+		Several: true,
+		Doc: "Name of a claim. An event counts once for each of its claims. " +
+			"A filter selects events that have any of the names.",
 		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
 		// arrayJoin leaves out events without claims by itself.
 		HasValue: HasClaims,

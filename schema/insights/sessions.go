@@ -151,6 +151,73 @@ func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.
 // CountOf is the number of such events in a row that is made of several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
+// CountIn is CountOf of the events that meet a condition.
+func (c *Counter) CountIn(condition sqltree.Expr) sqltree.Expr {
+	switch {
+	case c.is != nil:
+		condition = sqltree.AllOf(condition, c.is())
+	case c.last:
+		return sqltree.Call("maxIf", TimeExpr(), condition)
+	}
+	if c.value != nil {
+		return sqltree.Call("sumIf", c.value(), condition)
+	}
+	return sqltree.Call("countIf", condition)
+}
+
+// Names of columns of groups that sessions have events in.
+const (
+	// GroupKey is the number of a group.
+	GroupKey  = "group_key"
+	groupCell = "group_cell"
+)
+
+// groupBits is how many bits a group's number has. The last bit of a cell says whether sessions are made of the event.
+const groupBits = 63
+
+// KeyOfGroup is the number of a group of events that these expressions tell apart. It is a hash: an attacker would
+// need 2^63 tries to make a group with the number of another one.
+func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
+	if len(keys) == 0 {
+		return sqltree.Call("toUInt64", sqltree.Int(0))
+	}
+	// The engine computes a hash of one text once for each distinct text of repeatedType in a block of rows.
+	hashes := make([]sqltree.Expr, len(keys))
+	for i, key := range keys {
+		hashes[i] = sqltree.Call("sipHash64", key)
+	}
+	hash := hashes[0]
+	if len(keys) > 1 {
+		hash = sqltree.Call("sipHash64", hashes...)
+	}
+	return sqltree.Call("bitAnd", hash, sqltree.Int(1<<groupBits-1))
+}
+
+// SessionsInGroups reads sessions from rows of events in one pass: a row for each session and each group in which it
+// has an event that meets the condition. Each row has GroupKey, the parts of its session, and in the column of
+// SessionEvents whether sessions are made of one of the events. A session may have two rows in a group, of which one
+// has such an event and one has none. keys tell the groups apart.
+func SessionsInGroups(events *sqltree.Select, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr) {
+	events.GroupBy = SessionKey()
+	column := func(e sqltree.Expr, name string) {
+		events.Columns = append(events.Columns, sqltree.Aliased{Expr: e, As: name})
+	}
+	for _, p := range parts {
+		column(p.Of(), p.Name)
+	}
+	if len(keys) == 0 {
+		column(KeyOfGroup(nil), GroupKey)
+		column(SessionEvents.CountIn(condition), SessionEvents.Name)
+		return
+	}
+	one := sqltree.Int(1)
+	cell := sqltree.Call("bitOr", sqltree.Call("bitShiftLeft", KeyOfGroup(keys), one), SessionEvents.is())
+	cells := sqltree.Call("arrayDistinct", sqltree.Call("groupArrayIf", cell, condition))
+	column(sqltree.Call("arrayJoin", cells), groupCell)
+	column(sqltree.Call("bitShiftRight", sqltree.Col(groupCell), one), GroupKey)
+	column(sqltree.Call("bitAnd", sqltree.Col(groupCell), one), SessionEvents.Name)
+}
+
 // sessionMetric is a mean over sessions. A row of the statement is a session in a group. A row counts only if sessions
 // are made of one of its events.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
@@ -189,6 +256,11 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
 	}
+}
+
+// OfVisitor reports whether the column reads what a visitor's first event says, which no session's events say alone.
+func (c *Column) OfVisitor() bool {
+	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }
 
 // OfSessions reports whether the column is about sessions.

@@ -85,6 +85,14 @@ func OverAll(aggregate Expr) Expr { return over{e: aggregate} }
 // OverEach is an aggregate of all rows with the same values of by.
 func OverEach(aggregate Expr, by ...Expr) Expr { return over{aggregate, by} }
 
+type alias struct {
+	e    Expr
+	name string
+}
+
+// As gives an expression a name, which other expressions of the statement read with [Col].
+func As(e Expr, name string) Expr { return alias{e, name} }
+
 type lambda struct {
 	names []string
 	body  Expr
@@ -163,6 +171,7 @@ func (number) prec() int     { return precAtom }
 func (literal) prec() int    { return precAtom }
 func (call) prec() int       { return precAtom }
 func (over) prec() int       { return precAtom }
+func (alias) prec() int      { return precAtom }
 func (b binary) prec() int   { return b.op.prec }
 func (not) prec() int        { return precNot }
 func (param) prec() int      { return precAtom }

@@ -57,6 +57,12 @@ func (o over) print(p *printer) {
 	p.write(")")
 }
 
+func (a alias) print(p *printer) {
+	p.write("(")
+	a.e.print(p)
+	p.write(" AS " + Ident(a.name) + ")")
+}
+
 func (l lambda) print(p *printer) {
 	p.write("(")
 	for i, name := range l.names {
@@ -109,6 +115,9 @@ func (p *printer) selectStmt(s *Select) {
 		p.write("(\n")
 		p.selectStmt(s.Sub)
 		p.write("\n)")
+		if s.Join != nil {
+			p.write(" AS own") // the engine wants a name
+		}
 	case s.Rows != nil:
 		s.Rows.print(p)
 	default:

@@ -41,6 +41,7 @@ func TestExpressions(t *testing.T) {
 		{Call("f", a, Bin(Or, b, c), Call("g")), "f(a, b OR c, g())"},
 		{Parametric("f", []Expr{Int(1), Str("x")}, a, Bin(Or, b, c)), "f(1, 'x')(a, b OR c)"},
 		{OverAll(Call("count")), "count() OVER ()"},
+		{Call("f", As(Bin(And, a, b), "d"), Col("d")), "f((a AND b AS d), d)"},
 		{OverEach(Call("min", a), b, Call("f", c)), "min(a) OVER (PARTITION BY b, f(c))"},
 		{AllOf(), "1"},
 		{AnyOf(), "0"},
@@ -86,6 +87,13 @@ func TestJoin(t *testing.T) {
 	}
 	want := "SELECT x\nFROM t\nINNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k, l)\nWHERE y = {p1:UInt8}"
 	if got := s.Print(); got.SQL != want || got.Params[1].Value != 2 {
+		t.Errorf("%s\nwant %s", got.SQL, want)
+	}
+	// A statement that is joined has a name.
+	s = &Select{Columns: s.Columns, Sub: &Select{Columns: s.Columns, Table: "t"}, Join: s.Join, Using: s.Using[:1]}
+	want = "SELECT x\nFROM (\nSELECT x\nFROM t\n) AS own\n" +
+		"INNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k)"
+	if got := s.Print(); got.SQL != want {
 		t.Errorf("%s\nwant %s", got.SQL, want)
 	}
 }

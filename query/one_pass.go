@@ -1,0 +1,199 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// onePass is a way to read a plan about sessions without a join of events and their sessions. Events of the range and
+// around it are grouped by session once. In the same pass, each session keeps what the conditions choose.
+type onePass string
+
+const (
+	// joined reads events together with their sessions: the groups or conditions need both at once.
+	joined onePass = ""
+	// bySession: all groups are of whole sessions. A session has the numbers of its chosen events.
+	bySession onePass = "by session"
+	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
+	// read as in a plan without sessions, from their own best source.
+	byCell onePass = "by cell"
+)
+
+// onePass returns the way to read the plan's sessions.
+func (p plan) onePass() onePass {
+	if len(p.sessions) == 0 {
+		return joined
+	}
+	groups := slices.Clone(p.groups)
+	if p.rest != nil {
+		groups = append(groups, p.rest.groups...)
+	}
+	of, several := kindOf(groups), func(r ref) bool { return r.column.Several }
+	for _, c := range p.where {
+		if kindOf(reads([]condition{c})) == mixed {
+			return joined
+		}
+	}
+	about := kindOf(slices.Concat(groups, reads(p.where)))
+	switch {
+	case of == ofSessions, len(groups) == 0 && (about == ofSessions || about == mixed):
+		return bySession
+	case (about == ofEvents || about == ofNothing) && !slices.ContainsFunc(groups, several):
+		return byCell
+	}
+	return joined
+}
+
+// columnsKind says what columns are about.
+type columnsKind int
+
+const (
+	ofNothing columnsKind = iota
+	ofEvents
+	ofSessions
+	mixed
+)
+
+// kindOf returns what columns are about. A column about a visitor is mixed, because one session does not tell it.
+func kindOf(refs []ref) (kind columnsKind) {
+	for _, r := range refs {
+		k := ofEvents
+		switch {
+		case r.column.OfVisitor():
+			return mixed
+		case len(r.column.Session) > 0:
+			k = ofSessions
+		}
+		if kind != ofNothing && kind != k {
+			return mixed
+		}
+		kind = k
+	}
+	return kind
+}
+
+// sourceRefs returns the columns that choose the plan's source. Sessions are read from events, whatever the source of
+// the other measures is.
+func (p plan) sourceRefs() []ref {
+	if p.onePass() != byCell {
+		return p.refs()
+	}
+	return slices.DeleteFunc(p.refs(), func(r ref) bool { return len(r.column.Session) > 0 })
+}
+
+// chosen returns the condition that an event is in the range and meets the conditions on events.
+func (p plan) chosen() sqltree.Expr {
+	all := []sqltree.Expr{timeIs(sqltree.Ge, p.from), timeIs(sqltree.Lt, p.to)}
+	p.where = slices.DeleteFunc(slices.Clone(p.where), func(c condition) bool {
+		return kindOf(reads([]condition{c})) == ofSessions
+	})
+	return sqltree.AllOf(append(all, p.meets()...)...)
+}
+
+// ofEvents returns the plan with its scope read from events.
+func (p plan) ofEvents() plan {
+	if v := p.source.visits; v != nil {
+		p.where = slices.Concat(p.where, v.typed)
+	}
+	p.source, p.env.Visits = rawEvents, false
+	return p
+}
+
+// aroundEvents begins a statement over the events of all sessions that may have an event in the range.
+func (p plan) aroundEvents() *sqltree.Select {
+	return &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(p.around().bounds()...)}
+}
+
+// chosenName and chosenEvents are names in statements by session.
+const (
+	chosenName   = "is_chosen"
+	chosenEvents = "chosen_events"
+)
+
+// sessionsOnly begins the statement of a plan by session. columns has the groups, then the measures.
+func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
+	events := p.ofEvents()
+	rows := events.aroundEvents()
+	rows.GroupBy = insights.SessionKey()
+	for _, key := range insights.SessionKey() {
+		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: key})
+	}
+	add := func(name string, e sqltree.Expr) {
+		if !slices.ContainsFunc(rows.Columns, func(c sqltree.Aliased) bool { return c.As == name }) {
+			rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: e, As: name})
+		}
+	}
+	add(chosenEvents, sqltree.Call("countIf", sqltree.As(events.chosen(), chosenName)))
+	for _, part := range p.sessions {
+		add(part.Name, part.Of())
+	}
+	for _, m := range p.measures() {
+		for _, c := range m.column.Counters {
+			add(c.Name, c.CountIn(sqltree.Col(chosenName)))
+		}
+	}
+	conditions := []sqltree.Expr{sqltree.Bin(sqltree.Gt, sqltree.Col(chosenEvents), sqltree.Int(0))}
+	for _, c := range events.where {
+		if kindOf(reads([]condition{c})) == ofSessions {
+			conditions = append(conditions, c.expr(p.expr))
+		}
+	}
+	return &sqltree.Select{
+		Columns: columns, Sub: rows, GroupBy: groups,
+		Where: sqltree.AllOf(append(conditions, p.outside()...)...),
+	}
+}
+
+// cells begins the statement of a plan by cell: the groups with their measures of sessions, joined with the groups'
+// other measures. columns has the groups, then the measures. keys tell the groups apart.
+func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Select {
+	key := sqltree.Col(insights.GroupKey)
+	groups, measures := columns[:len(p.groups)], p.measures()
+	plain := slices.Clone(groups)
+	ofSessions := []sqltree.Aliased{{Expr: key}}
+	tree := &sqltree.Select{}
+	for i, c := range columns {
+		tree.Columns = append(tree.Columns, sqltree.Aliased{Expr: sqltree.Col(c.As)})
+		if i < len(groups) {
+			continue
+		}
+		if len(measures[i-len(groups)].column.Session) > 0 {
+			ofSessions = append(ofSessions, c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	events := p.ofEvents()
+	rows := events.aroundEvents()
+	condition := sqltree.AllOf(append([]sqltree.Expr{events.chosen()}, events.outside()...)...)
+	insights.SessionsInGroups(rows, p.sessions, events.groupKeys(), condition)
+	sessions := &sqltree.Select{Columns: ofSessions, Sub: rows, GroupBy: []sqltree.Expr{key}}
+	if len(plain) == 0 {
+		sessions.Columns, sessions.GroupBy = ofSessions[1:], nil
+		return &sqltree.Select{Columns: tree.Columns, Sub: sessions}
+	}
+	p.sessions = nil
+	plain = append(plain, sqltree.Aliased{Expr: insights.KeyOfGroup(keys), As: insights.GroupKey})
+	others := p.read(plain, p.outside()...)
+	others.GroupBy = keys
+	if len(groups) == 0 {
+		sessions.Columns[0] = sqltree.Aliased{Expr: insights.KeyOfGroup(nil), As: insights.GroupKey}
+		sessions.GroupBy = nil
+	}
+	tree.Sub, tree.Join, tree.Using = others, sessions, []sqltree.Expr{key}
+	return tree
+}
+
+// groupKeys returns the expressions that tell apart the groups of an event.
+func (p plan) groupKeys() (keys []sqltree.Expr) {
+	for _, g := range p.groups {
+		if by := g.column.Grouped; by != nil {
+			keys = append(keys, by.Keys()...)
+		} else {
+			keys = append(keys, p.expr(g))
+		}
+	}
+	return keys
+}
