@@ -30,6 +30,9 @@ type seedPage struct {
 	Pages []seedPage `json:"pages"`
 }
 
+// mostInserts is how many changes a request may have. A topic is in one request: its pages name it.
+const mostInserts = 50
+
 // write fills a space with the pages that visitors read, by a change request. It returns their ids by their paths.
 func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.Topic) (map[string]string, error) {
 	at := "/v1/spaces/" + url.PathEscape(space)
@@ -38,10 +41,11 @@ func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.
 		return nil, err
 	}
 	changes := at + "/change-requests/" + url.PathEscape(request)
-	for _, topic := range topics {
-		inserts := []seedInsert{{
+	var inserts []seedInsert
+	for at, topic := range topics {
+		inserts = append(inserts, seedInsert{
 			Operation: "insert_page", Type: "group", Title: seedTitle(topic.Name), Slug: topic.Name, Ref: topic.Name,
-		}}
+		})
 		for _, page := range topic.Pages {
 			text := fmt.Sprintf("This page is about %s: %s.", seedTitle(topic.Name), seedTitle(page))
 			inserts = append(inserts, seedInsert{
@@ -49,9 +53,13 @@ func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.
 				Document: map[string]string{"markdown": text},
 			})
 		}
+		if at+1 < len(topics) && len(inserts)+1+len(topics[at+1].Pages) <= mostInserts {
+			continue
+		}
 		if _, err := c.call(ctx, changes+"/content", map[string]any{"changes": inserts}); err != nil {
 			return nil, err
 		}
+		inserts = inserts[:0]
 	}
 	if _, err := c.call(ctx, changes+"/merge", map[string]any{}); err != nil {
 		return nil, err

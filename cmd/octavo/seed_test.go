@@ -91,7 +91,7 @@ func (s *seedServer) create(id string) http.HandlerFunc {
 	}
 }
 
-// write takes the pages of a topic: the group, and what is in it.
+// write takes the pages of topics: each group, and then what is in it.
 func (s *seedServer) write(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Changes []struct {
@@ -110,14 +110,19 @@ func (s *seedServer) write(w http.ResponseWriter, r *http.Request) {
 		topics = map[string][]string{}
 		s.written[r.PathValue("space")] = topics
 	}
-	for at, change := range body.Changes {
-		group := at == 0
-		if change.Operation != "insert_page" || change.Title == "" || group != (change.Type == "group") ||
-			!group && (change.Into != body.Changes[0].Ref || change.Document.Markdown == "") {
+	slugs := map[string]string{} // of the request's groups, by their refs
+	for _, change := range body.Changes {
+		group := change.Type == "group"
+		if group {
+			slugs[change.Ref] = change.Slug
+		}
+		topic := slugs[change.Into]
+		if change.Operation != "insert_page" || change.Title == "" || change.Slug == "" ||
+			!group && (topic == "" || change.Document.Markdown == "") {
 			s.t.Errorf("bad change %+v", change)
 		}
 		if !group {
-			topics[body.Changes[0].Slug] = append(topics[body.Changes[0].Slug], change.Slug)
+			topics[topic] = append(topics[topic], change.Slug)
 		}
 	}
 	say(w, `{}`)
