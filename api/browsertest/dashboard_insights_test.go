@@ -216,7 +216,8 @@ func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([
 		var minutes, values []any
 		for minute := range 30 {
 			at := schema.FormatMoment(began.Add(time.Duration(minute) * time.Minute))
-			minutes, values = append(minutes, at), append(values, m.value(column, fmt.Sprint(from.SiteID, part, minute)))
+			minutes = append(minutes, at)
+			values = append(values, m.value(column, fmt.Sprint(from.SiteID, part, minute)))
 		}
 		live[part] = map[string]any{"columns": []any{
 			map[string]any{"column": "datetime", "values": minutes}, map[string]any{"column": column, "values": values},

@@ -36,7 +36,10 @@ type seedServer struct {
 }
 
 func newSeedServer(t *testing.T) *seedServer {
-	s := &seedServer{t: t, keys: map[string]int{}, bodies: map[string]string{}, types: map[string]bool{}, written: map[string]map[string][]string{}}
+	s := &seedServer{
+		t: t, keys: map[string]int{}, bodies: map[string]string{}, types: map[string]bool{},
+		written: map[string]map[string][]string{},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/user", func(w http.ResponseWriter, _ *http.Request) { say(w, `{"object":"user","id":"u1"}`) })
 	mux.HandleFunc("POST /v1/orgs", s.create("org1"))

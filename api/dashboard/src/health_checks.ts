@@ -1,4 +1,4 @@
-// What the health of a site's insights comes down to: a row is a check.
+// Checks of the health of a site's insights: a row is a check.
 import { brief, count, duration } from './format'
 import { toolTexts } from './tool_texts'
 

@@ -66,7 +66,7 @@ export function Settings() {
       {loaded ? (
         <>
           <div class="halves">
-            <Zone key={loaded.known.timezone} known={loaded.known} again={again} />
+            <Zone known={loaded.known} again={again} />
             <Installation site={key} hosts={loaded.known.hosts} />
           </div>
           {keeps.map((k) => (
@@ -146,7 +146,7 @@ function Zone({ known, again }: { known: Known; again: () => void }) {
         </label>
         <label>
           {t.zone.hosts}
-          <input name="hosts" value={known.hosts.join(', ')} />
+          <input name="hosts" defaultValue={known.hosts.join(', ')} />
         </label>
         <button type="submit" class="main">
           {t.save}
@@ -199,7 +199,7 @@ function Installation({ site: key, hosts }: { site: string; hosts: string[] }) {
             type="url"
             name="url"
             required
-            value={host ? `https://${host}/` : ''}
+            defaultValue={host ? `https://${host}/` : ''}
             placeholder="https://docs.example.com/"
           />
         </label>
@@ -211,8 +211,7 @@ function Installation({ site: key, hosts }: { site: string; hosts: string[] }) {
         {said && 'fault' in said && <span class="wrong">{said.fault}</span>}
         {said && 'verdict' in said && (
           <>
-            <b class={said.verdict === 'installed' ? 'right' : 'wrong'}>{t.verdicts[said.verdict] ?? said.verdict}</b>{' '}
-            {said.message}
+            <b class={said.verdict === 'installed' ? 'right' : 'wrong'}>{t.verdicts[said.verdict]}</b> {said.message}
           </>
         )}
       </p>

@@ -89,12 +89,12 @@ batches.push(healthQueries(state))
 batches.push(
   mergedQueries({ ...state, page: 'space/page' }, '2026-11-20T10:00:00.123Z', Date.parse('2026-11-24T00:00:00Z')),
 )
-const valued = { httpStatus: '404', visitorAuthenticated: 'true', dayOfWeek: '1', eventAskResponseRating: '-1' }
-const exact = Object.entries(valued).map(([column, value]) => ({ column, not: false, value }))
-batches.push(exploreQueries({ ...state, filters: exact }))
 // Each column can be explored, and each metric with each interval.
 const range = 'last7Days' as const
 for (const by of Object.keys(dimensions)) batches.push(exploreQueries({ ...state, range, by }))
 for (const of of Object.keys(metrics))
   for (const step of steps) batches.push(exploreQueries({ ...state, range, of, step }))
+const valued = { httpStatus: '404', visitorAuthenticated: 'true', dayOfWeek: '1', eventAskResponseRating: '-1' }
+const exact = Object.entries(valued).map(([column, value]) => ({ column, not: false, value }))
+batches.push(exploreQueries({ ...state, filters: exact }))
 for (const batch of batches) console.log(JSON.stringify({ queries: batch }))
