@@ -140,9 +140,14 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 		for at, column := range q.Select {
 			var values []any
 			for i, key := range keys {
-				if len(q.GroupBy) > 0 && at == 0 {
+				switch {
+				case len(q.GroupBy) > 0 && at == 0:
 					values = append(values, key)
-				} else {
+				case at < len(q.GroupBy):
+					values = append(values, m.key(q.GroupBy[at].Column, i))
+				case column.Column == "datetime": // of the last event
+					values = append(values, schema.FormatMoment(time.Date(2026, 11, 28, 11, 50-i, 0, 0, time.UTC)))
+				default:
 					values = append(values, m.value(column.Column, fmt.Sprint(site, text, salt, i)))
 				}
 			}
@@ -155,6 +160,15 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 		answer["compare"] = map[string]any{"columns": columns("before")}
 	}
 	return answer
+}
+
+// key returns the key of a row by a further column.
+func (m *madeUp) key(column string, row int) any {
+	keys := m.keys[column]
+	if len(keys) == 0 {
+		keys = m.rows
+	}
+	return keys[row%len(keys)]
 }
 
 func (m *madeUp) value(column, seed string) any {
@@ -185,8 +199,32 @@ func (m *madeUp) Answer(
 
 func (*madeUp) SettingsChanged(string) {}
 
-func (*madeUp) Live(context.Context, schema.QueryOrigin, []string) ([]byte, map[string]string, error) {
-	return nil, nil, schema.NotFound("live")
+// Live answers with thirty minutes of people and agents.
+func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	began := time.Date(2026, 11, 28, 11, 31, 0, 0, time.UTC)
+	live := map[string]any{
+		"object": "insights-live", "now": "2026-11-28T12:00:00.000Z", "from": schema.FormatMoment(began),
+	}
+	for _, part := range query.LiveParts() {
+		live[part] = map[string]any{"columns": []any{}}
+	}
+	for part, column := range map[string]string{
+		"events": "eventsCount", "people": "peopleCount", "agents": "visitorsCount",
+	} {
+		var minutes, values []any
+		for minute := range 30 {
+			at := schema.FormatMoment(began.Add(time.Duration(minute) * time.Minute))
+			minutes = append(minutes, at)
+			values = append(values, m.value(column, fmt.Sprint(from.SiteID, part, minute)))
+		}
+		live[part] = map[string]any{"columns": []any{
+			map[string]any{"column": "datetime", "values": minutes}, map[string]any{"column": column, "values": values},
+		}}
+	}
+	answer, err := json.Marshal(live)
+	return answer, nil, err
 }
 
 func (*madeUp) VisitorSegments(

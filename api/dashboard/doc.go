@@ -2,11 +2,18 @@
 // gets its figures from the public API. The package knows no query and no event.
 //
 //	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, views.ts and panels.tsx have the
-//	            tables of views and lists. The names with more_ have them for all views but the overview
+//	            tables of views and lists. The names with more_ have them for all views but the overview.
+//	            cmd/gen writes columns.ts: the columns that can be explored, and why events are refused
 //	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json. app.js
 //	            begins, more.js has the views but the overview, and chunk.js what both need
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out
+//
+// # Changing
+//
+// Views show figures, and three things change something, each by a public operation and with the reader's rights:
+// redirects of broken addresses (broken.tsx), which a dialog confirms and a button undoes, and in the settings what
+// administrators keep (settings_tables.ts) and the site's zone and hosts. A secret is shown once, and kept nowhere.
 //
 // # Signing in
 //

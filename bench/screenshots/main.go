@@ -91,6 +91,12 @@ var pictures = []picture{
 	{name: "search", view: "view=search&range=last30Days", width: wide, dark: true},
 	{name: "agents", view: "view=agents&range=last30Days", width: wide},
 	{name: "audience", view: "view=audience&range=last30Days", width: wide},
+	{name: "broken", view: "view=broken&range=last30Days", width: wide},
+	{name: "feedback", view: "view=feedback&range=last30Days", width: wide, dark: true},
+	{name: "links", view: "view=links&range=last30Days", width: wide},
+	{name: "explore", view: "view=explore&range=last30Days&by=agentClass&who=all&step=day", width: wide},
+	{name: "health", view: "view=health", width: wide},
+	{name: "settings", view: "view=settings", width: wide},
 	{name: "docs", path: "/docs", width: wide},
 }
 

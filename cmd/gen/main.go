@@ -29,6 +29,7 @@ var documents = []document{
 	{"deploy/SETTINGS.md", settings},
 	{"api/tracker/dist/o.js", script("o.js", esbuild.FormatIIFE)},
 	{"api/tracker/dist/o.docs.js", script("o.docs.js", esbuild.FormatIIFE)},
+	{"api/dashboard/src/columns.ts", pageColumns}, // the bundle has it
 	{"api/dashboard/dist/app.js", page("app.js")},
 	{"api/dashboard/dist/app.css", page("app.css")},
 	{"api/dashboard/dist/chunk.js", page("chunk.js")},

@@ -49,6 +49,8 @@ func TestDashboardQueries(t *testing.T) {
 		"searches": "x", "questions": "why?", "pages": "/", "feedback": "/", "addresses": "/", "list": 4.0,
 		"everyone": 5.0, "gone": 1.0, "sent": 1.0, "fromSearch": 0.0, "agents": "OpenAI", "programs": "gptbot",
 		"kinds": "training", "agentPages": "/gone", "missing": "/gone", "forms": "html", "verified": "claimed",
+		"broken": 1.0, "statuses": 404.0, "brokenAgents": "OpenAI", "bad": 0.0, "written": 0.0, "clicks": 0.0,
+		"worstRated": "/", "ratedPages": "/", "doors": "api", "all": 9.0,
 		"sentBy": "ChatGPT", "channels": "direct", "referrers": "chatgpt.com", "landing": "/", "campaigns": "spring",
 	}
 	for batch := range bytes.Lines(batches) {

@@ -79,6 +79,8 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress *seedLines) e
 type seedTarget struct {
 	org, site string
 	spaces    []string
+	// pages are the ids of the pages of each space, by their paths.
+	pages []map[string]string
 }
 
 func (t seedTarget) insights() string {
@@ -104,12 +106,17 @@ func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer)
 		say(out, "Created organization %s, Example docs.\n", t.org)
 	}
 	org := "/v1/orgs/" + url.PathEscape(t.org)
-	for _, title := range eventgen.SpaceTitles() {
+	topics := eventgen.SpaceTopics()
+	for at, title := range eventgen.SpaceTitles() {
 		id, err := client.create(ctx, org+"/spaces", map[string]any{"title": title})
 		if err != nil {
 			return t, fmt.Errorf("cannot create the space %s: %w", title, err)
 		}
-		t.spaces = append(t.spaces, id)
+		pages, err := client.write(ctx, id, topics[at])
+		if err != nil {
+			return t, fmt.Errorf("cannot write the pages of the space %s: %w", title, err)
+		}
+		t.spaces, t.pages = append(t.spaces, id), append(t.pages, pages)
 	}
 	if t.site, err = client.create(ctx, org+"/sites", map[string]any{"title": "Example docs", "spaces": t.spaces}); err != nil {
 		return t, fmt.Errorf("cannot create a site: %w", err)
@@ -126,7 +133,7 @@ type seedBatch struct {
 // send generates and posts the events and returns how many were acknowledged.
 func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress *seedLines) (int, error) {
 	generator := eventgen.New(eventgen.Options{
-		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces,
+		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces, Pages: target.pages,
 		End: time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,
 	})
 	group, ctx := errgroup.WithContext(ctx)

@@ -75,6 +75,15 @@ func (c *seedClient) get(ctx context.Context, path string) error {
 	return err
 }
 
+// call posts members and returns the answer.
+func (c *seedClient) call(ctx context.Context, path string, members map[string]any) ([]byte, error) {
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	return c.send(ctx, http.MethodPost, path, body, http.StatusOK, "")
+}
+
 // create makes a resource and returns its id.
 func (c *seedClient) create(ctx context.Context, path string, members map[string]any) (string, error) {
 	body, err := json.Marshal(members)

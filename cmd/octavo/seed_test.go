@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +26,8 @@ type seedServer struct {
 
 	mu       sync.Mutex
 	created  []string
-	spaces   []string // spaces of the created site
+	spaces   []string                       // spaces of the created site
+	written  map[string]map[string][]string // pages of spaces, by topic
 	attempts int
 	keys     map[string]int    // posts by idempotency key
 	bodies   map[string]string // body by idempotency key
@@ -34,13 +36,24 @@ type seedServer struct {
 }
 
 func newSeedServer(t *testing.T) *seedServer {
-	s := &seedServer{t: t, keys: map[string]int{}, bodies: map[string]string{}, types: map[string]bool{}}
+	s := &seedServer{
+		t: t, keys: map[string]int{}, bodies: map[string]string{}, types: map[string]bool{},
+		written: map[string]map[string][]string{},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/user", func(w http.ResponseWriter, _ *http.Request) { say(w, `{"object":"user","id":"u1"}`) })
 	mux.HandleFunc("POST /v1/orgs", s.create("org1"))
 	mux.HandleFunc("POST /v1/orgs/org1/spaces", s.create(""))
 	mux.HandleFunc("POST /v1/orgs/org1/sites", s.create("site1"))
 	mux.HandleFunc("POST /v1/orgs/org1/sites/site1/insights/events", s.take)
+	const request = "/v1/spaces/{space}/change-requests"
+	mux.HandleFunc("POST "+request, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		say(w, `{"id":"request"}`)
+	})
+	mux.HandleFunc("POST "+request+"/request/content", s.write)
+	mux.HandleFunc("POST "+request+"/request/merge", func(w http.ResponseWriter, _ *http.Request) { say(w, `{}`) })
+	mux.HandleFunc("GET /v1/spaces/{space}/content/pages", s.pages)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("request outside of the contract: %s %s", r.Method, r.URL)
 		http.NotFound(w, r)
@@ -81,6 +94,59 @@ func (s *seedServer) create(id string) http.HandlerFunc {
 	}
 }
 
+// write takes the pages of topics: each group, and then what is in it.
+func (s *seedServer) write(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Changes []struct {
+			Operation, Type, Title, Slug, Ref, Into string
+			Document                                struct{ Markdown string }
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Changes) < 2 || len(body.Changes) > 50 {
+		s.t.Errorf("%s with a bad body: %+v, %v", r.URL, body, err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	topics := s.written[r.PathValue("space")]
+	if topics == nil {
+		topics = map[string][]string{}
+		s.written[r.PathValue("space")] = topics
+	}
+	slugs := map[string]string{} // of the request's groups, by their refs
+	for _, change := range body.Changes {
+		group := change.Type == "group"
+		if group {
+			slugs[change.Ref] = change.Slug
+		}
+		topic := slugs[change.Into]
+		if change.Operation != "insert_page" || change.Title == "" || change.Slug == "" ||
+			!group && (topic == "" || change.Document.Markdown == "") {
+			s.t.Errorf("bad change %+v", change)
+		}
+		if !group {
+			topics[topic] = append(topics[topic], change.Slug)
+		}
+	}
+	say(w, `{}`)
+}
+
+// pages lists the pages of a space. The id of a page is its space with its path.
+func (s *seedServer) pages(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var tree []string
+	for topic, pages := range s.written[r.PathValue("space")] {
+		var in []string
+		for _, page := range pages {
+			path := topic + "/" + page
+			in = append(in, fmt.Sprintf(`{"id":%q,"path":%q}`, r.PathValue("space")+"/"+path, path))
+		}
+		tree = append(tree, fmt.Sprintf(`{"id":%[1]q,"path":%[1]q,"pages":[%[2]s]}`, topic, strings.Join(in, ",")))
+	}
+	say(w, `{"pages":[%s]}`, strings.Join(tree, ","))
+}
+
 func (s *seedServer) take(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -90,7 +156,7 @@ func (s *seedServer) take(w http.ResponseWriter, r *http.Request) {
 		Events []struct {
 			Type      string
 			Session   struct{ VisitorID, SessionID string }
-			Location  struct{ URL, Space string }
+			Location  struct{ URL, Space, Page string }
 			Timestamp time.Time
 		}
 	}
@@ -104,6 +170,12 @@ func (s *seedServer) take(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, e := range body.Events {
+		topic, page, _ := strings.Cut(strings.TrimPrefix(e.Location.Page, e.Location.Space+"/"), "/")
+		if s.spaces != nil && !slices.Contains(s.written[e.Location.Space][topic], page) {
+			s.t.Errorf("an event of a page that its space lacks: %+v", e.Location)
+		}
+	}
 	s.attempts++
 	key := r.Header.Get("Idempotency-Key")
 	if before, ok := s.bodies[key]; key == "" || ok && before != string(raw) {

@@ -17,6 +17,9 @@ type Options struct {
 	Host     string        // of the site, default docs.example.com
 	// Spaces are ids for the site's first spaces, for example the ids of spaces that were created for it.
 	Spaces []string
+	// Pages are ids for pages of these spaces by their paths, for example the ids of pages that were created: see
+	// [SpaceTopics].
+	Pages []map[string]string
 }
 
 func (o Options) withDefaults() Options {
@@ -67,7 +70,7 @@ func New(o Options) *Generator {
 	return &Generator{
 		options: o,
 		random:  random,
-		site:    newSite(random, o.Host, o.Spaces),
+		site:    newSite(random, o.Host, o.Spaces, o.Pages),
 		rhythm:  newRhythm(o.End.Add(-o.Span), o.End),
 		end:     o.End.UnixMilli(),
 		totals:  newTotals(),

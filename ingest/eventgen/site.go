@@ -17,6 +17,7 @@ type site struct {
 	api     []int32   // the pages that document an API operation
 	popular []float64 // share of views reached up to each page
 	links   []string  // JSON members of link_click
+	pageIDs []map[string]string
 }
 
 type space struct{ section, siteSpace, id string }
@@ -51,8 +52,8 @@ var operations = []struct{ method, suffix string }{
 	{"get", ""}, {"post", ""}, {"get", "/{id}"}, {"patch", "/{id}"}, {"delete", "/{id}"}, {"get", "/{id}/members"}, {"post", "/{id}/archive"},
 }
 
-func newSite(random *rand.Rand, host string, spaceIDs []string) *site {
-	s := &site{host: host}
+func newSite(random *rand.Rand, host string, spaceIDs []string, pageIDs []map[string]string) *site {
+	s := &site{host: host, pageIDs: pageIDs}
 	for _, section := range layout {
 		sectionID := "sitesc_" + randomID(random, 6)
 		for _, variant := range section.spaces {
@@ -78,7 +79,13 @@ func (s *site) addTopic(random *rand.Rand, section, variant, topic, revision str
 		at := len(s.spaces) - 1
 		sp := s.spaces[at]
 		p := page{id: randomID(random, 10), url: url, space: at, method: method}
-		p.title = `,"title":` + quote(strings.ReplaceAll(url[strings.LastIndexByte(url, '/')+1:], "-", " "))
+		name := url[strings.LastIndexByte(url, '/')+1:]
+		if at < len(s.pageIDs) {
+			if id, known := s.pageIDs[at][topic+"/"+name]; known {
+				p.id = id
+			}
+		}
+		p.title = `,"title":` + quote(strings.ReplaceAll(name, "-", " "))
 		if path != "" {
 			p.operation = `{"path":` + quote(path) + `,"method":` + quote(method) + `}`
 			s.api = append(s.api, int32(len(s.pages)))
@@ -88,12 +95,9 @@ func (s *site) addTopic(random *rand.Rand, section, variant, topic, revision str
 		s.pages = append(s.pages, p)
 	}
 	if section == "api" {
-		for _, op := range operations {
-			name := strings.Trim(strings.NewReplacer("/", "-", "{id}", "one").Replace(op.suffix), "-")
-			if name == "" {
-				name = "all"
-			}
-			add(base+"/"+op.method+"-"+name, op.method, "/"+variant+"/"+topic+op.suffix)
+		for at, name := range operationNames() {
+			op := operations[at]
+			add(base+"/"+name, op.method, "/"+variant+"/"+topic+op.suffix)
 		}
 		return
 	}
@@ -196,6 +200,44 @@ func quote(s string) string {
 		panic("BUG: a string that cannot be JSON: " + err.Error())
 	}
 	return string(b)
+}
+
+// operationNames are the last parts of the addresses of a topic's API operations.
+func operationNames() []string {
+	var names []string
+	for _, op := range operations {
+		name := strings.Trim(strings.NewReplacer("/", "-", "{id}", "one").Replace(op.suffix), "-")
+		if name == "" {
+			name = "all"
+		}
+		names = append(names, op.method+"-"+name)
+	}
+	return names
+}
+
+// Topic is a part of a space with its pages. Their paths in the space are Name/Page.
+type Topic struct {
+	Name  string
+	Pages []string
+}
+
+// SpaceTopics are the topics of the spaces in the order of [SpaceTitles].
+func SpaceTopics() [][]Topic {
+	var spaces [][]Topic
+	for _, section := range layout {
+		pages := subtopics
+		if section.path == "api" {
+			pages = operationNames()
+		}
+		var topics []Topic
+		for _, topic := range section.topics {
+			topics = append(topics, Topic{topic, pages})
+		}
+		for range section.spaces {
+			spaces = append(spaces, topics)
+		}
+	}
+	return spaces
 }
 
 // SpaceTitles are titles for the spaces of the site, in the order in which

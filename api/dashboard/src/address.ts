@@ -11,7 +11,10 @@ export type Who = (typeof whos)[number]
 export const metrics = ['views', 'people'] as const
 export type Metric = (typeof metrics)[number]
 
-export const views = ['overview', 'pages', 'search', 'agents', 'audience'] as const
+export const views = [
+  ...(['overview', 'pages', 'search', 'agents', 'audience', 'broken'] as const),
+  ...(['feedback', 'links', 'explore', 'health', 'settings'] as const),
+] as const
 export type ViewName = (typeof views)[number]
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
@@ -36,6 +39,10 @@ export type State = {
   metric: Metric
   filters: Filter[]
   zone: string
+  /** by, of and step are what the reader explores: a column, a metric, and an interval if there is a graph. */
+  by: string
+  of: string
+  step: string
 }
 
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
@@ -44,6 +51,9 @@ const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(
 function among<T extends string>(list: readonly T[], value: string | null, otherwise: T): T {
   return list.find((one) => one === value) ?? otherwise
 }
+
+/** word returns a value that is the name of a column, and otherwise the other. */
+const word = (value: string | null, otherwise: string) => /^-?[A-Za-z]+$/.exec(value ?? '')?.[0] ?? otherwise
 
 /** browserZone is the zone of the reader's device. */
 export const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
@@ -72,13 +82,16 @@ export function read(query: string): State {
     view: among(views, q.get('view'), 'overview'),
     page: q.get('page') ?? '',
     tab: among(tabs, q.get('tab'), 'read'),
-    sort: /^-?[A-Za-z]+$/.exec(q.get('sort') ?? '')?.[0] ?? '',
+    sort: word(q.get('sort'), ''),
     range: isDay(from) && isDay(to) && from <= to ? { from, to } : among(presets, q.get('range'), 'last7Days'),
     compare: among(comparisons, q.get('compare'), 'previousPeriod'),
     who: among(whos, q.get('who'), 'people'),
     metric: among(metrics, q.get('metric'), 'views'),
     filters: q.getAll('f').flatMap((text) => readFilter(text) ?? []),
     zone: validZone(q.get('zone')),
+    by: word(q.get('by'), 'urlPath'),
+    of: word(q.get('of'), 'eventsCount'),
+    step: word(q.get('step'), ''),
   }
 }
 
@@ -101,6 +114,9 @@ export function write(s: State): string {
   set('who', s.who, 'people')
   set('metric', s.metric, 'views')
   set('zone', s.zone, browserZone())
+  set('by', s.by, 'urlPath')
+  set('of', s.of, 'eventsCount')
+  set('step', s.step, '')
   for (const f of s.filters) {
     q.append('f', (f.not ? 'not,' : 'is,') + f.column + (f.value === null ? '' : ',' + f.value))
   }

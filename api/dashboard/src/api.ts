@@ -46,7 +46,11 @@ export async function call<T>(path: string, c: Call = {}): Promise<T> {
 
 /** Condition is an entry of where. */
 export type Condition =
-  | { column: string; operator?: string; values: (string | number | null | { space: string; page: string })[] }
+  | {
+      column: string
+      operator?: string
+      values: (string | number | boolean | null | { space?: string; page: string | null })[]
+    }
   | { or: Condition[] }
 type Select = { column: string; interval?: string }
 

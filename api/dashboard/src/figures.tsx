@@ -79,6 +79,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
           <Partial results={results} />
           <Totals totals={view.totals} results={results} />
           <GraphCard view={view} s={s} results={results} />
+          {view.body?.({ s, results, asked, busy: load.busy })}
           <div class="panels">
             {view.panels.map((p) => (
               <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />

@@ -7,7 +7,7 @@ import { path, some, ticks } from './scale'
 import { texts } from './texts'
 
 /** LineID is a line's class, which has its colour and dashes. */
-export type LineID = 'people' | 'agents' | 'answering' | 'searching' | 'training' | 'others'
+export type LineID = 'people' | 'agents' | 'answering' | 'searching' | 'training' | 'others' | 'good' | 'bad'
 export type Line = { id: LineID; name: string; points: Point[] }
 
 type Props = {

@@ -39,13 +39,16 @@ export function Lazy() {
   return module ? <module.Views /> : <Waiting />
 }
 
+/** still are the views without a range. */
+const still: string[] = ['health', 'settings']
+
 function Waiting() {
   const loader = useMemo(() => new Loader(() => ({ key: '', load: come })), [])
   useEffect(() => () => loader.end(), [])
   const load = loader.now.value
   return (
     <main id="main" aria-busy={load.busy}>
-      <Toolbar whose={state.value.view !== 'agents'} />
+      {!still.includes(state.value.view) && <Toolbar whose={!['agents', 'broken'].includes(state.value.view)} />}
       <Trouble load={load} again={() => loader.again()} />
       {load.busy && (
         <section class="card panel">

@@ -72,7 +72,7 @@ const toSites = { ...elsewhere, org: '', site: '', view: 'overview' } satisfies 
 /** Views has the views of a site. */
 function Views() {
   const { view, page } = state.value
-  useKeys(Object.fromEntries(views.map((id, i) => [String(i + 1), () => go({ ...elsewhere, view: id })])))
+  useKeys(Object.fromEntries(views.map((id, i) => ['1234567890,'[i], () => go({ ...elsewhere, view: id })])))
   return (
     <nav class="site-nav" aria-label={texts.viewsOf}>
       {views.map((id) => (

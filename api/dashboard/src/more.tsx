@@ -1,14 +1,25 @@
 // The views of a site that are not the overview. The bundle has them in a file of their own.
 import { state } from './address'
+import { Explore } from './explore'
 import { Figures } from './figures'
-import { agents, audience, search } from './more_views'
+import { Health } from './health'
+import { agents, audience, broken, feedback, links, search } from './more_views'
 import { OnePage } from './one_page'
 import { Pages } from './pages'
+import { Settings } from './settings'
 
-const views = { search, agents, audience }
+/** figures are views that a table describes, and own those that are made by themselves. */
+const figures = { search, agents, audience, broken, feedback, links }
+const own = { explore: Explore, health: Health, settings: Settings }
+
+const has = <T extends object>(views: T, name: string): name is Extract<keyof T, string> => Object.hasOwn(views, name)
 
 export function Views() {
   const { site, view, page } = state.value
-  if (view in views) return <Figures key={site + view} view={views[view as keyof typeof views]} />
+  if (has(figures, view)) return <Figures key={site + view} view={figures[view]} />
+  if (has(own, view)) {
+    const Own = own[view]
+    return <Own key={site + view} />
+  }
   return page ? <OnePage key={site + page} /> : <Pages key={site} />
 }

@@ -1,6 +1,6 @@
 // The table of lists of the views that are not the overview.
 import { locale } from './format'
-import { asRatings, type Answers } from './rows'
+import { asRatings, type Answers, type Ratings } from './rows'
 import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
 import { texts } from './texts'
@@ -30,6 +30,18 @@ function language(key: string | null): string {
     return plain(key)
   }
 }
+
+/** linked is what a link leads to. Events can have any text. */
+function linked(key: unknown): string {
+  const target = key as { url?: unknown } | string | null
+  return typeof target === 'object' && target ? String(target.url ?? JSON.stringify(target)) : plain(target)
+}
+
+/** status is what a server answered. */
+const status = (key: unknown) => (key === null ? moreTexts.noStatus : String(key))
+
+const operator = { column: 'agentOperator', name: (key: string | null) => key || texts.unknownAgent, ...counted }
+const ratedPages = { size: () => 0, show: (value: unknown) => <Rated ratings={value as Ratings} /> }
 
 const units = { ...texts.units, ...moreTexts.units }
 
@@ -78,9 +90,56 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   { id: 'browsers', ...valued('visitorBrowser'), unit: visitors },
   { id: 'systems', ...valued('visitorOS'), unit: visitors },
   { id: 'contexts', ...valued('displayContext'), unit: visitors },
+
+  { id: 'brokenFrom', column: 'referrer', lessIsGood: true, name: plain, ...counted, unit: unit(units.requests) },
+  { id: 'brokenAgents', lessIsGood: true, ...operator, unit: unit(units.requests) },
+  {
+    id: 'statuses',
+    column: 'httpStatus',
+    still: true,
+    lessIsGood: true,
+    name: status,
+    ...counted,
+    unit: unit(units.requests),
+  },
+
+  { id: 'worstRated', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.worst) },
+  { id: 'praised', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.best) },
+  { id: 'ratedPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.ratings) },
+  {
+    id: 'badPages',
+    column: 'urlPath',
+    opens: true,
+    lessIsGood: true,
+    name: plain,
+    ...counted,
+    unit: unit(units.ratings),
+  },
+  { id: 'commentedPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.comments) },
+  { id: 'raterLanguages', column: 'visitorLanguage', name: language, ...counted, unit: unit(units.ratings) },
+
+  { id: 'domains', column: 'eventLinkTargetDomain', name: plain, ...counted, unit: unit(units.clicks) },
+  { id: 'targets', column: 'eventLinkTargetValue', still: true, name: linked, ...counted, unit: unit(units.clicks) },
+  { id: 'linkPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.clicks) },
+  { id: 'positions', ...valued('eventLinkPosition'), unit: unit(units.clicks) },
+  { id: 'targetKinds', ...valued('eventLinkTargetKind'), unit: unit(units.clicks) },
+  { id: 'downloadPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.downloads) },
+
+  { id: 'doors', ...valued('eventDoor'), still: true, unit: unit(texts.units.events) },
+  {
+    id: 'eventKeys',
+    column: 'eventKey',
+    still: true,
+    name: (key) => key ?? moreTexts.withToken,
+    ...counted,
+    unit: unit(texts.units.events),
+  },
+  { id: 'types', ...valued('eventType'), still: true, unit: unit(texts.units.events) },
 ])
 
-const byID = new Map([...overviewPanels, ...more].map((p) => [p.id, p]))
+/** allPanels has how the values of columns read. */
+export const allPanels = [...overviewPanels, ...more]
+const byID = new Map(allPanels.map((p) => [p.id, p]))
 
 /** panels returns the panels of a view. */
 export const panels = (...ids: (keyof typeof texts.panels | keyof typeof moreTexts.panels)[]): Panel[] =>

@@ -1,7 +1,7 @@
 // The totals of the views that are not the overview.
 import { share } from './format'
 import { moreTexts } from './more_texts'
-import { asRatings, type Answers } from './rows'
+import { asRatings, type Answers, type Ratings } from './rows'
 import { counter, engaged, helpfulTotal, metric, people, rating, reads, sessions, views, type Total } from './totals'
 
 const total = counter(moreTexts)
@@ -63,4 +63,36 @@ export const audienceTotals: Total[] = [
   engaged,
   total('fromSearch', 'fromSearch', 'peopleCount'),
   sent,
+]
+
+export const brokenTotals: Total[] = [
+  total('brokenPeople', 'people', 'eventsCount', { lessIsGood: true }),
+  total('brokenAgents', 'reads', 'eventsCount', { lessIsGood: true }),
+  total('brokenShare', 'broken', '', { ...part('everyone'), lessIsGood: true }),
+  total('brokenVisitors', 'people', 'peopleCount', { lessIsGood: true }),
+  total('brokenAddresses', 'addresses', '', { ...rows, lessIsGood: true }),
+  total('brokenPrograms', 'brokenAgents', '', { ...rows, lessIsGood: true }),
+]
+
+export const feedbackTotals: Total[] = [
+  total(
+    'helpful',
+    'ratings',
+    '',
+    rating('pageFeedbackRating', (v) => v as Ratings | null),
+  ),
+  total('ratings', 'ratings'),
+  total('bad', 'bad', 'eventsCount', { lessIsGood: true }),
+  total('written', 'written'),
+  total('raters', 'ratings', 'peopleCount'),
+  total('ratedPages', 'ratedPages', '', rows),
+]
+
+export const linkTotals: Total[] = [
+  total('away', 'away'),
+  total('awayPeople', 'away', 'peopleCount'),
+  total('inside', 'inside'),
+  total('awayShare', 'away', '', part('clicks')),
+  total('hosts', 'domains', '', rows),
+  total('downloads', 'downloads'),
 ]

@@ -1,12 +1,20 @@
 // The table of a site's views that are not the overview: a row is a view.
 import { agentQueries } from './agent_queries'
 import { audienceQueries } from './audience_queries'
+import { Broken } from './broken'
+import { brokenQueries, byPeople } from './broken_queries'
+import { feedbackQueries } from './feedback_queries'
+import { Inbox } from './inbox'
+import { linkQueries } from './link_queries'
+import { Merged } from './merged'
 import { moreTexts } from './more_texts'
 import { panels } from './more_panels'
-import { agentTotals, audienceTotals, pageTotals, searchTotals } from './more_totals'
+import { agentTotals, audienceTotals, brokenTotals, feedbackTotals } from './more_totals'
+import { linkTotals, pageTotals, searchTotals } from './more_totals'
 import { after, pageQueries } from './page_queries'
 import { list } from './rows'
 import { searchQueries } from './search_queries'
+import { texts } from './texts'
 import { none, readers, type View } from './views'
 
 export const onePage: View = {
@@ -19,6 +27,7 @@ export const onePage: View = {
     return paths.length ? after(s, paths) : {}
   },
   whose: true,
+  body: Merged,
   panels: panels('sources', 'before', 'after', 'pageSearches', 'links', 'comments', 'agents', 'countries', 'addresses'),
   empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
   nothing: moreTexts.nobodyRead,
@@ -59,6 +68,56 @@ export const agents: View = {
   empty: (r) => none(r, 'reads', 'eventsCount') && none(r, 'sent', 'peopleCount'),
   nothing: moreTexts.noAgents,
   hint: moreTexts.agentsHint,
+}
+
+export const broken: View = {
+  queries: brokenQueries,
+  totals: brokenTotals,
+  then: (s, results) => {
+    const found = results.addresses
+    const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key ?? []) : []
+    return paths.length ? byPeople(s, paths) : {}
+  },
+  title: () => moreTexts.brokenGraph,
+  metrics: false,
+  lines: (s) => readers.lines({ ...s, metric: 'views' }).map((l) => ({ ...l, name: texts.whos[l.id as 'people'] })),
+  whose: false,
+  body: Broken,
+  panels: panels('brokenFrom', 'brokenAgents', 'statuses'),
+  empty: (r) => none(r, 'broken', 'eventsCount'),
+  nothing: moreTexts.nothingBroken,
+  hint: moreTexts.brokenHint,
+}
+
+export const feedback: View = {
+  queries: feedbackQueries,
+  totals: feedbackTotals,
+  title: () => moreTexts.feedbackGraph,
+  metrics: false,
+  lines: () => [
+    { id: 'good', name: texts.good, query: 'goodSeries', column: 'eventsCount' },
+    { id: 'bad', name: texts.bad, query: 'badSeries', column: 'eventsCount' },
+  ],
+  whose: true,
+  body: Inbox,
+  panels: panels(...(['worstRated', 'praised', 'badPages', 'ratedPages', 'commentedPages', 'raterLanguages'] as const)),
+  empty: (r) => none(r, 'ratings', 'eventsCount') && none(r, 'written', 'eventsCount'),
+  nothing: moreTexts.noFeedback,
+}
+
+export const links: View = {
+  queries: linkQueries,
+  totals: linkTotals,
+  title: () => moreTexts.linkGraph,
+  metrics: false,
+  lines: () => [
+    { id: 'people', name: moreTexts.total.away, query: 'awaySeries', column: 'eventsCount' },
+    { id: 'training', name: moreTexts.total.inside, query: 'insideSeries', column: 'eventsCount' },
+  ],
+  whose: true,
+  panels: panels(...(['domains', 'targets', 'linkPages', 'positions', 'targetKinds', 'downloadPages'] as const)),
+  empty: (r) => none(r, 'clicks', 'eventsCount') && none(r, 'downloads', 'eventsCount'),
+  nothing: moreTexts.noLinks,
 }
 
 export const audience: View = {

@@ -81,9 +81,15 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
               {panel.size(row.value) > 0 && (
                 <span class="bar" style={{ width: `${(100 * panel.size(row.value)) / most}%` }} aria-hidden="true" />
               )}
-              <button type="button" class="name" title={name} onClick={filter}>
-                {name}
-              </button>
+              {panel.still ? (
+                <span class="name" title={name}>
+                  {name}
+                </span>
+              ) : (
+                <button type="button" class="name" title={name} onClick={filter}>
+                  {name}
+                </button>
+              )}
               {typeof row.value === 'number' && (
                 <Delta
                   now={row.value}
@@ -115,7 +121,7 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
 }
 
 /** trimmed is the path of a page: the same with a slash at its end. */
-const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
+export const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
 
 /** Menu has what can be done with figures. */
 export function Menu({

@@ -17,6 +17,8 @@ export type Panel = {
   label: string
   /** opens says that a row is a page, which can be opened. */
   opens?: true
+  /** still says that a row is no filter. */
+  still?: true
   /** telling says that rows without a key say nothing by themselves. */
   telling?: true
   /** lessIsGood says that readers are glad of small numbers. */

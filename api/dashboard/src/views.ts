@@ -1,4 +1,5 @@
 // A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
+import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'
 import type { PagesQuery, Query, Results } from './api'
@@ -11,6 +12,9 @@ import { overviewTotals, type Total } from './totals'
 /** Drawn is a line of a view's graph. Its class is its colour. */
 export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
 
+/** Shown are the answers of a view with what was asked. */
+export type Shown = { s: State; results: Results | undefined; asked: Record<string, Query>; busy: boolean }
+
 export type View = {
   queries: (s: State) => Record<string, Query | PagesQuery>
   /** then asks what follows from the answers. */
@@ -21,6 +25,8 @@ export type View = {
   /** metrics says that the reader chooses what the graph counts. */
   metrics: boolean
   panels: Panel[]
+  /** body is what the view shows before its lists. */
+  body?: (shown: Shown) => ComponentChildren
   /** whose says that the reader chooses whose lists are shown. */
   whose: boolean
   /** empty reports whether nothing happened, neither by people nor by agents. */

@@ -10,6 +10,13 @@ const { after, pageQueries } = await import('../src/page_queries')
 const { searchQueries } = await import('../src/search_queries')
 const { agentQueries } = await import('../src/agent_queries')
 const { audienceQueries } = await import('../src/audience_queries')
+const { brokenQueries, byPeople } = await import('../src/broken_queries')
+const { feedbackQueries } = await import('../src/feedback_queries')
+const { linkQueries } = await import('../src/link_queries')
+const { exploreQueries, steps } = await import('../src/explore_queries')
+const { dimensions, metrics } = await import('../src/columns')
+const { mergedQueries } = await import('../src/merged_queries')
+const { healthQueries } = await import('../src/health_queries')
 const { listQuery, readBy } = await import('../src/list_queries')
 
 const state = { ...read(''), zone: 'Europe/Berlin' }
@@ -70,6 +77,7 @@ for (const page of ['/', '/a', '/a(b)+', 'space/page']) {
 for (const who of whos) {
   const s = { ...state, who }
   batches.push(searchQueries(s), agentQueries(s), audienceQueries(s))
+  batches.push(brokenQueries(s), byPeople(s, ['/gone', '/']), feedbackQueries(s), linkQueries(s))
   batches.push(agentQueries({ ...s, filters: few }), audienceQueries({ ...s, filters: few }))
   for (const tab of tabs) {
     batches.push({ list: listQuery({ ...s, tab }, 50), people: readBy({ ...s, filters }, rows) })
@@ -77,4 +85,16 @@ for (const who of whos) {
       batches.push({ list: listQuery({ ...s, tab, sort }, 1000) })
   }
 }
+batches.push(healthQueries(state))
+batches.push(
+  mergedQueries({ ...state, page: 'space/page' }, '2026-11-20T10:00:00.123Z', Date.parse('2026-11-24T00:00:00Z')),
+)
+// Each column can be explored, and each metric with each interval.
+const range = 'last7Days' as const
+for (const by of Object.keys(dimensions)) batches.push(exploreQueries({ ...state, range, by }))
+for (const of of Object.keys(metrics))
+  for (const step of steps) batches.push(exploreQueries({ ...state, range, of, step }))
+const valued = { httpStatus: '404', visitorAuthenticated: 'true', dayOfWeek: '1', eventAskResponseRating: '-1' }
+const exact = Object.entries(valued).map(([column, value]) => ({ column, not: false, value }))
+batches.push(exploreQueries({ ...state, filters: exact }))
 for (const batch of batches) console.log(JSON.stringify({ queries: batch }))

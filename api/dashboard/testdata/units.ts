@@ -36,6 +36,9 @@ for (const range of [...presets, { from: '2026-01-31', to: '2026-02-01' }]) {
           metric,
           filters,
           zone: 'Asia/Tokyo',
+          by: 'visitorOS',
+          of: 'peopleCount',
+          step: 'week',
         }
         assert.deepEqual(read(write(state)), state)
       }
@@ -188,13 +191,131 @@ for (const [status, want] of [
   [503, words.failed(503)],
   [0, words.offline],
 ] as const) {
-  for (const place of [{ hash: '#in=secret', search: '' }, { hash: '', search: '?code=c' }]) {
+  for (const place of [
+    { hash: '#in=secret', search: '' },
+    { hash: '', search: '?code=c' },
+  ]) {
     Object.assign(location, place)
     globalThis.fetch = () =>
       status ? Promise.resolve(new Response('{}', { status })) : Promise.reject(new TypeError('no network'))
     assert.equal(await arrive(), want, `${status} ${JSON.stringify(place)}`)
   }
 }
+// What the health of a site comes down to.
+const { checks } = await import('../src/health_checks')
+const balance = {
+  since: '2026-11-28T12:00:00Z',
+  roles: ['api', 'sink'],
+  received: 10,
+  accepted: 10,
+  repeated: 0,
+  refused: {},
+  unreadRequests: {},
+  stored: 10,
+  deadLettered: 0,
+  inFlight: 0,
+  lostMessages: 0,
+}
+const healthy = { balance, lag: 2, silent: { people: 60, agents: 86_400 } }
+assert.deepEqual(
+  checks(healthy).flatMap((c) => (c.good && !c.hint ? [] : [c])),
+  [],
+)
+for (const [known, ids] of [
+  [{ ...healthy, lag: undefined }, 'lag'],
+  [{ ...healthy, lag: 61 }, 'lag'],
+  [{ ...healthy, silent: { people: null, agents: 1 } }, 'people'],
+  [{ ...healthy, silent: { people: 90_000, agents: 1 } }, 'people'],
+  [{ ...healthy, lag: 3600, balance: { ...balance, inFlight: 5 } }, 'lag flight'],
+  [{ ...healthy, balance: { ...balance, refused: { too_long: 1 } } }, 'refused'],
+  [{ ...healthy, balance: { ...balance, unreadRequests: { overloaded: 1 } } }, 'unread'],
+  [{ ...healthy, balance: { ...balance, deadLettered: 1 } }, 'dead'],
+  [{ ...healthy, balance: { ...balance, lostMessages: undefined } }, 'lost'],
+  [{ ...healthy, balance: { ...balance, lostMessages: 3 } }, 'lost'],
+  [{ ...healthy, balance: undefined }, ''],
+  [{ ...healthy, balance: { ...balance, roles: ['api'], inFlight: 10 } }, ''],
+] as const)
+  assert.equal(
+    checks(known as typeof healthy)
+      .filter((c) => c.good === false)
+      .map((c) => c.id)
+      .join(' '),
+    ids,
+  )
+assert.equal(checks({ ...healthy, silent: { people: 60, agents: null } })[2]?.good, undefined)
+// A broken address may be one of a space: its path within, and its words.
+const { within, words: wordsOf } = await import('../src/targets')
+const spaces = [
+  { id: 'a', title: '', path: '', default: true, space: { id: '1' } },
+  { id: 'b', title: '', path: 'guides', default: false, space: { id: '2' } },
+  { id: 'c', title: '', path: '/guides/fr/', default: false, space: { id: '3' } },
+]
+const inside = (path: string) => within(path, spaces).map((at) => at.space.id + ':' + at.path)
+assert.deepEqual(inside('/guides/fr/a/b/'), ['c:a/b', 'b:fr/a/b', 'a:guides/fr/a/b'])
+assert.deepEqual(inside('/guidesx/a'), ['a:guidesx/a'])
+assert.deepEqual(inside('/guides'), ['a:guides'])
+assert.deepEqual(inside('/'), [])
+assert.equal(wordsOf('/v1/old_docs/install-on%20linux.html'), 'old docs install on linux')
+assert.equal(wordsOf('/'), '')
+// A page that has the path, or had it, is proposed before a page with its end, and this before a page with its words.
+const { propose } = await import('../src/targets')
+const hits = [
+  { id: 'far', title: 'Far', path: 'x/errors' },
+  { id: 'near', title: 'Near', path: 'slack/errors' },
+]
+let there: Record<string, unknown> = {}
+globalThis.fetch = (input) => {
+  const found = Object.entries(there).find(([at]) => String(input).includes(at))
+  return Promise.resolve(
+    new Response(JSON.stringify(found?.[1] ?? { error: { message: '' } }), { status: found ? 200 : 404 }),
+  )
+}
+Object.assign(globalThis, { location: { ...location, href: 'http://127.0.0.1/' } })
+const proposed = async (path: string) => {
+  const proposal = await propose('o', 's', path, spaces)
+  return 'leads' in proposal ? proposal.leads : proposal.target && proposal.target.page + ' ' + proposal.target.why
+}
+there = { '/search': { items: [{ id: '1', pages: hits }] } }
+assert.equal(await proposed('/main/slack/errors/'), 'near path')
+assert.equal(await proposed('/main/errors.html'), 'far search')
+assert.equal(await proposed('/'), undefined)
+there['/spaces/2/content/path/old'] = { id: 'p', title: 'P', path: 'new' }
+assert.equal(await proposed('/guides/old'), 'p former')
+there['/spaces/2/content/path/old'] = { id: 'p', title: 'P', path: 'old' }
+assert.equal(await proposed('/guides/old'), 'p path')
+there['/redirect?source=%2Fguides%2Fold'] = { target: '/there' }
+assert.equal(await proposed('/guides/old'), '/there')
+// Both sides of a merge are as long as the time since, and at most a week.
+const { sides } = await import('../src/merged_queries')
+assert.deepEqual(sides('2026-11-20T00:00:00Z', Date.parse('2026-11-22T00:00:00Z')), {
+  span: 2 * 86_400_000,
+  before: { from: '2026-11-18T00:00:00.000Z', to: '2026-11-20T00:00:00.000Z' },
+  after: { from: '2026-11-20T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' },
+})
+assert.equal(sides('2026-11-20T00:00:00Z', Date.parse('2027-01-01T00:00:00Z')).after.to, '2026-11-27T00:00:00.000Z')
+// A form sends what was filled in.
+const { body, keeps } = await import('../src/settings_tables')
+const form = new FormData()
+for (const [name, value] of [
+  ['name', ' Pages '],
+  ['hosts', 'a.example.com, *.b.example.com\nc.example.com,'],
+  ['expiresIn', '7'],
+  ['password', ''],
+] as const)
+  form.set(name, value)
+const fieldsOf = (id: string) => keeps.find((k) => k.id === id)?.fields ?? []
+assert.deepEqual(body(fieldsOf('keys'), form), {
+  name: 'Pages',
+  hosts: ['a.example.com', '*.b.example.com', 'c.example.com'],
+})
+assert.deepEqual(body(fieldsOf('share-links'), form), { name: 'Pages', expiresIn: 604_800 })
+// What is explored is of the columns that there are, whatever an address says.
+const { chosen } = await import('../src/explore_queries')
+const explored = (query: string) => Object.values(chosen(read(query)))
+assert.deepEqual(explored(''), ['urlPath', 'eventsCount', undefined])
+assert.deepEqual(explored('by=toString&of=constructor&step=year'), ['urlPath', 'eventsCount', undefined])
+assert.deepEqual(explored('by=visitorOS&of=bounceRate&step=week'), ['visitorOS', 'bounceRate', 'week'])
+
 // Each value of a column that has few values has a name.
 const { moreTexts } = await import('../src/more_texts')
 const named = new Set<string>()

@@ -1,0 +1,204 @@
+package browsertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestDashboardFeedback compares each figure of ratings and comments with the API's answers, and lists the comments.
+func TestDashboardFeedback(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	comments := []any{"The example is wrong.", "Thanks!\nIt works.", "Wo ist die deutsche Fassung?"}
+	d.figures.set(func(m *madeUp) {
+		m.keys = map[string][]any{"eventPageFeedbackComment": comments, "visitorLanguage": {"en-US", "de-AT", nil}}
+	})
+	d.signIn(d.overview())
+	a := d.view("7", "feedback", "badPages", 12)
+	a.good("helpful", "ratings", "pageFeedbackRating", "good")
+	a.totals(map[string][2]string{
+		"ratings": {"ratings", "eventsCount"}, "bad": {"bad", "eventsCount"}, "written": {"written", "eventsCount"},
+		"raters": {"ratings", "peopleCount"},
+	})
+	if got := d.texts("[data-total=ratedPages] strong"); got[0] != a.number("ratedPages") {
+		t.Errorf("%v pages were rated, the API has %s", got, a.number("ratedPages"))
+	}
+	a.panels(map[string]string{
+		"badPages": "eventsCount", "ratedPages": "eventsCount", "commentedPages": "eventsCount",
+		"raterLanguages": "eventsCount",
+	})
+	for _, panel := range []string{"worstRated", "praised"} {
+		var want []string
+		for _, value := range a.column(panel, "pageFeedbackRating") {
+			ratings := value.(map[string]any)
+			good, ok, bad := ratings["good"].(float64), ratings["ok"].(float64), ratings["bad"].(float64)
+			want = append(want, fmt.Sprintf("%.0f%%", 100*good/(good+ok+bad)))
+		}
+		if got := d.texts("[data-panel=" + panel + "] .rated > span:nth-child(2)"); !slices.Equal(got, want) {
+			t.Errorf("%s: the page has %v, the API %v", panel, got, want)
+		}
+	}
+	if got := d.texts("[data-panel=inbox] .said"); !slices.Equal(got, []string{
+		"The example is wrong.", "Thanks!\nIt works.", "Wo ist die deutsche Fassung?",
+	}) {
+		t.Errorf("the comments are %q", got)
+	}
+	a.graph("goodSeries", "badSeries")
+	d.press("t")
+	d.filters(map[string][2]string{"badPages": {"is,urlPath,/start", "Page is /start"}})
+	d.run(`document.querySelector('[data-panel=inbox] tbody a').focus()`)
+	d.press(kb.Enter)
+	d.until(`new URLSearchParams(location.search).get('page') === '/start'`)
+	d.press("7")
+	d.shown()
+	d.empty("dashboard-feedback", "Nobody rated a page or wrote a comment in the last 7 days.")
+	d.quiet()
+}
+
+// TestDashboardLinks compares each figure of links with the API's answers.
+func TestDashboardLinks(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) {
+		m.keys = map[string][]any{
+			"eventLinkTargetDomain": {"github.com", "status.example.com"},
+			"eventLinkTargetValue":  {map[string]any{"kind": "url", "url": "https://github.com/example/sdk-go"}},
+			"eventLinkPosition":     {"content", "sidebar"},
+			"eventLinkTargetKind":   {"url", "page", "reusable-content"},
+		}
+	})
+	d.signIn(d.overview())
+	a := d.view("8", "links", "domains", 12)
+	a.totals(map[string][2]string{
+		"away": {"away", "eventsCount"}, "awayPeople": {"away", "peopleCount"}, "inside": {"inside", "eventsCount"},
+		"downloads": {"downloads", "eventsCount"},
+	})
+	for total, want := range map[string]string{
+		"awayShare": a.part("away", "clicks", "eventsCount"), "hosts": a.number("domains"),
+	} {
+		if got := d.texts("[data-total=" + total + "] strong"); got[0] != want {
+			t.Errorf("%s: the page has %v, the API %s", total, got, want)
+		}
+	}
+	metrics := map[string]string{}
+	for _, list := range []string{"domains", "targets", "linkPages", "positions", "targetKinds", "downloadPages"} {
+		metrics[list] = "eventsCount"
+	}
+	a.panels(metrics)
+	a.rows("targets", "https://github.com/example/sdk-go")
+	a.rows("targetKinds", "Another site", "Page", "Reusable content")
+	a.graph("awaySeries", "insideSeries")
+	d.press("t")
+	d.filters(map[string][2]string{
+		"domains":   {"is,eventLinkTargetDomain,github.com", "Link to is github.com"},
+		"positions": {"is,eventLinkPosition,content", "Place of the link is Content"},
+	})
+	d.empty("dashboard-links", "Nobody followed a link in the last 7 days.")
+	d.quiet()
+}
+
+// TestDashboardExplore asks for any metric by any column, shows and copies its request, and filters by a form.
+func TestDashboardExplore(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) { m.keys = fewValues })
+	d.signIn(d.overview())
+	d.press("9")
+	d.until(`document.querySelector('[data-panel=table] tbody tr')`)
+	choose := func(at int, value, name string) {
+		t.Helper()
+		d.run(fmt.Sprintf(`const select = document.querySelectorAll('.pick div select')[%d]
+			select.value = %q
+			select.dispatchEvent(new Event('change', {bubbles: true}))`, at, value))
+		d.until(fmt.Sprintf(`new URLSearchParams(location.search).get(%q) === %q`, name, value))
+		d.shown()
+	}
+	choose(0, "sessionsCount", "of")
+	choose(1, "agentClass", "by")
+	choose(2, "day", "step")
+	d.until(`document.querySelector('.graph-card .graph')`)
+	d.accessible("dashboard-explore", 1280, 768, 390)
+	d.do(chromedp.EmulateViewport(1280, 900))
+	a := d.asks()
+	var want []string
+	for _, value := range a.column("table", "sessionsCount") {
+		want = append(want, grouped(value))
+	}
+	if got := d.texts("[data-panel=table] [data-cell=of]"); !slices.Equal(got, want) {
+		t.Errorf("the page has %v, the API %v", got, want)
+	}
+	if got := d.texts("[data-total=all]"); got[0] != grouped(a.column("all", "sessionsCount")[0]) {
+		t.Errorf("all together: %v", got)
+	}
+	if got := d.texts("[data-panel=table] .address"); got[0] != "Asked by somebody" {
+		t.Errorf("the rows are %q", got)
+	}
+	d.press("t")
+	d.until(`document.querySelector('.graph-card table')`)
+	want = nil
+	for _, value := range a.column("over", "sessionsCount") {
+		want = append(want, grouped(value))
+	}
+	if got := d.texts(".graph-card tbody td:nth-of-type(1)"); !slices.Equal(got, want) {
+		t.Errorf("over time: the page has %v, the API %v", got, want)
+	}
+	if command := d.texts(".request code")[0]; !strings.Contains(command, string(a.queries["table"])) {
+		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
+	}
+
+	// By keys: the filter's column is chosen by its first letters.
+	d.run(`document.querySelector('.pick [name=column]').focus()`)
+	d.press("visitorOS")
+	d.run(`document.querySelector('.pick [name=value]').focus()`)
+	d.press("linux" + kb.Enter)
+	d.until(`(new URLSearchParams(location.search).get('f') ?? '').endsWith(',linux')`)
+	d.shown()
+	d.run(`document.activeElement.blur()`) // where somebody types, x is a letter
+	d.press("x")
+	d.until(`!new URLSearchParams(location.search).has('f')`)
+	d.run(`document.querySelector('[data-panel=table] .address').focus()`)
+	d.press(kb.Enter)
+	d.until(`new URLSearchParams(location.search).get('f') === 'is,agentClass,user-asked'`)
+	d.do(chromedp.Reload())
+	d.shown()
+	d.until(`document.querySelector('.chip button')?.textContent === 'Kind is Asked by somebody'`)
+	choose(0, "pageFeedbackRating", "of")
+	d.until(`document.body.textContent.includes('This metric has no graph')`)
+	d.quiet()
+}
+
+// TestDashboardHostileRows shows what visitors have sent in the tables of the views. It stays text.
+func TestDashboardHostileRows(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	rows := append([]any{`/"><img src=x onerror="window.broken=1">`}, hostile...)
+	d.figures.set(func(m *madeUp) { m.rows = rows })
+	d.signIn(d.overview())
+	for view, names := range map[string]string{
+		"broken": "[data-panel=addresses] .address", "feedback": "[data-panel=inbox] .said",
+		"links": "[data-panel=linkPages] .name", "explore": "[data-panel=table] .address",
+	} {
+		d.do(chromedp.Navigate(d.h.Base + d.overview("view", view)))
+		d.shown()
+		d.until(`document.querySelector('` + names + `')`)
+		got := d.texts(names)
+		for at, want := range rows[:9] {
+			if got[at] != want {
+				t.Errorf("%s: %q reads %q", view, want, got[at])
+			}
+		}
+		if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > 1280 {
+			t.Errorf("%s: %d pixels do not fit", view, wide)
+		}
+		if eval[bool](d, `'broken' in window`) {
+			t.Errorf("%s has run a visitor's text", view)
+		}
+		d.picture("dashboard-hostile-" + view)
+	}
+	d.quiet()
+}

@@ -1,0 +1,247 @@
+// Any metric by any column, as a table and over time, with the request that asks for it.
+import { useEffect, useMemo } from 'preact/hooks'
+import { addFilter, go, state, type State } from './address'
+import { batch, type Query, type Result, type Results } from './api'
+import { dimensions, metrics } from './columns'
+import { chosen, exploreQueries, steps } from './explore_queries'
+import { Status, useRangeKeys } from './figures'
+import { Curve } from './curve'
+import { count } from './format'
+import { ListCard } from './list_card'
+import { Loader } from './load'
+import { allPanels } from './more_panels'
+import { plain, Rated } from './panels'
+import { Command, Delta, Trouble } from './parts'
+import { asRatings, list, series, single, type Answers, type Ratings } from './rows'
+import { RowsTable, type Cell } from './rows_table'
+import { curl } from './table'
+import { texts } from './texts'
+import { toolTexts } from './tool_texts'
+import { Chips, Toolbar } from './toolbar'
+
+type Loaded = { results: Results; asked: Record<string, Query> }
+
+const t = toolTexts.explore
+
+/** written writes any value of a metric. */
+export function written(value: unknown): string {
+  if (typeof value === 'number') return count(Math.round(100 * value) / 100)
+  if (value === null || value === undefined) return texts.none
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map(([name, n]) => `${name} ${written(n)}`)
+    .join(', ')
+}
+
+/** measured shows a value: ratings as their parts. */
+function measured(value: unknown) {
+  const kinds = Object.keys((typeof value === 'object' && value) || {})
+  if (kinds.includes('good')) return <Rated ratings={value as Ratings} />
+  if (kinds.includes('positive')) return <Rated ratings={asRatings(value as Answers)} />
+  return written(value)
+}
+
+/** keyed writes any value of a column. */
+export function keyed(column: string, key: unknown): string {
+  const panel = allPanels.find((p) => p.column === column)
+  if (typeof key === 'object' && key) return JSON.stringify(key)
+  return panel ? panel.name(key as string | null) : plain(key === null ? null : String(key))
+}
+
+/** label is how a column is called. */
+const label = (column: string) => t.metrics[column] ?? allPanels.find((p) => p.column === column)?.label ?? column
+
+export function Explore() {
+  const loader = useMemo(
+    () =>
+      new Loader<Loaded>(() => {
+        const s = state.value
+        const asked = exploreQueries(s)
+        const { by, of } = chosen(s)
+        return {
+          key: [s.org, s.site, by, of].join(' '),
+          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
+        }
+      }),
+    [],
+  )
+  useEffect(() => () => loader.end(), [loader])
+  const s = state.value
+  const now = loader.now.value
+  useRangeKeys(() => loader.again())
+  const { results, asked } = now.value ?? {}
+  return (
+    <main id="main" data-view="explore" aria-busy={now.busy} class={now.busy && results ? 'reloading' : ''}>
+      <Toolbar />
+      <Pick s={s} />
+      <Chips panels={allPanels} />
+      <Trouble load={now} again={() => loader.again()} />
+      {results?.over && <Over s={s} result={results.over} />}
+      <Table s={s} results={results} query={asked?.table} busy={now.busy} />
+      {asked?.table && (
+        <section class="card request" aria-labelledby="request-title">
+          <h2 id="request-title">{t.request}</h2>
+          <p class="quiet">{t.requestHint}</p>
+          <Command text={curl(s.org, s.site, asked.table)} />
+        </section>
+      )}
+      <Status s={s} results={results} busy={now.busy} again={() => loader.again()} />
+    </main>
+  )
+}
+
+/** Pick has what the reader explores, and a filter by any column. */
+function Pick({ s }: { s: State }) {
+  const { by, of, step } = chosen(s)
+  const add = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const data = new FormData(form)
+    const value = String(data.get('value'))
+    addFilter({
+      column: String(data.get('column')),
+      not: data.get('not') === 'not',
+      value: value === '' ? null : value,
+    })
+    form.reset()
+  }
+  const options = (columns: Record<string, string>) =>
+    Object.keys(columns).map((id) => (
+      <option key={id} value={id}>
+        {label(id) === id ? id : `${label(id)} (${id})`}
+      </option>
+    ))
+  return (
+    <section class="card pick" aria-label={t.pick}>
+      <div>
+        <label>
+          <span>{t.metric}</span>
+          <select value={of} onChange={(e) => go({ of: e.currentTarget.value })}>
+            {options(metrics)}
+          </select>
+        </label>
+        <label>
+          <span>{t.by}</span>
+          <select value={by} onChange={(e) => go({ by: e.currentTarget.value })}>
+            {options(dimensions)}
+          </select>
+        </label>
+        <label>
+          <span>{t.step}</span>
+          <select value={step ?? ''} onChange={(e) => go({ step: e.currentTarget.value })}>
+            <option value="">{t.noStep}</option>
+            {steps.map((id) => (
+              <option key={id} value={id}>
+                {t.steps[id]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p class="quiet">
+        <span>
+          <b>{of}</b>: {metrics[of]}
+        </span>{' '}
+        <span>
+          <b>{by}</b>: {dimensions[by]}
+        </span>
+      </p>
+      <form onSubmit={add}>
+        <label>
+          <span>{t.filter}</span>
+          <select name="column">{options(dimensions)}</select>
+        </label>
+        <select name="not" aria-label={t.isOrNot}>
+          <option value="is">{texts.is}</option>
+          <option value="not">{texts.isNot}</option>
+        </select>
+        <input name="value" aria-label={t.value} placeholder={t.value} />
+        <button type="submit">{t.add}</button>
+      </form>
+    </section>
+  )
+}
+
+/** Over is the metric over time. Metrics that are no numbers have no graph. */
+function Over({ s, result }: { s: State; result: Result }) {
+  const { of, step } = chosen(s)
+  const values = result.status === 200 ? (result.answer.columns[1]?.values ?? []) : []
+  if (!step || values.some((v) => v !== null && typeof v !== 'number')) return <p class="quiet">{t.noGraph}</p>
+  const sliding = typeof s.range === 'string' && s.range.startsWith('last')
+  return (
+    <Curve
+      title={label(of)}
+      lines={[{ id: 'people', name: label(of), points: series(result.answer, of) }]}
+      interval={step}
+      zone={s.zone}
+      cut={{ first: sliding, last: typeof s.range === 'string' }}
+    />
+  )
+}
+
+type Shown = { key: unknown; value: unknown; before: unknown }
+
+function Table({
+  s,
+  results,
+  query,
+  busy,
+}: {
+  s: State
+  results: Results | undefined
+  query: Query | undefined
+  busy: boolean
+}) {
+  const { by, of } = chosen(s)
+  const result = results?.table
+  const rows: Shown[] = result?.status === 200 ? list(result.answer) : []
+  const whole = results?.all?.status === 200 ? single<unknown>(results.all.answer, of) : undefined
+  const n = (value: unknown) => (typeof value === 'number' ? value : null)
+  const change = (now: unknown, before: unknown) => (
+    <Delta now={n(now)} before={before === undefined ? undefined : n(before)} write={count} added />
+  )
+  const cells: [Cell<Shown>, ...Cell<Shown>[]] = [
+    {
+      id: 'by',
+      label: label(by),
+      show: ({ key }) =>
+        key === null || typeof key !== 'object' ? (
+          <button
+            type="button"
+            class="address"
+            onClick={(event) => addFilter({ column: by, not: event.altKey, value: key === null ? null : String(key) })}
+          >
+            {keyed(by, key)}
+          </button>
+        ) : (
+          <span class="said">{keyed(by, key)}</span>
+        ),
+    },
+    { id: 'of', label: label(of), number: true, show: ({ value }) => measured(value) },
+    { id: 'change', label: t.change, number: true, show: ({ value, before }) => change(value, before) },
+  ]
+  const all = result?.answer.rowsTotal ?? rows.length
+  return (
+    <ListCard
+      id="table"
+      title={t.title(label(of), label(by))}
+      query={query}
+      result={result}
+      busy={busy}
+      none={t.none}
+      rows={rows.length}
+    >
+      {whole && (
+        <p class="whole">
+          {t.whole} <strong data-total="all">{written(whole.now)}</strong> {change(whole.now, whole.before)}
+        </p>
+      )}
+      <RowsTable
+        cells={s.compare === 'none' ? [cells[0], cells[1] as Cell<Shown>] : cells}
+        rows={rows}
+        keyOf={(r) => JSON.stringify(r.key)}
+      />
+      {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
+    </ListCard>
+  )
+}

@@ -1,0 +1,191 @@
+// The health of a site's insights: what became of its events, how fresh figures are, and what to look after.
+import { useEffect, useMemo } from 'preact/hooks'
+import { state, type State } from './address'
+import { batch, call, insights, Refusal, type Answer, type Query, type Result, type Results } from './api'
+import { Status } from './figures'
+import { reasons } from './columns'
+import { Curve } from './curve'
+import { clock, count } from './format'
+import type { Line } from './graph'
+import { healthQueries } from './health_queries'
+import { checks, refusedSum, type Balance, type Check } from './health_checks'
+import { useKeys } from './keys'
+import { Loader } from './load'
+import { panels } from './more_panels'
+import { PanelCard } from './panel'
+import { Trouble } from './parts'
+import { series } from './rows'
+import { RowsTable, type Cell } from './rows_table'
+import { texts } from './texts'
+import { toolTexts } from './tool_texts'
+import { counter, Totals, type Total } from './totals'
+
+/** Live is what happens now. Each part is an answer. */
+type Live = { now: string } & Record<'events' | 'people' | 'agents', Answer>
+type Loaded = { balance: Balance | undefined; live: Live; results: Results; asked: Record<string, Query> }
+
+/** allowed is undefined for readers who may not know. */
+async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (fault) {
+    if (fault instanceof Refusal && fault.status === 403) return undefined
+    throw fault
+  }
+}
+
+async function load(s: State, signal: AbortSignal): Promise<Loaded> {
+  const at = insights(s.org, s.site)
+  const asked = healthQueries(s)
+  const [balance, live, results] = await Promise.all([
+    allowed(call<Balance>(at + '/events/balance', { signal })),
+    call<Live>(at + '/live', { signal }),
+    batch(s.org, s.site, asked, signal),
+  ])
+  return { balance, live, results, asked }
+}
+
+/** single makes an answer of single numbers. */
+function single(numbers: Record<string, number | undefined>): Result {
+  const columns = Object.entries(numbers).map(([column, n]) => ({ column, values: [n ?? null] }))
+  return { status: 200, headers: {}, answer: { columns } }
+}
+
+function balanced(b: Balance | undefined): Results {
+  if (!b) return {}
+  const { received, accepted, stored, deadLettered, inFlight } = b
+  return {
+    balance: single({ received, accepted, stored, deadLettered, inFlight, refused: refusedSum(b) }),
+  }
+}
+
+/** since is for how many seconds nothing has come, or null if nothing came at all. */
+function since(result: Result | undefined, now: string): number | null | undefined {
+  if (result?.status !== 200) return undefined
+  const times = (result.answer.columns.find((c) => c.column === 'datetime')?.values ?? []) as string[]
+  return times.length ? Math.max(0, (Date.parse(now) - Math.max(...times.map((t) => Date.parse(t)))) / 1000) : null
+}
+
+function known({ balance, live, results }: Loaded) {
+  const fresh = Object.values(results)
+    .flatMap((r) => r.headers['Octavo-Fresh-Until'] ?? [])
+    .sort()[0]
+  const [p, a] = [since(results.lastPeople, live.now), since(results.lastAgents, live.now)]
+  return {
+    balance,
+    lag: fresh ? (Date.parse(live.now) - Date.parse(fresh)) / 1000 : undefined,
+    silent: p === undefined || a === undefined ? undefined : { people: p, agents: a },
+  }
+}
+
+const total = counter(toolTexts)
+const totals: Total[] = [
+  total('received', 'balance', 'received'),
+  total('accepted', 'balance', 'accepted'),
+  total('stored', 'balance', 'stored'),
+  total('refused', 'balance', 'refused', { lessIsGood: true }),
+  total('inFlight', 'balance', 'inFlight'),
+  total('deadLettered', 'balance', 'deadLettered', { lessIsGood: true }),
+]
+
+export function Health() {
+  const loader = useMemo(
+    () =>
+      new Loader<Loaded>(() => {
+        const s = state.value
+        return { key: s.org + ' ' + s.site, load: (signal) => load(s, signal) }
+      }),
+    [],
+  )
+  useEffect(() => () => loader.end(), [loader])
+  const again = () => loader.again()
+  useKeys({ r: again })
+  const s = state.value
+  const now = loader.now.value
+  const loaded = now.value
+  const results = loaded && { ...loaded.results, ...balanced(loaded.balance) }
+  return (
+    <main id="main" data-view="health" aria-busy={now.busy} class={now.busy && loaded ? 'reloading' : ''}>
+      <div class="page-head">
+        <h2>{texts.viewNames.health}</h2>
+        <p class="quiet">
+          {loaded?.balance && (
+            <span>{toolTexts.since(clock(loaded.balance.since, s.zone), loaded.balance.roles.join(', '))}</span>
+          )}
+          {loaded && !loaded.balance && <span>{toolTexts.noBalance}</span>}
+        </p>
+      </div>
+      <Trouble load={now} again={again} />
+      <Totals totals={totals} results={results} />
+      <Checks list={loaded ? checks(known(loaded)) : []} />
+      <Curve
+        title={toolTexts.minutes}
+        lines={loaded && lines(loaded.live)}
+        interval="hour"
+        zone={s.zone}
+        cut={{ first: false, last: true }}
+      />
+      {loaded?.balance && <Refusals balance={loaded.balance} />}
+      <div class="panels">
+        {panels('doors', 'eventKeys', 'types').map((p) => (
+          <PanelCard key={p.id} panel={p} query={loaded?.asked[p.id]} result={results?.[p.id]} busy={now.busy} />
+        ))}
+      </div>
+      <Status s={s} results={loaded?.results} busy={now.busy} again={again} />
+    </main>
+  )
+}
+
+type Refused = { reason: string; events: number; requests: number }
+
+const cells: [Cell<Refused>, ...Cell<Refused>[]] = [
+  { id: 'reason', label: toolTexts.reason, show: ({ reason }) => <code>{reason}</code> },
+  { id: 'why', label: toolTexts.why, show: ({ reason }) => <span class="long">{reasons[reason] ?? ''}</span> },
+  { id: 'events', label: toolTexts.events, number: true, show: ({ events }) => (events ? count(events) : texts.none) },
+  {
+    id: 'requests',
+    label: toolTexts.requests,
+    number: true,
+    show: ({ requests }) => (requests ? count(requests) : texts.none),
+  },
+]
+
+/** Refusals says why events and whole requests were refused, the greatest first. */
+function Refusals({ balance: { refused, unreadRequests: unread } }: { balance: Balance }) {
+  const rows = [...new Set([...Object.keys(refused), ...Object.keys(unread)])]
+    .map((reason) => ({ reason, events: refused[reason] ?? 0, requests: unread[reason] ?? 0 }))
+    .sort((a, b) => b.events - a.events || b.requests - a.requests)
+  if (rows.length === 0) return null
+  return (
+    <section class="card list" aria-labelledby="refused-title" data-panel="refused">
+      <header>
+        <h2 id="refused-title">{toolTexts.refusedTitle}</h2>
+      </header>
+      <RowsTable cells={cells} rows={rows} keyOf={(r) => r.reason} />
+    </section>
+  )
+}
+
+function Checks({ list }: { list: Check[] }) {
+  return (
+    <section class="card checks" aria-labelledby="checks-title">
+      <h2 id="checks-title">{toolTexts.checksOf}</h2>
+      <ul>
+        {list.map(({ id, good, says, hint }) => (
+          <li key={id} data-check={id} class={good === undefined ? 'told' : good ? 'fine' : 'look'}>
+            <b aria-hidden="true">{good === undefined ? 'i' : good ? '✓' : '!'}</b>
+            <span class="hidden">{good === undefined ? '' : good ? toolTexts.fine : toolTexts.attention}</span>
+            <span>
+              {says} {hint && <span class="quiet">{hint}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const lines = (live: Live): Line[] => [
+  { id: 'people', name: texts.visitors, points: series(live.people, 'peopleCount') },
+  { id: 'agents', name: toolTexts.programs, points: series(live.agents, 'visitorsCount') },
+]

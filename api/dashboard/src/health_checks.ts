@@ -1,0 +1,81 @@
+// Checks of the health of a site's insights: a row is a check.
+import { brief, count, duration } from './format'
+import { toolTexts } from './tool_texts'
+
+/** Balance is what became of a site's events in the node that answers. */
+export type Balance = {
+  since: string
+  roles: string[]
+  received: number
+  accepted: number
+  repeated: number
+  refused: Record<string, number>
+  unreadRequests: Record<string, number>
+  stored: number
+  deadLettered: number
+  inFlight: number
+  erased?: number
+  lostMessages?: number
+}
+
+/** Known is what the checks read. Readers who may not see the balance have none. */
+export type Known = {
+  balance: Balance | undefined
+  /** lag is how many seconds the figures are behind, if that is known. */
+  lag: number | undefined
+  /** silent is for how many seconds people and agents have sent nothing, or null for 30 days. */
+  silent: { people: number | null; agents: number | null } | undefined
+}
+
+export type Check = {
+  id: string
+  /** good is undefined for what is worth to know and no fault. */
+  good: boolean | undefined
+  says: string
+  hint: string
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, n) => all + n, 0)
+export const refusedSum = (b: Balance) => sum(b.refused)
+
+/** late is from how many seconds on figures are behind. */
+const late = 60
+const day = 86_400
+
+export function checks({ balance, lag, silent }: Known): Check[] {
+  const t = toolTexts.checks
+  const list: Check[] = []
+  const add = (id: string, good: boolean | undefined, says: string, hint = '') => list.push({ id, good, says, hint })
+  if (lag === undefined) add('lag', false, t.lagUnknown, t.lagHint)
+  else add('lag', lag <= late, t.lag(duration(Math.max(0, lag))), lag <= late ? '' : t.lagHint)
+  if (silent) {
+    const { people, agents } = silent
+    const heard = (s: number | null) =>
+      s === null ? t.never : s < day ? t.ago(duration(s)) : t.daysAgo(brief(Math.floor(s / day)))
+    add(
+      'people',
+      people !== null && people < day,
+      t.people(heard(people)),
+      people !== null && people < day ? '' : t.peopleHint,
+    )
+    add('agents', agents === null ? undefined : true, t.agents(heard(agents)), agents === null ? t.agentsHint : '')
+  }
+  if (!balance) return list
+  const { deadLettered: dead, inFlight, lostMessages: lost, received, roles } = balance
+  const refused = refusedSum(balance)
+  const unread = sum(balance.unreadRequests)
+  if (!roles.includes('sink')) add('flight', undefined, t.noSink)
+  else if (inFlight > 0) add('flight', lag !== undefined && lag <= late ? true : false, t.waiting(count(inFlight)))
+  else add('flight', true, t.nothingWaits)
+  add(
+    'refused',
+    refused === 0,
+    refused ? t.refused(count(refused), count(received)) : t.noneRefused,
+    refused ? t.refusedHint : '',
+  )
+  if (unread) add('unread', false, t.unread(count(unread)), t.refusedHint)
+  add('dead', dead === 0, dead ? t.dead(count(dead)) : t.noneDead, dead ? t.deadHint : '')
+  if (lost === undefined) add('lost', false, t.lostUnknown, t.lostUnknownHint)
+  else add('lost', lost === 0, lost ? t.lost(count(lost)) : t.noneLost, lost ? t.lostHint : '')
+  return list
+}

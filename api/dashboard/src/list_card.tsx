@@ -1,0 +1,55 @@
+// A card with a table: its heading, what can be done with its figures, and what it says without rows.
+import type { ComponentChildren } from 'preact'
+import { state } from './address'
+import type { Query, Result } from './api'
+import { Exactness, Menu, Skeleton } from './panel'
+import { curl, csv } from './table'
+import { texts } from './texts'
+
+export function ListCard({
+  id,
+  title,
+  about,
+  query,
+  result,
+  busy,
+  none,
+  rows,
+  children,
+}: {
+  id: string
+  title: string
+  about?: string
+  query: Query | undefined
+  result: Result | undefined
+  busy: boolean
+  /** none is what the card says without rows. */
+  none: string
+  rows: number
+  children: ComponentChildren
+}) {
+  const { org, site } = state.value
+  return (
+    <section class="card list" aria-labelledby={'list-' + id} data-panel={id}>
+      <header>
+        <h2 id={'list-' + id}>{title}</h2>
+        <Exactness result={result} />
+        {query && result?.status === 200 && (
+          <Menu title={title} name={id} command={curl(org, site, query)} file={() => csv(result.answer)} />
+        )}
+      </header>
+      {about && <p class="quiet about">{about}</p>}
+      {!result ? (
+        busy && <Skeleton />
+      ) : result.status !== 200 ? (
+        <p class="quiet none">
+          {texts.panelFailed} {result.answer.error?.message}
+        </p>
+      ) : rows === 0 ? (
+        <p class="quiet none">{none}</p>
+      ) : (
+        children
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,39 @@
+// Queries about a page before and after a merge, for as long on both sides.
+import type { State } from './address'
+import type { Query } from './api'
+import { about } from './page_queries'
+import { ask, opened, people } from './queries'
+
+const day = 86_400_000
+/** longest is how long each side is at most. */
+const longest = 7 * day
+
+/** sides are the ranges before and after a merge: both are as long as the time since, and at most a week. */
+export function sides(at: string, now: number) {
+  const merged = Date.parse(at)
+  const span = Math.min(longest, now - merged)
+  const time = (ms: number) => new Date(ms).toISOString()
+  return {
+    span,
+    before: { from: time(merged - span), to: time(merged) },
+    after: { from: time(merged), to: time(merged + span) },
+  }
+}
+
+export const mergedQuery = (side: 'before' | 'after', name: string) => side + name
+
+/** mergedQueries has the queries of the page's totals, for each side. */
+export function mergedQueries(s: State, at: string, now: number): Record<string, Query> {
+  const { before, after } = sides(at, now)
+  const all: Record<string, Query> = {}
+  for (const [side, range] of [['before', before] as const, ['after', after] as const]) {
+    const { query } = ask({ ...s, range, compare: 'none' }, [about(s.page)])
+    all[mergedQuery(side, 'people')] = query(
+      ['peopleCount', 'engagedTime', 'meanScrollDepth', 'pageFeedbackRating'],
+      [people],
+    )
+    all[mergedQuery(side, 'views')] = query(['eventsCount'], opened.people)
+    all[mergedQuery(side, 'reads')] = query(['eventsCount'], opened.agents)
+  }
+  return all
+}

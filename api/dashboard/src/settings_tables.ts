@@ -1,0 +1,138 @@
+// The table of what a site's administrators keep: a row is a kind of thing, with its operation of the public API.
+import { clock, count, date } from './format'
+import { texts } from './texts'
+import { toolTexts } from './tool_texts'
+
+const t = toolTexts.settings
+
+/** Item is a thing of a list. What it has depends on the list. */
+export type Item = { id: string } & Record<string, unknown>
+
+export type Field = {
+  name: string
+  label: string
+  kind: 'text' | 'password' | 'hosts' | 'days' | 'date'
+  required?: true
+  /** value is what a new form has. */
+  value?: string
+}
+
+export type Column = { label: string; show: (item: Item, zone: string) => string }
+
+export type Kept = {
+  id: 'keys' | 'tokens' | 'share-links' | 'annotations'
+  title: string
+  about: string
+  none: string
+  /** name is what the rows are called by. */
+  name: (item: Item) => string
+  columns: Column[]
+  fields: Field[]
+  /** query is asked along with the list. */
+  query?: string
+  /** made says what to do with what was made, whose secret is shown once. */
+  secret?: string
+  made?: string
+  /** deleting says what happens when a row is deleted. */
+  deleting: string
+}
+
+const day = 86_400
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+const when = (value: unknown, zone: string, otherwise: string) =>
+  typeof value === 'string' ? date(value, zone) : otherwise
+
+const created: Column = { label: t.created, show: (i, zone) => when(i.createdAt, zone, texts.none) }
+const ends: Column = { label: t.ends, show: (i, zone) => when(i.expiresAt, zone, t.never) }
+const name: Field = { name: 'name', label: t.name, kind: 'text', required: true }
+const days: Field = { name: 'expiresIn', label: t.days, kind: 'days' }
+
+export const keeps: Kept[] = [
+  {
+    id: 'keys',
+    title: t.keys.title,
+    about: t.keys.about,
+    none: t.keys.none,
+    name: (i) => text(i.name),
+    columns: [
+      { label: t.key, show: (i) => text(i.key) },
+      { label: t.hosts, show: (i) => (i.hosts as string[]).join(', ') },
+      { label: t.cap, show: (i) => (i.dailyCap ? count(Number(i.dailyCap)) : t.noCap) },
+      created,
+    ],
+    fields: [name, { name: 'hosts', label: t.hostsOf, kind: 'hosts', required: true }],
+    deleting: t.keys.deleting,
+  },
+  {
+    id: 'share-links',
+    title: t.shares.title,
+    about: t.shares.about,
+    none: t.shares.none,
+    name: (i) => text(i.name),
+    columns: [
+      { label: t.password, show: (i) => (i.password ? t.yes : t.no) },
+      {
+        label: t.rangesOf,
+        show: (i) =>
+          ((i.ranges ?? []) as (string | { from: string; to: string })[])
+            .map((r) =>
+              typeof r === 'string' ? (texts.ranges[r as keyof typeof texts.ranges] ?? r) : `${r.from} – ${r.to}`,
+            )
+            .join(', ') || t.all,
+      },
+      ends,
+      created,
+    ],
+    fields: [name, { name: 'password', label: t.password, kind: 'password' }, days],
+    secret: 'secret',
+    made: t.shares.made,
+    deleting: t.shares.deleting,
+  },
+  {
+    id: 'tokens',
+    title: t.tokens.title,
+    about: t.tokens.about,
+    none: t.tokens.none,
+    name: (i) => text(i.name),
+    columns: [
+      { label: t.used, show: (i, zone) => (i.lastUsedAt ? clock(text(i.lastUsedAt), zone) : t.unused) },
+      ends,
+      created,
+    ],
+    fields: [name, days],
+    secret: 'token',
+    made: t.tokens.made,
+    deleting: t.tokens.deleting,
+  },
+  {
+    id: 'annotations',
+    title: t.annotations.title,
+    about: t.annotations.about,
+    none: t.annotations.none,
+    name: (i) => text(i.text),
+    columns: [
+      { label: t.kind, show: (i) => texts.annotationKinds[i.kind as 'manual'] ?? text(i.kind) },
+      { label: t.at, show: (i, zone) => (i.date ? text(i.date) : when(i.at, zone, texts.none)) },
+    ],
+    fields: [
+      { name: 'text', label: t.text, kind: 'text', required: true },
+      { name: 'date', label: t.day, kind: 'date' },
+    ],
+    deleting: t.annotations.deleting,
+  },
+]
+
+/** body is what a filled form sends. Empty fields are left out. */
+export function body(fields: Field[], values: FormData): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, kind }): [string, unknown][] => {
+      const value = String(values.get(name) ?? '').trim()
+      if (value === '') return []
+      if (kind === 'hosts') return [[name, hostsOf(value)]]
+      return [[name, kind === 'days' ? Math.round(Number(value) * day) : value]]
+    }),
+  )
+}
+
+/** hostsOf reads hosts, which commas, spaces or lines separate. */
+export const hostsOf = (value: string) => value.split(/[\s,]+/).filter((host) => host !== '')

@@ -1,0 +1,98 @@
+// Where a broken address should lead: to what has its path, had it, or is found by its words.
+import { all, call, Refusal } from './api'
+
+export type SiteSpace = { id: string; title: string; path: string; default: boolean; space: { id: string } }
+
+/** Target is a page of a site's space, with why it is proposed. */
+export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'path' | 'former' | 'search' }
+
+/** Proposal is what is known about an address: where it leads already, or where it could lead. */
+export type Proposal = { leads: string } | { target: Target | undefined }
+
+type Destination = { kind: 'site-page'; siteSpaceId: string; pageId: string } | { kind: 'external'; url: string }
+export type Redirect = { id: string }
+
+const siteAt = (org: string, site: string) => `v1/orgs/${encodeURIComponent(org)}/sites/${encodeURIComponent(site)}`
+
+export const siteSpaces = (org: string, site: string) => all<SiteSpace>(siteAt(org, site) + '/site-spaces')
+
+/** found is undefined for what is not there, and for readers who may not read it. */
+async function found<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (fault) {
+    if (fault instanceof Refusal && [400, 403, 404].includes(fault.status)) return undefined
+    throw fault
+  }
+}
+
+const trimmed = (path: string) => path.replace(/^\/+|\/+$/g, '')
+
+/**
+ * within returns the paths that an address has within the site's spaces: the spaces whose own path it begins with come
+ * first, and then the site's default.
+ */
+export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; path: string }[] {
+  const whole = trimmed(path)
+  const begins = spaces
+    .filter((s) => trimmed(s.path) !== '' && (whole + '/').startsWith(trimmed(s.path) + '/'))
+    .sort((a, b) => b.path.length - a.path.length)
+    .map((space) => ({ space, path: trimmed(whole.slice(trimmed(space.path).length)) }))
+  const others = spaces.filter((s) => s.default).map((space) => ({ space, path: whole }))
+  return [...begins, ...others].filter((at) => at.path !== '').slice(0, 3)
+}
+
+/** words are what a path is about: its last parts without their ending. */
+export const words = (path: string) =>
+  trimmed(path)
+    .replace(/\.(html?|md|php|aspx?)$/i, '')
+    .split('/')
+    .slice(-2)
+    .join(' ')
+    .replace(/[-_+.]+|%[0-9a-f]{2}/gi, ' ')
+    .trim()
+
+type Page = { id: string; title: string; path?: string }
+
+export async function propose(org: string, site: string, path: string, spaces: SiteSpace[]): Promise<Proposal> {
+  const at = siteAt(org, site)
+  const q = new URLSearchParams({ source: path })
+  const leads = await found(call<{ target: string }>(`${at}/redirect?${q.toString()}`))
+  if (leads) return { leads: leads.target }
+  for (const { space, path: inner } of within(path, spaces)) {
+    const page = await found(
+      call<Page>(`v1/spaces/${encodeURIComponent(space.space.id)}/content/path/${encodeURIComponent(inner)}`),
+    )
+    if (page?.path !== undefined) {
+      const why = trimmed(page.path) === inner ? 'path' : 'former'
+      return { target: { siteSpace: space.id, page: page.id, title: page.title, path: page.path, why } }
+    }
+  }
+  const query = words(path)
+  if (!query || spaces.length === 0) return { target: undefined }
+  const hits = await found(
+    call<{ items: { id: string; pages: Page[] }[] }>(`${at}/search`, { method: 'POST', body: { query } }),
+  )
+  const pages = (hits?.items ?? []).flatMap((item) =>
+    item.pages.flatMap((page) => {
+      const space = spaces.find((s) => s.space.id === item.id || s.id === item.id)
+      return space ? [{ space, page, path: page.path ?? '' }] : []
+    }),
+  )
+  // A page with the end of the address is likelier than a page with its words.
+  const ends = pages.find((p) => trimmed(p.path) !== '' && ('/' + trimmed(path)).endsWith('/' + trimmed(p.path)))
+  const best = ends ?? pages[0]
+  if (!best) return { target: undefined }
+  const { space, page } = best
+  return {
+    target: { siteSpace: space.id, page: page.id, title: page.title, path: best.path, why: ends ? 'path' : 'search' },
+  }
+}
+
+/** redirect lets a path lead to a page or another address. */
+export const redirect = (org: string, site: string, source: string, destination: Destination) =>
+  call<Redirect>(siteAt(org, site) + '/redirects', { method: 'POST', body: { source, destination } })
+
+/** undo deletes a redirect. */
+export const undo = (org: string, site: string, id: string) =>
+  call(`${siteAt(org, site)}/redirects/${encodeURIComponent(id)}`, { method: 'DELETE' })
