@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 var (
@@ -80,6 +81,9 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 		return e, classOf(e)
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		if insights.IsDamage(e.Code, e.Message) {
+			return schema.Damaged(schema.StoreEvents, err), classDamaged
+		}
 		switch e.Code {
 		case codeTooDeep, codeTooBig:
 			return &schema.Error{Code: schema.CodeBadRequest, Message: tooLong, Cause: err}, classTooHeavy
@@ -113,6 +117,8 @@ func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:
 		return classInvalid
+	case schema.DamageOf(e) != nil:
+		return classDamaged
 	case e.RetryAfter > 0:
 		return classUnavailable
 	}

@@ -35,7 +35,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind"})
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_errors_total",
-		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own limits), over_share (too many at once for its token or organization), full (too many at once on the node), unavailable (the store), canceled (the client has gone, or the node is stopping), internal (a bug or an unknown error).",
+		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own " +
+			"limits), over_share (too many at once for its token or organization), full (too many at once on the " +
+			"node), unavailable (the store), canceled (the client has gone, or the node is stopping), " +
+			"damaged (stored data is damaged), internal (a bug or an unknown error).",
 	}, []string{"kind", "class"})
 	m := &Metrics{
 		seconds: map[Report]prometheus.Observer{}, rowsRead: map[Report]prometheus.Counter{}, errors: map[Report]map[class]prometheus.Counter{},
@@ -118,13 +121,15 @@ const (
 	classFull        class = "full"        // too many at once on the node
 	classUnavailable class = "unavailable" // the engine does not answer, or is full
 	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
+	classDamaged     class = "damaged"     // stored data is damaged
 	classInternal    class = "internal"    // a bug or an unknown error
 )
 
 // classes lists the closed set.
 func classes() []class {
 	return []class{
-		classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal,
+		classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classDamaged,
+		classInternal,
 	}
 }
 

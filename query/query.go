@@ -154,7 +154,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
-	if class == classInternal {
+	if class == classInternal || schema.DamageOf(public) != nil {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
 	}
 	return &failure{public, class}

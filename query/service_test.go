@@ -229,6 +229,10 @@ func TestEngineErrors(t *testing.T) {
 		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "(total) memory limit exceeded"}, http.StatusServiceUnavailable, classUnavailable},
 		{context.Background(), &clickhouse.Exception{Code: codeTooManySimult}, http.StatusServiceUnavailable, classUnavailable},
 		{context.Background(), &clickhouse.Exception{Code: 47, Message: "Unknown identifier secret"}, http.StatusInternalServerError, classInternal},
+		{context.Background(), &clickhouse.Exception{Code: 40, Message: "Checksum doesn't match: secret"}, http.StatusServiceUnavailable, classDamaged},
+		{context.Background(), &clickhouse.Exception{Code: 33, Message: "Cannot read all data"}, http.StatusServiceUnavailable, classDamaged},
+		{context.Background(), &clickhouse.Exception{Code: 33, Message: "Cannot read all data: while receiving packet from b:9000"}, http.StatusInternalServerError, classInternal},
+		{context.Background(), schema.Damaged(schema.StorePostgres, errors.New("invalid page")), http.StatusServiceUnavailable, classDamaged},
 		{context.Background(), &net.OpError{Op: "dial", Err: errors.New("refused")}, http.StatusServiceUnavailable, classUnavailable},
 		{context.Background(), clickhouse.ErrAcquireConnTimeout, http.StatusServiceUnavailable, classUnavailable},
 		{ended, context.Canceled, http.StatusServiceUnavailable, classCanceled},
@@ -240,7 +244,7 @@ func TestEngineErrors(t *testing.T) {
 			if got.Code != c.code || class != c.class || strings.Contains(got.Message, "secret") {
 				t.Errorf("%v: %v %v, want %v %v", c.err, got, class, c.code, c.class)
 			}
-			if c.code == http.StatusServiceUnavailable && got.RetryAfterSeconds() == 0 {
+			if c.code == http.StatusServiceUnavailable && c.class != classDamaged && got.RetryAfterSeconds() == 0 {
 				t.Errorf("%v: no Retry-After", c.err)
 			}
 		})

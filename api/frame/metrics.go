@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Metrics observes every request.
@@ -20,6 +22,8 @@ type Metrics interface {
 	ObserveUnsent(bytes int64)
 	// ObserveCappedKey counts a publishable key that has had its events of the day.
 	ObserveCappedKey()
+	// ObserveDamage counts an answer that damaged data of a store (schema.Damage) prevented.
+	ObserveDamage(store string)
 }
 
 // PrometheusMetrics keeps the request metrics that /metrics shows.
@@ -32,6 +36,7 @@ type PrometheusMetrics struct {
 	ended    *prometheus.CounterVec
 	unsent   prometheus.Gauge
 	capped   prometheus.Counter
+	damaged  *prometheus.CounterVec
 	// series caches the label lookups, so that observing a request allocates nothing.
 	series sync.Map
 }
@@ -82,9 +87,17 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 				"key and day. " +
 				"Further requests of the day are refused as `daily_cap`.",
 		}),
+		damaged: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_damaged_total",
+			Help: "Requests answered 503 because stored data is damaged, by store (clickhouse, postgres). " +
+				"The log has each of them as an error.",
+		}, []string{"store"}),
 	}
+	// Create each series at zero. Otherwise increase(), and so the alert, would miss the first one.
+	m.damaged.WithLabelValues(schema.StoreEvents)
+	m.damaged.WithLabelValues(schema.StorePostgres)
 	for _, c := range []prometheus.Collector{
-		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent, m.capped,
+		m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended, m.unsent, m.capped, m.damaged,
 	} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
@@ -122,6 +135,9 @@ func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(by
 
 // ObserveCappedKey counts a publishable key that has had its events of the day.
 func (m *PrometheusMetrics) ObserveCappedKey() { m.capped.Inc() }
+
+// ObserveDamage counts an answer that damaged data of a store prevented.
+func (m *PrometheusMetrics) ObserveDamage(store string) { m.damaged.WithLabelValues(store).Inc() }
 
 // ObserveConnectionEnded counts a connection that was refused, or closed early.
 func (m *PrometheusMetrics) ObserveConnectionEnded(reason string) {

@@ -34,6 +34,10 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	if e.Code >= schema.CodeInternal {
 		level = slog.LevelWarn
 	}
+	if damage := schema.DamageOf(e); damage != nil {
+		level = slog.LevelError
+		f.metrics.ObserveDamage(damage.Store)
+	}
 	if !f.log.Enabled(f.base, level) || !f.refusals.take(operation, int(e.Code), c.Now) {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the store's state is at fault,
@@ -78,13 +80,15 @@ var (
 	unreachableFault = Fault{Reason: "unreachable"}
 	// valueFault means that the driver could not encode a value.
 	valueFault = Fault{Reason: "value", Rows: true}
+	// damageFault means that the server's files are damaged.
+	damageFault = Fault{Reason: "damaged"}
 	// columnFault means that the column accepts none of this version's values.
 	columnFault = Fault{Reason: "schema"}
 )
 
 // Reasons returns the reasons of all faults of rows, or of all faults of the store's state.
 func Reasons(rows bool) (list []string) {
-	all := []Fault{otherFault, timeoutFault, unreachableFault, valueFault, columnFault}
+	all := []Fault{otherFault, timeoutFault, unreachableFault, damageFault, valueFault, columnFault}
 	for _, f := range codeFaults {
 		all = append(all, Fault{f.reason, f.rows})
 	}
@@ -111,6 +115,9 @@ func FaultOf(err error) Fault {
 		return valueFault
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		if insights.IsDamage(e.Code, e.Message) {
+			return damageFault
+		}
 		for _, f := range codeFaults {
 			if f.code == e.Code {
 				return Fault{f.reason, f.rows}

@@ -58,6 +58,8 @@ func interpretState(err *pgconn.PgError, what string) error {
 		return e
 	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: a retry works.
 		return schema.Unavailable(err, time.Second)
+	case "XX001", "XX002", "58030", "58P01": // Data or an index is corrupted, a read failed, a file is missing.
+		return schema.Damaged(schema.StorePostgres, err)
 	case "57014": // query_canceled: the statement timeout.
 		return schema.Unavailable(err, retryAfter)
 	}

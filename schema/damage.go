@@ -1,0 +1,43 @@
+package schema
+
+import "errors"
+
+// Stores that may have damaged data.
+const (
+	StoreEvents   = "clickhouse"
+	StorePostgres = "postgres"
+)
+
+// Damage is the cause of an Error about stored data that cannot be read back as it was written.
+type Damage struct {
+	Store string // StoreEvents or StorePostgres
+	Err   error
+}
+
+// Error implements error.
+func (d *Damage) Error() string { return "stored data of " + d.Store + " is damaged: " + d.Err.Error() }
+
+// Unwrap returns the store's error.
+func (d *Damage) Unwrap() error { return d.Err }
+
+// remedies tell the operator how to mend each store.
+var remedies = map[string]string{
+	StoreEvents: "the operator detaches the part that the log names, and restores its events with " +
+		"`octavo reconcile --repair`",
+	StorePostgres: "the operator checks the disk and restores the database from a backup " +
+		"(pg_amcheck names the damaged tables)",
+}
+
+// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer has no time for it.
+func Damaged(store string, cause error) *Error {
+	return &Error{
+		Code: CodeUnavailable, Message: "stored data is damaged: " + remedies[store],
+		Cause: &Damage{Store: store, Err: cause},
+	}
+}
+
+// DamageOf returns the damage that an error is about, or nil.
+func DamageOf(err error) *Damage {
+	d, _ := errors.AsType[*Damage](err)
+	return d
+}
