@@ -150,7 +150,9 @@ func TestDashboardMerged(t *testing.T) {
 	d.until(`document.querySelector('[data-panel=merged] tbody') && window.bodies.some(b => b.includes('afterviews'))`)
 	d.until(`document.querySelector('[data-panel=merged] [data-cell=after]')?.textContent !== '–'`)
 	body := eval[string](d, `window.bodies.find(b => b.includes('afterviews'))`)
-	var batch map[string]any
+	var batch struct {
+		Queries map[string]json.RawMessage `json:"queries"`
+	}
 	if err := json.Unmarshal([]byte(body), &batch); err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   const s = state.value
   const results = load.value?.results
   const asked = load.value?.asked ?? {}
+  const Body = view.body
   useRangeKeys(() => loader.again(), view.whose)
   return (
     <main id="main" data-view={s.view} aria-busy={load.busy} class={load.busy && results ? 'reloading' : ''}>
@@ -79,7 +80,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
           <Partial results={results} />
           <Totals totals={view.totals} results={results} />
           <GraphCard view={view} s={s} results={results} />
-          {view.body?.({ s, results, asked, busy: load.busy })}
+          {Body && <Body s={s} results={results} asked={asked} busy={load.busy} />}
           <div class="panels">
             {view.panels.map((p) => (
               <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />

@@ -110,7 +110,7 @@ function FieldOf({ field: { name, label, kind, required } }: { field: Field }) {
       {kind === 'days' ? (
         <input type="number" name={name} min={1} max={3650} />
       ) : kind === 'password' ? (
-        <input type="password" name={name} autocomplete="new-password" minLength={8} />
+        <input name={name} autocomplete="off" minLength={8} />
       ) : kind === 'date' ? (
         <input type="date" name={name} />
       ) : (

@@ -1,5 +1,5 @@
 // A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
-import type { ComponentChildren } from 'preact'
+import type { FunctionComponent } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'
 import type { PagesQuery, Query, Results } from './api'
@@ -26,7 +26,7 @@ export type View = {
   metrics: boolean
   panels: Panel[]
   /** body is what the view shows before its lists. */
-  body?: (shown: Shown) => ComponentChildren
+  body?: FunctionComponent<Shown>
   /** whose says that the reader chooses whose lists are shown. */
   whose: boolean
   /** empty reports whether nothing happened, neither by people nor by agents. */
