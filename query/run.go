@@ -86,6 +86,8 @@ func (q *query) run(
 		if q.spills {
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4
 		}
+	}
+	if q.joins || q.passes {
 		settings["distributed_product_mode"] = "global"
 	}
 	switch {
