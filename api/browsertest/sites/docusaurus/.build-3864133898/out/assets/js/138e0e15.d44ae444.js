@@ -1,1 +1,0 @@
-"use strict";(Array.isArray(self.webpackChunk_octavo_docs_site_docusaurus)?self.webpackChunk_octavo_docs_site_docusaurus:self.webpackChunk_octavo_docs_site_docusaurus=[]).push([[921],{1597(s){s.exports=JSON.parse('{"name":"@easyops-cn/docusaurus-search-local","id":"default"}')}}]);

@@ -1,1 +1,0 @@
-(Array.isArray(self.webpackChunk_octavo_docs_site_docusaurus)?self.webpackChunk_octavo_docs_site_docusaurus:self.webpackChunk_octavo_docs_site_docusaurus=[]).push([[305],{1305(){}}]);

@@ -1,1 +1,0 @@
-"use strict";(Array.isArray(self.webpackChunk_octavo_docs_site_docusaurus)?self.webpackChunk_octavo_docs_site_docusaurus:self.webpackChunk_octavo_docs_site_docusaurus=[]).push([[742],{9474(s){s.exports=JSON.parse('{"name":"docusaurus-plugin-content-docs","id":"default"}')}}]);
