@@ -82,7 +82,7 @@ func TestReadyIsFull(t *testing.T) {
 	send(false)
 	send(true)
 	now := time.Now()
-	if !l.full(now) || !l.full(schematest.Stepped(now, -time.Hour)) {
+	if !l.full(now) || !l.full(schematest.Stepped(t, now, -time.Hour)) {
 		t.Error("it is not full")
 	}
 	if l.full(now.Add(fullFor)) {
