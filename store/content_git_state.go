@@ -150,7 +150,7 @@ func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationP
 // cannot be retried.
 func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	return postgres.Interpret(
-		s.db.Queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations",
+		s.db.Queries.ForgetGitCredentials(ctx, postgres.Interval(schema.JobFailedKept)), "git operations",
 	)
 }
 

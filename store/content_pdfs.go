@@ -168,15 +168,14 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 // DeleteOldPDFs deletes PDFs that were not used for a while, and leftovers of attempts, a limited number at a time.
 // more reports whether something may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
-	now := time.Now()
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
-		Before: now.Add(-pdfKept), Size: postgres.PurgeLarge,
+		Kept: postgres.Interval(pdfKept), Size: postgres.PurgeLarge,
 	})
 	if err != nil {
 		return false, postgres.Interpret(err, "PDFs")
 	}
 	contents, err := s.db.Queries.DeleteOldPDFContents(ctx, db.DeleteOldPDFContentsParams{
-		Before: now.Add(-pdfBegun), Size: postgres.PurgeLarge,
+		Kept: postgres.Interval(pdfBegun), Size: postgres.PurgeLarge,
 	})
 	return pdfs == postgres.PurgeLarge || contents == postgres.PurgeLarge, postgres.Interpret(err, "PDFs")
 }

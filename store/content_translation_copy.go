@@ -364,7 +364,7 @@ func (c *copier) finish(run string) error {
 	if err := q.DropOldTranslationRuns(ctx, db.DropOldTranslationRunsParams{TranslationID: t.ID, Kept: translationRuns}); err != nil {
 		return postgres.Interpret(err, "translation runs")
 	}
-	unused := db.DropUnusedSegmentsParams{TranslationID: t.ID, Before: time.Now().UTC().Truncate(time.Millisecond).Add(-unusedSegmentsKept)}
+	unused := db.DropUnusedSegmentsParams{TranslationID: t.ID, Kept: postgres.Interval(unusedSegmentsKept)}
 	if err := q.DropUnusedSegments(ctx, unused); err != nil {
 		return postgres.Interpret(err, "translation")
 	}

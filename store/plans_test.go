@@ -280,7 +280,8 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 
 // planValues has a value for every type of parameter that a query needs.
 var planValues = map[uint32]string{
-	pgtype.TextOID: "'v1'", pgtype.BoolOID: "false", pgtype.Int4OID: "11", pgtype.Int8OID: "11",
+	pgtype.IntervalOID: "interval '1 day'",
+	pgtype.TextOID:     "'v1'", pgtype.BoolOID: "false", pgtype.Int4OID: "11", pgtype.Int8OID: "11",
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 

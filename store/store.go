@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/apispecs"
 	"github.com/octavo-docs/octavo/store/audit"
+	"github.com/octavo-docs/octavo/store/clock"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
@@ -32,6 +33,7 @@ type Config struct {
 type Store struct {
 	// The rooms of the store.
 	Audit  *audit.Log
+	Clock  *clock.Store
 	Hooks  *hooks.Store
 	Issues *issues.Store
 	Orgs   *orgs.Store
@@ -58,7 +60,8 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		Audit: audit.New(db), Hooks: hooks.New(db), Issues: issues.New(db), Orgs: orgs.New(db, cfg.Invites),
+		Audit: audit.New(db), Clock: clock.New(db), Hooks: hooks.New(db), Issues: issues.New(db),
+		Orgs:  orgs.New(db, cfg.Invites),
 		Queue: queue.New(db), Sites: sites.New(db), Specs: apispecs.New(db, cfg.OpenAPIVersions), db: db,
 		trees: postgres.NewCache[treeKey, *keptTree](keptPages),
 		refs:  postgres.NewCache[treeKey, *keptRefs](keptFileRefs),

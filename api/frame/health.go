@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -19,6 +20,20 @@ type Check struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
+
+// Condition is an error of a Check that has a word of its own in the answer of /readyz.
+type Condition struct {
+	Word string
+	// Serves means that the node can serve nevertheless.
+	Serves bool
+	Err    error
+}
+
+// Error returns the reason.
+func (c *Condition) Error() string { return c.Err.Error() }
+
+// Unwrap returns the reason.
+func (c *Condition) Unwrap() error { return c.Err }
 
 // readiness is the answer of /readyz. It says which part is down but not why: the reason is in the log.
 type readiness struct {
@@ -72,9 +87,16 @@ func (s *Server) readiness(excluded map[string]bool) readiness {
 	wait.Wait()
 	for i, check := range s.checks {
 		answer.Checks[check.Name] = "ok"
-		if errs[i] != nil {
+		if errs[i] == nil {
+			continue
+		}
+		condition, ok := errors.AsType[*Condition](errs[i])
+		if !ok {
+			condition = &Condition{Word: "failing"}
+		}
+		answer.Checks[check.Name] = condition.Word
+		if !condition.Serves {
 			answer.Ready = answer.Ready && excluded[check.Name]
-			answer.Checks[check.Name] = "failing"
 			s.frame.log.Warn("not ready", "check", check.Name, "error", errs[i])
 		}
 	}

@@ -53,6 +53,11 @@ func TestHealth(t *testing.T) {
 	readyBut("?exclude=log", 200, "failing")
 	readyBut("?exclude=no-such&exclude=log", 200, "failing")
 	readyBut("?exclude=postgres", 503, "failing")
+	broken = &frame.Condition{Word: "full", Err: broken}
+	ready(503, "full")
+	readyBut("?exclude=log", 200, "full")
+	broken = &frame.Condition{Word: "differs", Serves: true, Err: errors.New("password")}
+	ready(200, "differs")
 	broken = nil
 	ready(200, "ok")
 	h.Server.Drain()

@@ -16,12 +16,8 @@ type Webhooks interface {
 	Send(ctx context.Context, m webhooks.Message) webhooks.Result
 }
 
-const (
-	// webhookTurn is how long a webhook may occupy a worker while other webhooks may wait.
-	webhookTurn = 20 * time.Second
-	// webhookFailingKept is how long a webhook may fail without a success before it is disabled.
-	webhookFailingKept = 3 * 24 * time.Hour
-)
+// webhookTurn is how long a webhook may occupy a worker while other webhooks may wait.
+const webhookTurn = 20 * time.Second
 
 // The pauses after the first failure, the second one and so on. Each pause is extended by up to a tenth, so that
 // simultaneous failures are not retried simultaneously. A delivery fails for good with the failure after its last
@@ -90,12 +86,12 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 		at := after(deliveryPauses[failed])
 		r.NextAttempt = &at
 	}
-	switch since := due.Webhook.FailingSince; {
+	switch {
 	case sent.Gone:
 		r.NextAttempt, r.Disable = nil, sent.Reason
-	case since != nil && now.Sub(*since) > webhookFailingKept:
+	case due.GivesUp:
 		r.NextAttempt = nil
-		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", int(now.Sub(*since).Hours()), sent.Reason)
+		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", int(now.Sub(*due.Webhook.FailingSince).Hours()), sent.Reason)
 	}
 	return r
 }

@@ -110,8 +110,8 @@ func New(cfg Config) (*Runner, error) {
 	r.client, err = river.NewClient(riverpgxv5.New(cfg.Pool), &river.Config{
 		ID: r.id, Logger: slog.New(quiet{cfg.Log.Handler()}), Queues: queues, Workers: workers,
 		FetchPollInterval: cfg.Poll, FetchCooldown: min(cfg.Poll, river.FetchCooldownDefault), SoftStopTimeout: cfg.Grace,
-		CompletedJobRetentionPeriod: schema.JobDoneKept,
-		DiscardedJobRetentionPeriod: schema.JobFailedKept, CancelledJobRetentionPeriod: schema.JobFailedKept,
+		CompletedJobRetentionPeriod: keptByRiver,
+		DiscardedJobRetentionPeriod: keptByRiver, CancelledJobRetentionPeriod: keptByRiver,
 		JobTimeout: longest, RescueStuckJobsAfter: longest + 5*time.Minute,
 		RetryPolicy: retryPolicy{cfg.Pause},
 	})
@@ -120,6 +120,9 @@ func New(cfg Config) (*Runner, error) {
 	}
 	return r, nil
 }
+
+// keptByRiver keeps the jobs that have ended: the sweep deletes them, by a clock that is guarded.
+const keptByRiver = -1
 
 // Start runs jobs until Stop.
 func (r *Runner) Start(ctx context.Context) error {

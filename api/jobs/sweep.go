@@ -68,7 +68,23 @@ func (s *Sweep) Run(ctx context.Context) {
 func (s *Sweep) Once(ctx context.Context) (more bool, err error) { return repeat(ctx, s.batch) }
 
 // Packs deletes the files that killed processes left behind.
-func (s *Sweep) Packs(context.Context) error { return sweepPacks(s.cfg.PacksDir, time.Now()) }
+func (s *Sweep) Packs(ctx context.Context) error {
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	return sweepPacks(s.cfg.PacksDir, now)
+}
+
+// now is the time by which files are old. It is the guarded time of the store, or this machine's if that is earlier:
+// the machine wrote the files' times.
+func (s *Sweep) now(ctx context.Context) (time.Time, error) {
+	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
+	if own := time.Now(); own.Before(guarded) {
+		return own, err
+	}
+	return guarded, err
+}
 
 // sweepStep deletes a batch of one kind. more reports whether another batch is left.
 type sweepStep struct {
@@ -96,21 +112,26 @@ func (s *Sweep) steps() []sweepStep {
 		{"PDFs", st.DeleteOldPDFs},
 		{"changes for front ends", st.Hooks.DeleteOldFrontEndChanges},
 		{"events of webhooks", st.Hooks.DeleteOldWebhookEvents},
+		{"jobs", st.Queue.DeleteOld},
 		{"audit entries", s.auditEntries},
 		{"organizations", whole(st.Orgs.Purge)},
 		{"content", whole(func(ctx context.Context) error { _, err := st.PurgeContent(ctx); return err })},
 	}
 }
 
-func (s *Sweep) gitCache(context.Context) error {
-	return gitsync.SweepCache(s.cfg.GitCacheDir, s.cfg.GitCacheBytes, time.Now())
+func (s *Sweep) gitCache(ctx context.Context) error {
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	return gitsync.SweepCache(s.cfg.GitCacheDir, s.cfg.GitCacheBytes, now)
 }
 
 func (s *Sweep) auditEntries(ctx context.Context) (more bool, err error) {
 	if s.cfg.AuditRetention == 0 {
 		return false, nil
 	}
-	return s.cfg.Store.Audit.DeleteOldAuditEntries(ctx, time.Now().Add(-s.cfg.AuditRetention))
+	return s.cfg.Store.Audit.DeleteOldAuditEntries(ctx, s.cfg.AuditRetention)
 }
 
 // batch runs the steps up to the first with more to delete.

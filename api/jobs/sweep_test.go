@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -85,6 +88,87 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 		gotOld, gotFresh := entries()
 		if got, want := fmt.Sprint(gotOld, gotFresh), fmt.Sprint(step.old, fresh); got != want {
 			t.Errorf("OCTAVO_AUDIT_RETENTION=%s leaves %s old and fresh entries, want %s", step.keep, got, want)
+		}
+	}
+}
+
+// TestSweepInDoubt checks that a sweep deletes nothing by age while the clock is days ahead of the furthest time that
+// nodes have seen, and goes on when an operator confirms the time. Each kind of what it deletes has something old.
+func TestSweepInDoubt(t *testing.T) {
+	t.Parallel()
+	address := storetest.URL(t)
+	st, conn := storetest.Open(t, address), storetest.Connect(t, address)
+	tenant := storetest.NewTenant(t, st, "acme")
+	organization, site, space := tenant.Organization.ID, tenant.Site.ID, tenant.Space.ID
+	user := tenant.Users[schema.RoleAdmin].ID
+	old := []struct {
+		table, condition, insert string
+		values                   []any
+	}{
+		{"email_invites", "expires_at < now()", `insert into email_invites (organization_id, user_id, email, created_by, expires_at)
+			values ($1, $2, 'a@example.com', $2, now() - interval '1 hour')`, []any{organization, user}},
+		{"mail_counts", "day < current_date - 1", `insert into mail_counts (subject, day, mails) values ('x', current_date - 2, 1)`, nil},
+		{"saml_answers", "true", `with p as (insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url)
+			values ('p', $1, '', 'e', 'c', 'https://sso.example.com') returning id)
+			insert into saml_answers (provider_id, request_id, expires_at) select id, 'r', now() - interval '1 hour' from p`, []any{organization}},
+		{"door_salts", "true", `insert into door_salts (day, salt) values (current_date - 5, decode(repeat('00', 32), 'hex'))`, nil},
+		{"event_keys", "true", `insert into event_keys (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
+			values ($1, 'k', 'b', 'm', 0, 0, now(), now() - interval '25 hours')`, []any{site}},
+		{"pdfs", "true", `insert into pdfs (space_id, key, revision, page, alone, used_at)
+			values ($1, 'k', 'r', '', false, now() - interval '25 hours')`, []any{space}},
+		{"pdf_contents", "true", `insert into pdf_contents (content, begun_at) values ('c', now() - interval '3 hours')`, nil},
+		{"front_end_changes", "tag = 'old'", `insert into front_end_changes (organization_id, tag, at) values ($1, 'old', now() - interval '8 days')`, []any{organization}},
+		{"river_job", "kind = 'done'", `insert into river_job (state, finalized_at, max_attempts, args, kind)
+			values ('completed', now() - interval '25 hours', 1, '{}', 'done')`, nil},
+		{"river_job", "kind = 'failed'", `insert into river_job (state, finalized_at, max_attempts, args, kind)
+			values ('discarded', now() - interval '31 days', 1, '{}', 'failed')`, nil},
+	}
+	for _, o := range old {
+		if _, err := conn.Exec(t.Context(), o.insert, o.values...); err != nil {
+			t.Fatal(o.table, err)
+		}
+	}
+	packs := t.TempDir()
+	file := filepath.Join(packs, "pack")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file, time.Time{}, time.Now().Add(-packAge-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	sweep := NewSweep(SweepConfig{Store: st, AuditRetention: time.Nanosecond, PacksDir: packs, GitCacheDir: t.TempDir()})
+	for _, step := range []struct {
+		name, statement string
+		kept            bool
+	}{
+		{"between two looks", "update clock set seen_at = now() - interval '400 days'", true},
+		{"in doubt", "update clock set seen_at = now(), doubt = 'ahead', doubted_at = now()", true},
+		{"confirmed", "", false},
+	} {
+		if step.statement == "" {
+			if _, err := st.Clock.Confirm(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := conn.Exec(t.Context(), step.statement); err != nil {
+			t.Fatal(err)
+		}
+		if more, err := sweep.Once(t.Context()); more || err != nil {
+			t.Fatal(more, err)
+		}
+		for _, o := range old {
+			var kept bool
+			err := conn.QueryRow(t.Context(), "select exists (select from "+o.table+" where "+o.condition+")").Scan(&kept)
+			if err != nil || kept != step.kept {
+				t.Errorf("%s: %s %s: kept %v, %v", step.name, o.table, o.condition, kept, err)
+			}
+		}
+		var entries bool
+		if err := conn.QueryRow(t.Context(), "select exists (select from audit_log where at < now() - interval '1 ms')").
+			Scan(&entries); err != nil || step.kept && !entries {
+			t.Errorf("%s: audit entries are kept: %v, %v", step.name, entries, err)
+		}
+		if _, err := os.Stat(file); (err == nil) != step.kept {
+			t.Errorf("%s: a pack: %v", step.name, err)
 		}
 	}
 }

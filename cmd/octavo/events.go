@@ -69,6 +69,9 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := n.clocks.look(ctx); err != nil {
+		return fmt.Errorf("cannot look at the clocks: %w", err)
+	}
 	n.setup.migrated.Store(true)
 	if statements > 0 {
 		n.log.Info("ClickHouse is migrated.", "clickhouse", statements)

@@ -31,6 +31,7 @@ type commands struct {
 	Jobs       JobsCmd       `cmd:"" help:"List background jobs and retry failed ones."`
 	Agents     AgentsCmd     `cmd:"" help:"List and renew the addresses by which agents, such as crawlers, are verified."`
 	Audit      AuditCmd      `cmd:"" help:"List what changed in the installation."`
+	Clock      ClockCmd      `cmd:"" help:"Show what is known of the time, and confirm that the clock is right."`
 	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table, offset range by offset range, and report every difference."`

@@ -79,6 +79,7 @@ type node struct {
 	// queryService answers queries; nil without the role api, and until it starts.
 	queryService atomic.Pointer[query.Service]
 	setup        eventsSetup
+	clocks       *clockWatch
 	erased       *erasure.List // nil without the role sink
 	eventLog     *eventlog.Log // nil without the role api
 	metrics      *observe.Metrics
@@ -128,6 +129,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err != nil {
 		return err
 	}
+	n.clocks = n.newClockWatch()
 	if err := n.startLog(ctx); err != nil {
 		return err
 	}
@@ -137,6 +139,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startEvents(ctx); err != nil {
 		return err
 	}
+	n.background("watch over clocks", n.clocks.run)
 	if err := n.startJobs(ctx); err != nil {
 		return err
 	}
@@ -312,8 +315,17 @@ func (n *node) startLog(ctx context.Context) error {
 		return err
 	}
 	n.onStop("log", n.eventLog.Stop)
-	n.checks = append(n.checks, frame.Check{Name: "kafka", Run: n.eventLog.Ready})
+	n.checks = append(n.checks, frame.Check{Name: "kafka", Run: n.logReady})
 	return nil
+}
+
+// logReady says "full" of a log that refuses events because it is full.
+func (n *node) logReady(ctx context.Context) error {
+	err := n.eventLog.Ready(ctx)
+	if errors.Is(err, eventlog.ErrFull) {
+		return &frame.Condition{Word: "full", Err: err}
+	}
+	return err
 }
 
 func (n *node) newIntake(ctx context.Context) (*intake.Intake, error) {

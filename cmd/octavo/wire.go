@@ -44,7 +44,7 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
 		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir,
-		Want: want, Logger: log, OnRestart: onRestart,
+		Want: want, Logger: log, OnRestart: onRestart, ClockFile: clockFile(s),
 		Log: embedded.LogLimits{
 			MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes),
 			MinFreeBytes: int64(s.KafkaMinFreeBytes),

@@ -28,6 +28,9 @@ type Log struct {
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 	ends  recentEnds
+	// fullAt is the schema.Elapsed at which the broker last refused events because the log is full; 0 if it has taken
+	// some since.
+	fullAt atomic.Int64
 
 	mu      sync.RWMutex
 	running bool

@@ -40,6 +40,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 			if !b.plain {
 				p.from.next += int32(b.count)
 			}
+			l.refuses(false)
 			return answered, nil
 		}
 		answered = answered && a.answered
@@ -59,6 +60,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		// The embedded broker answers so when it is full, and a retry would not change that. After an uncertain attempt
 		// the batch may nevertheless be in the log, so its sequence must not be used again.
 		if errors.Is(err, kafka.PolicyViolation) && !before {
+			l.refuses(true)
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
 		}
 		// Under another producer id, a batch that may be in the log could get there twice.

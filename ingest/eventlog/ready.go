@@ -2,13 +2,39 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// Ready returns an error unless the log takes messages: its topic is known and exists, and a broker answers. It sends a
-// request to a broker, because the client answers from its cache even if no broker does.
+// ErrFull means that the broker lately refused events because the log is full.
+var ErrFull = errors.New("the event log is full: it refuses events")
+
+// fullFor is how long a log that refused events counts as full. Without a limit, a node that gets no events because it
+// is not ready would stay so.
+const fullFor = 30 * time.Second
+
+// refuses notes whether the broker refused events because the log is full.
+func (l *Log) refuses(full bool) {
+	if full {
+		l.fullAt.Store(schema.Elapsed(time.Now()))
+	} else if l.fullAt.Load() != 0 {
+		l.fullAt.Store(0)
+	}
+}
+
+// full reports whether the log lately refused events, and has taken none since.
+func (l *Log) full(now time.Time) bool {
+	at := l.fullAt.Load()
+	return at != 0 && schema.Elapsed(now)-at < int64(fullFor)
+}
+
+// Ready returns an error unless the log takes messages: its topic is known and exists, a broker answers, and the log is
+// not full. It sends a request to a broker, because the client answers from its cache even if no broker does.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()
@@ -18,7 +44,10 @@ func (l *Log) Ready(ctx context.Context) error {
 	}
 	for range 2 {
 		if err = l.answers(ctx); err == nil {
-			return nil
+			if l.full(time.Now()) {
+				err = ErrFull
+			}
+			return err
 		}
 		// The pooled connections may be older than the broker's restart.
 		l.topic.Close()

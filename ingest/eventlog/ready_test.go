@@ -1,10 +1,16 @@
 package eventlog
 
 import (
+	"errors"
 	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
+	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
 // A log whose brokers are gone is not ready, even if the client has cached its
@@ -41,5 +47,45 @@ func TestLogReady(t *testing.T) {
 	again()
 	if err := ready(); err != nil {
 		t.Errorf("a log whose broker is back: %v", err)
+	}
+}
+
+// TestReadyIsFull checks that a log is not ready while the broker refuses events because it is full. It is ready again
+// when the broker takes events, and some time after the last refusal, because a node that is not ready may get none.
+func TestReadyIsFull(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions = 1 })
+	send := func(full bool) {
+		t.Helper()
+		broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
+			if !full {
+				return nil, nil
+			}
+			req := r.(*kmsg.ProduceRequest)
+			res, topic := req.ResponseKind().(*kmsg.ProduceResponse), kmsg.NewProduceResponseTopic()
+			partition := kmsg.NewProduceResponseTopicPartition()
+			topic.Topic, partition.ErrorCode = req.Topics[0].Topic, int16(kafka.PolicyViolation)
+			topic.Partitions = append(topic.Partitions, partition)
+			res.Topics = append(res.Topics, topic)
+			return res, nil
+		})
+		if err := l.Append(t.Context(), "site", 0, []byte("event")); (err != nil) != full {
+			t.Fatal(err)
+		}
+		if err := l.Ready(t.Context()); errors.Is(err, ErrFull) != full || !full && err != nil {
+			t.Errorf("full is %v: %v", full, err)
+		}
+	}
+	send(false)
+	send(true)
+	send(false)
+	send(true)
+	now := time.Now()
+	if !l.full(now) || !l.full(schematest.Stepped(t, now, -time.Hour)) {
+		t.Error("it is not full")
+	}
+	if l.full(now.Add(fullFor)) {
+		t.Error("it stays full without events")
 	}
 }

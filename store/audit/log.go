@@ -96,11 +96,11 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes a limited number of entries that are older than a time. more reports whether there
-// may be more of them.
-func (s *Log) DeleteOldAuditEntries(ctx context.Context, olderThan time.Time) (more bool, err error) {
+// DeleteOldAuditEntries deletes a limited number of entries that are older than the time that they are kept. more
+// reports whether there may be more of them.
+func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
-		OlderThan: olderThan, Most: postgres.PurgeRows,
+		Kept: postgres.Interval(kept), Most: postgres.PurgeRows,
 	})
 	return n == postgres.PurgeRows, postgres.Interpret(err, "audit log")
 }

@@ -68,6 +68,8 @@ func auditedTables() []auditedTable {
 		ownID("tokens", "token", auditPlace{"left join sites s on s.id = r.site_id", "s.organization_id", "s.id", "null"},
 			"kind name user_id site_id expires_at revoked_at !hash"),
 		keyed("secrets", "installation-key", inInstallation, "r.name", "name", "!value"),
+		// The other columns change each minute.
+		keyed("clock", "clock", inInstallation, "'clock'", "the", "confirmed_at"),
 		keyed("site_token_keys", "site-token-key", inInstallation, "r.name", "name", "!sealed"),
 
 		keyed("memberships", "member", inOrganization, "r.user_id", "organization_id user_id", "role sso"),

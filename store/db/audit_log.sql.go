@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const auditEntry = `-- name: AuditEntry :one
@@ -84,18 +86,20 @@ func (q *Queries) CountAuditEntries(ctx context.Context, arg CountAuditEntriesPa
 }
 
 const forgetAuditEntries = `-- name: ForgetAuditEntries :one
-select forget_audit_entries($1, $2, $3)::bigint
+select forget_audit_entries(
+    deletion_time() - $1::interval, $2, $3
+)::bigint
 `
 
 type ForgetAuditEntriesParams struct {
-	OlderThan      time.Time
+	Kept           pgtype.Interval
 	OrganizationID *string
 	Most           int32
 }
 
 // A null organization means those of all organizations and of the installation that are older than a time.
 func (q *Queries) ForgetAuditEntries(ctx context.Context, arg ForgetAuditEntriesParams) (int64, error) {
-	row := q.db.QueryRow(ctx, forgetAuditEntries, arg.OlderThan, arg.OrganizationID, arg.Most)
+	row := q.db.QueryRow(ctx, forgetAuditEntries, arg.Kept, arg.OrganizationID, arg.Most)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err

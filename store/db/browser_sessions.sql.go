@@ -21,7 +21,7 @@ func (q *Queries) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 }
 
 const deleteEndedBrowserSessions = `-- name: DeleteEndedBrowserSessions :exec
-delete from browser_sessions where expires_at < now()
+delete from browser_sessions where expires_at < deletion_time()
 `
 
 // No index need be used: it is browser_sessions_end unless most have ended.

@@ -38,7 +38,7 @@ func (q *Queries) DoorSalts(ctx context.Context) ([]DoorSalt, error) {
 }
 
 const hasOldDoorSalts = `-- name: HasOldDoorSalts :one
-select exists (select from door_salts where day <= (now() at time zone 'UTC')::date - 2)
+select exists (select from door_salts where day <= (deletion_time() at time zone 'UTC')::date - 2)
 `
 
 // Index: door_salts_pkey.

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const claimUser = `-- name: ClaimUser :execrows
@@ -87,7 +89,7 @@ func (q *Queries) DeleteEmailInvite(ctx context.Context, arg DeleteEmailInvitePa
 }
 
 const deleteEndedEmailInvites = `-- name: DeleteEndedEmailInvites :exec
-delete from email_invites where expires_at < now()
+delete from email_invites where expires_at < deletion_time()
 `
 
 // Index: email_invites_end.
@@ -97,7 +99,7 @@ func (q *Queries) DeleteEndedEmailInvites(ctx context.Context) error {
 }
 
 const deleteOldMailCounts = `-- name: DeleteOldMailCounts :exec
-delete from mail_counts where day < (now() at time zone 'UTC')::date
+delete from mail_counts where day < (deletion_time() at time zone 'UTC')::date
 `
 
 // Index: mail_counts_day.
@@ -167,7 +169,8 @@ func (q *Queries) InviteByLink(ctx context.Context, linkHash []byte) (InviteByLi
 const inviteMailNotSent = `-- name: InviteMailNotSent :exec
 update email_invites set
     mail_reason = $1::text,
-    mail_state = case when $2::boolean or mail_asked_at < $3::timestamptz then 'failed' else 'waiting' end
+    mail_state = case when $2::boolean or mail_asked_at < deletion_time() - $3::interval
+        then 'failed' else 'waiting' end
 where organization_id = $4 and mail_state = 'waiting'
   and ($5::text is null or user_id = $5 and mail_id = $6::text)
 `
@@ -175,7 +178,7 @@ where organization_id = $4 and mail_state = 'waiting'
 type InviteMailNotSentParams struct {
 	Reason         string
 	Final          bool
-	GiveUpBefore   time.Time
+	Kept           pgtype.Interval
 	OrganizationID string
 	UserID         *string
 	MailID         *string
@@ -187,7 +190,7 @@ func (q *Queries) InviteMailNotSent(ctx context.Context, arg InviteMailNotSentPa
 	_, err := q.db.Exec(ctx, inviteMailNotSent,
 		arg.Reason,
 		arg.Final,
-		arg.GiveUpBefore,
+		arg.Kept,
 		arg.OrganizationID,
 		arg.UserID,
 		arg.MailID,

@@ -120,8 +120,9 @@ func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([
 
 const beginRetention = `-- name: BeginRetention :many
 with due as (
-    select site_id, days, (date_trunc('day', now() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
-    from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC'))
+    select site_id, days,
+        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
+    from retentions where days is not null and carried_out is distinct from date_trunc('day', deletion_time(), 'UTC')
     order by site_id limit $1::integer
 ), covered as (
     delete from expiries e using due d where e.site_id = d.site_id and e.before < d.before
@@ -290,7 +291,7 @@ func (q *Queries) FinishErasures(ctx context.Context, mutatedAt time.Time) (int6
 
 const forgetErasures = `-- name: ForgetErasures :execrows
 with gone as (
-    delete from erasures where done_at is not null and log_until < now() returning site_id, visitor
+    delete from erasures where done_at is not null and log_until < deletion_time() returning site_id, visitor
 )
 delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor
 `
@@ -379,14 +380,18 @@ func (q *Queries) Retention(ctx context.Context, siteID string) (*int32, error) 
 }
 
 const retentionIsDue = `-- name: RetentionIsDue :one
-select exists (select from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC')))
+select (deletion_time() > 'epoch'
+    and exists (
+        select from retentions where days is not null and carried_out is distinct from date_trunc('day', now(), 'UTC')
+    ))::boolean
 `
 
+// Nothing is due while the clock is in doubt. A day that is yet to come, of a clock that was ahead, does not count.
 func (q *Queries) RetentionIsDue(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, retentionIsDue)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const retryErasures = `-- name: RetryErasures :exec

@@ -92,7 +92,7 @@ func (q *Queries) ClaimEventKeys(ctx context.Context, arg ClaimEventKeysParams) 
 
 const deleteOldEventKeys = `-- name: DeleteOldEventKeys :execrows
 delete from event_keys where (site_id, key) in (
-    select o.site_id, o.key from event_keys o where o.created_at <= now() - interval '24 hours'
+    select o.site_id, o.key from event_keys o where o.created_at <= deletion_time() - interval '24 hours'
     order by o.created_at limit $1::integer for update skip locked)
 `
 

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const askAboutChanges = `-- name: AskAboutChanges :many
@@ -50,18 +52,19 @@ func (q *Queries) AskAboutChanges(ctx context.Context, arg AskAboutChangesParams
 
 const deleteOldFrontEndChanges = `-- name: DeleteOldFrontEndChanges :execrows
 delete from front_end_changes where id = any(array(
-    select o.id from front_end_changes o where o.at < $1 order by o.at limit $2
+    select o.id from front_end_changes o where o.at < deletion_time() - $1::interval
+    order by o.at limit $2
 ))
 `
 
 type DeleteOldFrontEndChangesParams struct {
-	Before time.Time
-	Size   int32
+	Kept pgtype.Interval
+	Size int32
 }
 
 // Index: front_end_changes_at.
 func (q *Queries) DeleteOldFrontEndChanges(ctx context.Context, arg DeleteOldFrontEndChangesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteOldFrontEndChanges, arg.Before, arg.Size)
+	result, err := q.db.Exec(ctx, deleteOldFrontEndChanges, arg.Kept, arg.Size)
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const confirmGitSync = `-- name: ConfirmGitSync :exec
@@ -154,13 +156,14 @@ func (q *Queries) FilesOnlyInGitSync(ctx context.Context, arg FilesOnlyInGitSync
 }
 
 const forgetGitCredentials = `-- name: ForgetGitCredentials :exec
-update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < $1::timestamptz
+update git_operations set credentials = null
+where credentials is not null and finished_at is not null and finished_at < deletion_time() - $1::interval
 `
 
 // Removes credentials of operations that ended so long ago that their jobs are gone.
 // Index: git_operations_credentials.
-func (q *Queries) ForgetGitCredentials(ctx context.Context, before time.Time) error {
-	_, err := q.db.Exec(ctx, forgetGitCredentials, before)
+func (q *Queries) ForgetGitCredentials(ctx context.Context, kept pgtype.Interval) error {
+	_, err := q.db.Exec(ctx, forgetGitCredentials, kept)
 	return err
 }
 

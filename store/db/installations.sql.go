@@ -203,7 +203,7 @@ func (q *Queries) DeleteOldIntegrationEvents(ctx context.Context, arg DeleteOldI
 const deleteOldIntegrationTokens = `-- name: DeleteOldIntegrationTokens :exec
 delete from integration_tokens t
 where t.integration = $1 and t.installation_id is not distinct from $2::text
-  and (t.expires_at <= now() or t.id <= (
+  and (t.expires_at <= deletion_time() or t.id <= (
        select k.id from integration_tokens k
        where k.integration = $1 and k.installation_id is not distinct from $2::text
        order by k.id desc offset $3 limit 1))

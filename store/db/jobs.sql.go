@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const countJobs = `-- name: CountJobs :one
@@ -36,6 +38,30 @@ func (q *Queries) CountJobs(ctx context.Context, arg CountJobsParams) (int64, er
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deleteOldJobs = `-- name: DeleteOldJobs :execrows
+delete from river_job where id = any(array(
+    select j.id from river_job j
+    where j.state = any($1::text[]::river_job_state[])
+      and j.finalized_at < deletion_time() - $2::interval
+    limit $3
+))
+`
+
+type DeleteOldJobsParams struct {
+	States []string
+	Kept   pgtype.Interval
+	Most   int32
+}
+
+// Deletes by river's index of states and ends. River itself would do so by the clock of its node, whatever that says.
+func (q *Queries) DeleteOldJobs(ctx context.Context, arg DeleteOldJobsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteOldJobs, arg.States, arg.Kept, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const failedJobs = `-- name: FailedJobs :many

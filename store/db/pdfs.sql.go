@@ -7,7 +7,8 @@ package db
 
 import (
 	"context"
-	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const addPDFChunk = `-- name: AddPDFChunk :exec
@@ -72,20 +73,21 @@ func (q *Queries) BeginPDFContent(ctx context.Context, content string) error {
 const deleteOldPDFContents = `-- name: DeleteOldPDFContents :execrows
 delete from pdf_contents where content = any(array(
     select c.content from pdf_contents c
-    where c.begun_at < $1 and not exists (select from pdfs p where p.content = c.content)
+    where c.begun_at < deletion_time() - $1::interval
+      and not exists (select from pdfs p where p.content = c.content)
     order by c.begun_at limit $2
 ))
 `
 
 type DeleteOldPDFContentsParams struct {
-	Before time.Time
-	Size   int32
+	Kept pgtype.Interval
+	Size int32
 }
 
 // Contents without a PDF. Contents that an attempt is still writing are younger.
 // Index: pdf_contents_begun.
 func (q *Queries) DeleteOldPDFContents(ctx context.Context, arg DeleteOldPDFContentsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteOldPDFContents, arg.Before, arg.Size)
+	result, err := q.db.Exec(ctx, deleteOldPDFContents, arg.Kept, arg.Size)
 	if err != nil {
 		return 0, err
 	}
@@ -94,18 +96,19 @@ func (q *Queries) DeleteOldPDFContents(ctx context.Context, arg DeleteOldPDFCont
 
 const deleteOldPDFs = `-- name: DeleteOldPDFs :execrows
 delete from pdfs where ctid = any(array(
-    select o.ctid from pdfs o where o.used_at < $1 order by o.used_at limit $2
+    select o.ctid from pdfs o where o.used_at < deletion_time() - $1::interval
+    order by o.used_at limit $2
 ))
 `
 
 type DeleteOldPDFsParams struct {
-	Before time.Time
-	Size   int32
+	Kept pgtype.Interval
+	Size int32
 }
 
 // Index: pdfs_used.
 func (q *Queries) DeleteOldPDFs(ctx context.Context, arg DeleteOldPDFsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteOldPDFs, arg.Before, arg.Size)
+	result, err := q.db.Exec(ctx, deleteOldPDFs, arg.Kept, arg.Size)
 	if err != nil {
 		return 0, err
 	}

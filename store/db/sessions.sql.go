@@ -29,7 +29,7 @@ func (q *Queries) CountSessions(ctx context.Context, arg CountSessionsParams) (i
 }
 
 const deleteEndedCodes = `-- name: DeleteEndedCodes :exec
-delete from sessions where not opened and code_expires_at < now()
+delete from sessions where not opened and code_expires_at < deletion_time()
 `
 
 // No index: codes that nobody opened are few, and end within the session.
@@ -39,7 +39,7 @@ func (q *Queries) DeleteEndedCodes(ctx context.Context) error {
 }
 
 const deleteEndedSAMLAnswers = `-- name: DeleteEndedSAMLAnswers :exec
-delete from saml_answers where expires_at < now()
+delete from saml_answers where expires_at < deletion_time()
 `
 
 // No index need be used: it is saml_answers_end unless most have ended.
@@ -49,7 +49,7 @@ func (q *Queries) DeleteEndedSAMLAnswers(ctx context.Context) error {
 }
 
 const deleteEndedSessions = `-- name: DeleteEndedSessions :exec
-delete from sessions where expires_at < now()
+delete from sessions where expires_at < deletion_time()
 `
 
 // No index need be used: it is sessions_end unless most have ended.

@@ -20,7 +20,7 @@ func (q *Queries) DeleteSiteTokenKeys(ctx context.Context) error {
 
 const insertSiteTokenKeyOnce = `-- name: InsertSiteTokenKeyOnce :exec
 with ended as (
-    delete from site_token_keys where created_at < now() - interval '30 days'
+    delete from site_token_keys where created_at < deletion_time() - interval '30 days'
 )
 insert into site_token_keys (name, sealed) values ($1, $2) on conflict (name) do nothing
 `

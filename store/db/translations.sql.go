@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const copyFileAs = `-- name: CopyFileAs :exec
@@ -224,17 +226,18 @@ func (q *Queries) DropOldTranslationRuns(ctx context.Context, arg DropOldTransla
 }
 
 const dropUnusedSegments = `-- name: DropUnusedSegments :exec
-delete from translation_segments where translation_id = $1 and used_at < $2
+delete from translation_segments
+where translation_id = $1 and used_at < deletion_time() - $2::interval
 `
 
 type DropUnusedSegmentsParams struct {
 	TranslationID string
-	Before        time.Time
+	Kept          pgtype.Interval
 }
 
 // Index: translation_segments_pkey.
 func (q *Queries) DropUnusedSegments(ctx context.Context, arg DropUnusedSegmentsParams) error {
-	_, err := q.db.Exec(ctx, dropUnusedSegments, arg.TranslationID, arg.Before)
+	_, err := q.db.Exec(ctx, dropUnusedSegments, arg.TranslationID, arg.Kept)
 	return err
 }
 

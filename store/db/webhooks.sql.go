@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const askAboutDueWebhooks = `-- name: AskAboutDueWebhooks :many
@@ -150,19 +152,20 @@ func (q *Queries) CountWebhooks(ctx context.Context, organizationID string) (int
 
 const deleteOldWebhookEvents = `-- name: DeleteOldWebhookEvents :execrows
 delete from webhook_events where id = any(array(
-    select o.id from webhook_events o where o.created_at < $1 order by o.created_at limit $2
+    select o.id from webhook_events o where o.created_at < deletion_time() - $1::interval
+    order by o.created_at limit $2
 ))
 `
 
 type DeleteOldWebhookEventsParams struct {
-	Before time.Time
-	Size   int32
+	Kept pgtype.Interval
+	Size int32
 }
 
 // Their deliveries go with them.
 // Index: webhook_events_at.
 func (q *Queries) DeleteOldWebhookEvents(ctx context.Context, arg DeleteOldWebhookEventsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteOldWebhookEvents, arg.Before, arg.Size)
+	result, err := q.db.Exec(ctx, deleteOldWebhookEvents, arg.Kept, arg.Size)
 	if err != nil {
 		return 0, err
 	}
@@ -212,14 +215,15 @@ const failDeliveries = `-- name: FailDeliveries :execrows
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, $1::text), next_attempt_at = null, settled_at = now(), asked = true
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p
-    where p.webhook_id = $2 and p.state = 'pending' and p.created_at < $3 limit $4
+    where p.webhook_id = $2 and p.state = 'pending'
+      and p.created_at < coalesce(deletion_time() - $3::interval, 'infinity') limit $4
 ))
 `
 
 type FailDeliveriesParams struct {
 	Reason    string
 	WebhookID string
-	Before    time.Time
+	Waited    pgtype.Interval
 	Size      int32
 }
 
@@ -228,7 +232,7 @@ func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) 
 	result, err := q.db.Exec(ctx, failDeliveries,
 		arg.Reason,
 		arg.WebhookID,
-		arg.Before,
+		arg.Waited,
 		arg.Size,
 	)
 	if err != nil {
@@ -466,26 +470,33 @@ func (q *Queries) ListWebhooks(ctx context.Context, arg ListWebhooksParams) ([]W
 }
 
 const nextWebhookDelivery = `-- name: NextWebhookDelivery :one
-select w.id, w.organization_id, w.url, w.description, w.events, w.active, w.secret, w.former_secret, w.former_until, w.failures, w.failing_since, w.held_until, w.due_at, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, d.id, d.webhook_id, d.event_id, d.redelivers, d.by_hand, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status_code, d.duration_ms, d.reason, d.response, d.settled_at, d.asked, d.created_at, e.id, e.organization_id, e.type, e.subject, e.actor, e.data, e.created_at, e.made_in
+select w.id, w.organization_id, w.url, w.description, w.events, w.active, w.secret, w.former_secret, w.former_until, w.failures, w.failing_since, w.held_until, w.due_at, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, d.id, d.webhook_id, d.event_id, d.redelivers, d.by_hand, d.state, d.attempts, d.next_attempt_at, d.attempted_at, d.status_code, d.duration_ms, d.reason, d.response, d.settled_at, d.asked, d.created_at, e.id, e.organization_id, e.type, e.subject, e.actor, e.data, e.created_at, e.made_in,
+    coalesce(w.failing_since < deletion_time() - $1::interval, false)::boolean as gives_up
 from webhooks w
 join webhook_deliveries d on d.webhook_id = w.id
 join webhook_events e on e.id = d.event_id
-where w.id = $1 and w.active and (w.held_until is null or w.held_until <= now())
-  and d.webhook_id = $1 and d.state = 'pending' and d.next_attempt_at <= now()
+where w.id = $2 and w.active and (w.held_until is null or w.held_until <= now())
+  and d.webhook_id = $2 and d.state = 'pending' and d.next_attempt_at <= now()
 order by d.by_hand desc, d.id
 limit 1
 `
+
+type NextWebhookDeliveryParams struct {
+	Patience  pgtype.Interval
+	WebhookID string
+}
 
 type NextWebhookDeliveryRow struct {
 	Webhook         Webhook
 	WebhookDelivery WebhookDelivery
 	WebhookEvent    WebhookEvent
+	GivesUp         bool
 }
 
 // The first that is due, of a webhook that is not held. What somebody waits for goes first.
 // Index: webhook_deliveries_pending.
-func (q *Queries) NextWebhookDelivery(ctx context.Context, webhookID string) (NextWebhookDeliveryRow, error) {
-	row := q.db.QueryRow(ctx, nextWebhookDelivery, webhookID)
+func (q *Queries) NextWebhookDelivery(ctx context.Context, arg NextWebhookDeliveryParams) (NextWebhookDeliveryRow, error) {
+	row := q.db.QueryRow(ctx, nextWebhookDelivery, arg.Patience, arg.WebhookID)
 	var i NextWebhookDeliveryRow
 	err := row.Scan(
 		&i.Webhook.ID,
@@ -529,6 +540,7 @@ func (q *Queries) NextWebhookDelivery(ctx context.Context, webhookID string) (Ne
 		&i.WebhookEvent.Data,
 		&i.WebhookEvent.CreatedAt,
 		&i.WebhookEvent.MadeIn,
+		&i.GivesUp,
 	)
 	return i, err
 }

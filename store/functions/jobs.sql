@@ -155,7 +155,7 @@ begin
         given := given + granted;
     end loop;
     -- A party whose turn is that long ago is like a party without a turn.
-    delete from job_turns where turn < now() - interval '1 day';
+    delete from job_turns where turn < deletion_time() - interval '1 day';
     return given;
 end
 $$;

@@ -83,7 +83,7 @@ func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChang
 // something may be left.
 func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{
-		Before: time.Now().Add(-frontEndChangeKept), Size: frontEndBatch,
+		Kept: postgres.Interval(frontEndChangeKept), Size: frontEndBatch,
 	})
 	return n == frontEndBatch, postgres.Interpret(err, "changes")
 }

@@ -23,6 +23,8 @@ const (
 	webhookEventKept = 14 * 24 * time.Hour
 	// webhookEventBatch limits the events that one statement deletes: each event has a delivery for each webhook.
 	webhookEventBatch = 200
+	// webhookFailingKept is how long a webhook may fail without a success before it is disabled.
+	webhookFailingKept = 3 * 24 * time.Hour
 	// webhookDeliveryAge is how long a delivery may wait.
 	webhookDeliveryAge = 3 * 24 * time.Hour
 	// webhookLease is the time after which a job is enqueued again for a webhook whose job has not set its next time.
@@ -186,17 +188,23 @@ type DueDelivery struct {
 	Event    db.WebhookEvent
 	// Keys are the secrets to sign with, the newest first.
 	Keys [][]byte
+	// GivesUp means that the webhook has failed for so long that another failure disables it.
+	GivesUp bool
 }
 
 // NextDelivery returns the delivery that is due next. ok is false if there is none now.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
-	row, err := s.db.Queries.NextWebhookDelivery(ctx, webhookID)
+	row, err := s.db.Queries.NextWebhookDelivery(ctx, db.NextWebhookDeliveryParams{
+		WebhookID: webhookID, Patience: postgres.Interval(webhookFailingKept),
+	})
 	if err = postgres.Interpret(err, "delivery"); schema.IsCode(err, schema.CodeNotFound) {
 		return DueDelivery{}, false, nil
 	} else if err != nil {
 		return DueDelivery{}, false, err
 	}
-	due = DueDelivery{Webhook: row.Webhook, Delivery: row.WebhookDelivery, Event: row.WebhookEvent}
+	due = DueDelivery{
+		Webhook: row.Webhook, Delivery: row.WebhookDelivery, Event: row.WebhookEvent, GivesUp: row.GivesUp,
+	}
 	sealed := [][]byte{row.Webhook.Secret}
 	if row.Webhook.FormerUntil != nil && row.Webhook.FormerUntil.After(time.Now()) {
 		sealed = append(sealed, row.Webhook.FormerSecret)
@@ -263,24 +271,25 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	if err != nil || r.Disable == "" {
 		return err
 	}
-	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, postgres.EndOfTime)
+	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, nil)
 }
 
 // RestWebhook sets the time of the webhook's next job, and fails the deliveries that waited too long.
 func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
-	err := s.failDeliveries(ctx, webhookID, "it could not be delivered within three days", time.Now().Add(-webhookDeliveryAge))
+	waited := webhookDeliveryAge
+	err := s.failDeliveries(ctx, webhookID, "it could not be delivered within three days", &waited)
 	if err != nil {
 		return err
 	}
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries fails the deliveries that have waited since before a time. There may be deliveries of several days,
-// so each statement takes some of them.
-func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, before time.Time) error {
+// failDeliveries fails the deliveries that have waited for some time; nil means all. There may be deliveries of several
+// days, so each statement takes some of them.
+func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
 	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
 		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{
-			WebhookID: webhookID, Reason: reason, Before: before, Size: postgres.PurgeRows,
+			WebhookID: webhookID, Reason: reason, Waited: postgres.IntervalOf(waited), Size: postgres.PurgeRows,
 		})
 	}})
 	return postgres.Interpret(err, "deliveries")
@@ -290,7 +299,7 @@ func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, be
 // reports whether something may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
-		Before: time.Now().Add(-webhookEventKept), Size: webhookEventBatch,
+		Kept: postgres.Interval(webhookEventKept), Size: webhookEventBatch,
 	})
 	return n == webhookEventBatch, postgres.Interpret(err, "webhook events")
 }

@@ -211,7 +211,7 @@ func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason s
 }
 
 func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error {
-	p.GiveUpBefore = time.Now().Add(-inviteMailKept)
+	p.Kept = postgres.Interval(inviteMailKept)
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 

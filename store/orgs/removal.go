@@ -145,7 +145,7 @@ func (s *Store) purge(ctx context.Context, id string) error {
 		},
 		func() (int64, error) {
 			return q.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
-				OrganizationID: &id, OlderThan: postgres.EndOfTime, Most: postgres.PurgeRows,
+				OrganizationID: &id, Most: postgres.PurgeRows,
 			})
 		},
 	})

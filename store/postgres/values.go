@@ -3,8 +3,10 @@ package postgres
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -37,6 +39,19 @@ func Deref[T any](p *T) T {
 		return zero
 	}
 	return *p
+}
+
+// Interval returns a duration as Postgres has it.
+func Interval(d time.Duration) pgtype.Interval {
+	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
+}
+
+// IntervalOf returns null for nil, and otherwise the duration as Postgres has it.
+func IntervalOf(d *time.Duration) pgtype.Interval {
+	if d == nil {
+		return pgtype.Interval{}
+	}
+	return Interval(*d)
 }
 
 // UnlessEmpty returns nil for an empty text, and otherwise a pointer to it.

@@ -37,4 +37,6 @@ select * from audit_log where id = sqlc.arg(id) and organization_id = sqlc.arg(o
 
 -- name: ForgetAuditEntries :one
 -- A null organization means those of all organizations and of the installation that are older than a time.
-select forget_audit_entries(sqlc.arg(older_than), sqlc.narg(organization_id), sqlc.arg(most))::bigint;
+select forget_audit_entries(
+    deletion_time() - sqlc.arg(kept)::interval, sqlc.narg(organization_id), sqlc.arg(most)
+)::bigint;

@@ -30,4 +30,4 @@ delete from browser_sessions where hash = $1;
 
 -- name: DeleteEndedBrowserSessions :exec
 -- No index need be used: it is browser_sessions_end unless most have ended.
-delete from browser_sessions where expires_at < now();
+delete from browser_sessions where expires_at < deletion_time();

@@ -13,7 +13,7 @@ select day, salt, made_at from door_salts where day > (now() at time zone 'UTC')
 
 -- name: HasOldDoorSalts :one
 -- Index: door_salts_pkey.
-select exists (select from door_salts where day <= (now() at time zone 'UTC')::date - 2);
+select exists (select from door_salts where day <= (deletion_time() at time zone 'UTC')::date - 2);
 
 -- name: LockDoorSalts :exec
 lock table door_salts in access exclusive mode;

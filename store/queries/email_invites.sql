@@ -52,7 +52,8 @@ where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id
 -- Index: email_invites_mail.
 update email_invites set
     mail_reason = sqlc.arg(reason)::text,
-    mail_state = case when sqlc.arg(final)::boolean or mail_asked_at < sqlc.arg(give_up_before)::timestamptz then 'failed' else 'waiting' end
+    mail_state = case when sqlc.arg(final)::boolean or mail_asked_at < deletion_time() - sqlc.arg(kept)::interval
+        then 'failed' else 'waiting' end
 where organization_id = sqlc.arg(organization_id) and mail_state = 'waiting'
   and (sqlc.narg(user_id)::text is null or user_id = sqlc.narg(user_id) and mail_id = sqlc.narg(mail_id)::text);
 
@@ -83,7 +84,7 @@ select maker_of(sqlc.arg(user_id)::text, sqlc.arg(organization)::text)::text;
 
 -- name: DeleteOldMailCounts :exec
 -- Index: mail_counts_day.
-delete from mail_counts where day < (now() at time zone 'UTC')::date;
+delete from mail_counts where day < (deletion_time() at time zone 'UTC')::date;
 
 -- name: TakeEmailInvite :one
 -- Ends an invite for whom it is for; its row says what it gives.
@@ -119,4 +120,4 @@ select count(*) from email_invites where user_id = $1 and (expires_at is null or
 
 -- name: DeleteEndedEmailInvites :exec
 -- Index: email_invites_end.
-delete from email_invites where expires_at < now();
+delete from email_invites where expires_at < deletion_time();

@@ -75,7 +75,7 @@ from erasures where done_at is null;
 -- name: ForgetErasures :execrows
 -- Index: erasures_done. Deletes erasures whose events have left the log and the dead letters.
 with gone as (
-    delete from erasures where done_at is not null and log_until < now() returning site_id, visitor
+    delete from erasures where done_at is not null and log_until < deletion_time() returning site_id, visitor
 )
 delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor;
 
@@ -96,13 +96,18 @@ insert into retentions (site_id, days) values ($1, $2)
 on conflict (site_id) do update set days = excluded.days, carried_out = case when retentions.days is distinct from excluded.days then null else retentions.carried_out end;
 
 -- name: RetentionIsDue :one
-select exists (select from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC')));
+-- Nothing is due while the clock is in doubt. A day that is yet to come, of a clock that was ahead, does not count.
+select (deletion_time() > 'epoch'
+    and exists (
+        select from retentions where days is not null and carried_out is distinct from date_trunc('day', now(), 'UTC')
+    ))::boolean;
 
 -- name: BeginRetention :many
 -- Sites with events that may be too old by now, which are once a day. The days are those of UTC, whatever zone the session has.
 with due as (
-    select site_id, days, (date_trunc('day', now() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
-    from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC'))
+    select site_id, days,
+        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
+    from retentions where days is not null and carried_out is distinct from date_trunc('day', deletion_time(), 'UTC')
     order by site_id limit sqlc.arg(most)::integer
 ), covered as (
     delete from expiries e using due d where e.site_id = d.site_id and e.before < d.before

@@ -55,5 +55,5 @@ delete from event_keys where site_id = $1 and key = $2 and message_id = $3 and a
 -- name: DeleteOldEventKeys :execrows
 -- Index: event_keys_created. What another node deletes right now is left to it.
 delete from event_keys where (site_id, key) in (
-    select o.site_id, o.key from event_keys o where o.created_at <= now() - interval '24 hours'
+    select o.site_id, o.key from event_keys o where o.created_at <= deletion_time() - interval '24 hours'
     order by o.created_at limit sqlc.arg(most)::integer for update skip locked);

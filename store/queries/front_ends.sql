@@ -27,5 +27,6 @@ delete from front_end_changes where id = any(sqlc.arg(ids)::bigint[]);
 -- name: DeleteOldFrontEndChanges :execrows
 -- Index: front_end_changes_at.
 delete from front_end_changes where id = any(array(
-    select o.id from front_end_changes o where o.at < sqlc.arg(before) order by o.at limit sqlc.arg(size)
+    select o.id from front_end_changes o where o.at < deletion_time() - sqlc.arg(kept)::interval
+    order by o.at limit sqlc.arg(size)
 ));

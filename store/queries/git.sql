@@ -98,7 +98,8 @@ where o.state in ('queued', 'running', 'retrying') and not exists (
 -- name: ForgetGitCredentials :exec
 -- Removes credentials of operations that ended so long ago that their jobs are gone.
 -- Index: git_operations_credentials.
-update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < sqlc.arg(before)::timestamptz;
+update git_operations set credentials = null
+where credentials is not null and finished_at is not null and finished_at < deletion_time() - sqlc.arg(kept)::interval;
 
 -- name: GitOperationAtWork :one
 -- The operation of a space whose job comes before all others that are not over.

@@ -169,7 +169,7 @@ insert into integration_tokens (id, hash, integration, installation_id, expires_
 -- Deletes tokens that have ended, and the oldest tokens beyond the holder's limit.
 delete from integration_tokens t
 where t.integration = sqlc.arg(integration) and t.installation_id is not distinct from sqlc.narg(installation_id)::text
-  and (t.expires_at <= now() or t.id <= (
+  and (t.expires_at <= deletion_time() or t.id <= (
        select k.id from integration_tokens k
        where k.integration = sqlc.arg(integration) and k.installation_id is not distinct from sqlc.narg(installation_id)::text
        order by k.id desc offset sqlc.arg(kept) limit 1));

@@ -164,3 +164,12 @@ select kind,
 from river_job left join behind on state = 'pending' and behind.sequence = metadata ->> 'sequence'
 where state in ('available', 'pending', 'retryable', 'running', 'scheduled', 'cancelled', 'discarded')
 group by kind;
+
+-- name: DeleteOldJobs :execrows
+-- Deletes by river's index of states and ends. River itself would do so by the clock of its node, whatever that says.
+delete from river_job where id = any(array(
+    select j.id from river_job j
+    where j.state = any(sqlc.arg(states)::text[]::river_job_state[])
+      and j.finalized_at < deletion_time() - sqlc.arg(kept)::interval
+    limit sqlc.arg(most)
+));

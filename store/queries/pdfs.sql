@@ -38,7 +38,8 @@ delete from pdf_contents where content = $1;
 -- name: DeleteOldPDFs :execrows
 -- Index: pdfs_used.
 delete from pdfs where ctid = any(array(
-    select o.ctid from pdfs o where o.used_at < sqlc.arg(before) order by o.used_at limit sqlc.arg(size)
+    select o.ctid from pdfs o where o.used_at < deletion_time() - sqlc.arg(kept)::interval
+    order by o.used_at limit sqlc.arg(size)
 ));
 
 -- name: DeleteOldPDFContents :execrows
@@ -46,6 +47,7 @@ delete from pdfs where ctid = any(array(
 -- Index: pdf_contents_begun.
 delete from pdf_contents where content = any(array(
     select c.content from pdf_contents c
-    where c.begun_at < sqlc.arg(before) and not exists (select from pdfs p where p.content = c.content)
+    where c.begun_at < deletion_time() - sqlc.arg(kept)::interval
+      and not exists (select from pdfs p where p.content = c.content)
     order by c.begun_at limit sqlc.arg(size)
 ));

@@ -41,18 +41,18 @@ where id = any(sqlc.arg(ids)::text[])
 
 -- name: DeleteEndedSessions :exec
 -- No index need be used: it is sessions_end unless most have ended.
-delete from sessions where expires_at < now();
+delete from sessions where expires_at < deletion_time();
 
 -- name: DeleteEndedCodes :exec
 -- No index: codes that nobody opened are few, and end within the session.
-delete from sessions where not opened and code_expires_at < now();
+delete from sessions where not opened and code_expires_at < deletion_time();
 
 -- name: InsertSAMLAnswerOnce :execrows
 insert into saml_answers (provider_id, request_id, expires_at) values ($1, $2, $3) on conflict (provider_id, request_id) do nothing;
 
 -- name: DeleteEndedSAMLAnswers :exec
 -- No index need be used: it is saml_answers_end unless most have ended.
-delete from saml_answers where expires_at < now();
+delete from saml_answers where expires_at < deletion_time();
 
 -- name: SAMLIdentity :one
 -- Index: saml_identities_pkey.

@@ -1,7 +1,7 @@
 -- name: InsertSiteTokenKeyOnce :exec
 -- A key whose tokens have long ended goes when the next one is made.
 with ended as (
-    delete from site_token_keys where created_at < now() - interval '30 days'
+    delete from site_token_keys where created_at < deletion_time() - interval '30 days'
 )
 insert into site_token_keys (name, sealed) values ($1, $2) on conflict (name) do nothing;
 

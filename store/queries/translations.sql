@@ -136,7 +136,8 @@ on conflict (translation_id, key) do update set target = excluded.target, proble
 
 -- name: DropUnusedSegments :exec
 -- Index: translation_segments_pkey.
-delete from translation_segments where translation_id = sqlc.arg(translation_id) and used_at < sqlc.arg(before);
+delete from translation_segments
+where translation_id = sqlc.arg(translation_id) and used_at < deletion_time() - sqlc.arg(kept)::interval;
 
 -- name: Corrections :many
 -- Index: translation_corrections_pkey.

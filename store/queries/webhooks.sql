@@ -138,7 +138,8 @@ select coalesce(extract(epoch from now() - least(
 -- name: NextWebhookDelivery :one
 -- The first that is due, of a webhook that is not held. What somebody waits for goes first.
 -- Index: webhook_deliveries_pending.
-select sqlc.embed(w), sqlc.embed(d), sqlc.embed(e)
+select sqlc.embed(w), sqlc.embed(d), sqlc.embed(e),
+    coalesce(w.failing_since < deletion_time() - sqlc.arg(patience)::interval, false)::boolean as gives_up
 from webhooks w
 join webhook_deliveries d on d.webhook_id = w.id
 join webhook_events e on e.id = d.event_id
@@ -175,7 +176,8 @@ where id = sqlc.arg(id) and active;
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p
-    where p.webhook_id = sqlc.arg(webhook_id) and p.state = 'pending' and p.created_at < sqlc.arg(before) limit sqlc.arg(size)
+    where p.webhook_id = sqlc.arg(webhook_id) and p.state = 'pending'
+      and p.created_at < coalesce(deletion_time() - sqlc.narg(waited)::interval, 'infinity') limit sqlc.arg(size)
 ));
 
 -- name: RestWebhook :exec
@@ -189,7 +191,8 @@ where w.id = $1 and w.active and (w.held_until is null or w.held_until <= now())
 -- Their deliveries go with them.
 -- Index: webhook_events_at.
 delete from webhook_events where id = any(array(
-    select o.id from webhook_events o where o.created_at < sqlc.arg(before) order by o.created_at limit sqlc.arg(size)
+    select o.id from webhook_events o where o.created_at < deletion_time() - sqlc.arg(kept)::interval
+    order by o.created_at limit sqlc.arg(size)
 ));
 
 -- name: PurgeWebhookEvents :execrows

@@ -234,3 +234,19 @@ func readJob(row Row) (schema.Job, error) {
 	}
 	return job, nil
 }
+
+// DeleteOld deletes jobs that ended long ago, a limited number at a time. more reports whether something may be left.
+func (s *Store) DeleteOld(ctx context.Context) (more bool, err error) {
+	for _, old := range []db.DeleteOldJobsParams{
+		{States: []string{"completed"}, Kept: postgres.Interval(schema.JobDoneKept)},
+		{States: []string{"cancelled", "discarded"}, Kept: postgres.Interval(schema.JobFailedKept)},
+	} {
+		old.Most = postgres.PurgeRows
+		n, err := s.db.Queries.DeleteOldJobs(ctx, old)
+		if err != nil {
+			return false, postgres.Interpret(err, "jobs")
+		}
+		more = more || n == postgres.PurgeRows
+	}
+	return more, nil
+}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -22,10 +21,6 @@ type Erasure = db.Erasure
 // toBigint and fromBigint convert a hash without changing its bits.
 func toBigint(hash uint64) int64   { return int64(hash) }
 func fromBigint(hash int64) uint64 { return uint64(hash) }
-
-func toInterval(d time.Duration) pgtype.Interval {
-	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
-}
 
 // MaxErasures limits the unfinished erasures of a site.
 const MaxErasures = 10_000
@@ -63,7 +58,7 @@ func (s *Store) askErasure(
 		const full = "too many visitors of this site wait to be erased: wait until some are"
 		return Erasure{}, schema.TooManyRequests(full, time.Minute)
 	}
-	interval := toInterval(keep)
+	interval := postgres.Interval(keep)
 	interval.Valid = keep > 0
 	e, err := s.db.Queries.AskErasure(ctx, db.AskErasureParams{
 		SiteID: site, Visitor: toBigint(visitor), EventKey: eventKey, Until: until, Keep: interval,

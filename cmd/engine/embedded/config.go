@@ -61,6 +61,8 @@ type Config struct {
 	// Log limits the Kafka broker's log. The zero value means the broker's
 	// defaults.
 	Log LogLimits
+	// ClockFile is the broker's kafkaserver.Config.Clock.
+	ClockFile string
 	// NoSync makes tests faster where an engine allows it: data survives kill -9 but not a power loss.
 	NoSync bool
 	// KafkaWithoutLogin opens the broker to every user of the machine, for tests whose clients do not log in.

@@ -74,6 +74,9 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 		plans = append(plans, plan{Kafka, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[Kafka]
 			arguments := c.Log.arguments()
+			if c.ClockFile != "" {
+				arguments = append(arguments, "--clock", c.ClockFile)
+			}
 			if login == (Login{}) {
 				arguments = append(arguments, "--without-login")
 			}

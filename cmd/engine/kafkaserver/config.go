@@ -37,6 +37,9 @@ type Config struct {
 	// SegmentBytes is the size of a segment file. Default 64 MiB, or less if
 	// MaxBytes is small.
 	SegmentBytes int64
+	// Clock, if set, is a file with the time up to which records may be old, which another process writes again and
+	// again. Without the file, no record is old. If Clock is "", this machine's clock decides.
+	Clock string
 	// CleanEvery is how often removable segments are looked for when space is not short. Default 10 s.
 	CleanEvery time.Duration
 

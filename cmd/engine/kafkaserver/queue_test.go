@@ -3,6 +3,8 @@ package kafkaserver_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +106,54 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	if first, end := offsets(t, c, "events", 1); first > 1 || end != 50 {
 		t.Errorf("the other partition, without commits, has records from %d to %d", first, end)
 	}
+}
+
+// TestRetentionHasAClock checks that records are old by the time in the file of Config.Clock, and never without it.
+func TestRetentionHasAClock(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "clock")
+	address, _ := runConfig(t, kafkaserver.Config{
+		Listen: "127.0.0.1:0", DataDir: t.TempDir(), SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond, Clock: file,
+	})
+	c := clientOf(t, address)
+	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
+	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
+	// grow waits until the broker has cleaned: the other topic shows it.
+	grow := func() {
+		t.Helper()
+		before, _ := offsets(t, c, "large", 0)
+		for range 20 {
+			for _, topic := range []string{"old", "large"} {
+				if err := produce(t, c, topic, 0, strings.Repeat("x", 50_000)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		eventually.True(t, "the broker to clean", func() bool {
+			first, _ := offsets(t, c, "large", 0)
+			return first > before+10
+		})
+	}
+	for name, text := range map[string]string{
+		"no file": "", "an empty file": "\n", "a damaged file": "2026-1", "an hour ago": time.Now().Add(-time.Hour).Format(time.RFC3339),
+	} {
+		if text != "" {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		grow()
+		if first, _ := offsets(t, c, "old", 0); first != 0 {
+			t.Errorf("%s: the records before %d are gone", name, first)
+		}
+	}
+	if err := os.WriteFile(file, []byte(time.Now().Add(time.Hour).Format(time.RFC3339)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the old records to go", func() bool {
+		first, end := offsets(t, c, "old", 0)
+		return first == end
+	})
 }
 
 // TestAFullDiskLeavesARest: even on a full disk some committed records stay, because a sink that takes over a partition

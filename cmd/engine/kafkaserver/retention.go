@@ -2,7 +2,9 @@ package kafkaserver
 
 import (
 	"cmp"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
@@ -30,6 +32,25 @@ func (b *broker) maintain() {
 			b.clean(time.Now())
 		}
 	}
+}
+
+// guarded returns the earlier of a time of this machine's clock and the time in the file Clock.
+func (c *Config) guarded(now time.Time) time.Time {
+	if c.Clock == "" {
+		return now
+	}
+	var at time.Time
+	text, err := os.ReadFile(c.Clock)
+	if err == nil {
+		at, err = time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
+	}
+	if err != nil {
+		return time.Unix(0, 0)
+	}
+	if at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // committed has the offsets that groups have committed on a topic, by group and partition.
@@ -82,6 +103,7 @@ type candidate struct {
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
+	now = b.cfg.guarded(now)
 	tight := b.space.tight()
 	groups := b.committed()
 	var kept []candidate

@@ -85,9 +85,10 @@ type Kafka struct {
 
 	WithoutLogin bool `hidden:"" help:"Accept connections without a login, for tests whose clients do not log in."`
 
-	MaxBytes     int64 `help:"Maximum size of the log in bytes. 0: 16 GiB."`
-	RetainBytes  int64 `help:"Bytes to keep although every consumer group has committed them. 0: 1 GiB."`
-	MinFreeBytes int64 `help:"Disk space in bytes to leave free. 0: 512 MiB, or 5 % of the disk if that is less."`
+	MaxBytes     int64  `help:"Maximum size of the log in bytes. 0: 16 GiB."`
+	RetainBytes  int64  `help:"Bytes to keep although every consumer group has committed them. 0: 1 GiB."`
+	Clock        string `type:"path" help:"File with the time by which records are old. Default: this machine's clock decides."`
+	MinFreeBytes int64  `help:"Disk space in bytes to leave free. 0: 512 MiB, or 5 % of the disk if that is less."`
 }
 
 // Run serves until SIGTERM or SIGINT.
@@ -103,7 +104,7 @@ func (c *Kafka) Run() error {
 	}
 	return kafkaserver.Run(ctx, kafkaserver.Config{
 		Listen: c.Listen, DataDir: c.Data, User: user.User, Password: user.Password, Logger: logger(), OnReady: announce,
-		MaxBytes: c.MaxBytes, RetainBytes: c.RetainBytes, MinFreeBytes: c.MinFreeBytes,
+		MaxBytes: c.MaxBytes, RetainBytes: c.RetainBytes, MinFreeBytes: c.MinFreeBytes, Clock: c.Clock,
 	})
 }
 

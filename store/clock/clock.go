@@ -1,0 +1,78 @@
+package clock
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// Store reads and writes the rows of this room.
+type Store struct{ db *postgres.DB }
+
+// New returns a Store on a database.
+func New(db *postgres.DB) *Store { return &Store{db} }
+
+// State returns what is known of the time.
+func (s *Store) State(ctx context.Context) (State, error) {
+	row, err := s.db.Queries.Clock(ctx)
+	return stateOf(db.LockClockRow(row)), postgres.Interpret(err, "clock")
+}
+
+// Look notes what a node sees, and returns the state before and after that.
+func (s *Store) Look(ctx context.Context, l Look) (before, after State, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.LockClock(ctx)
+		if err != nil {
+			return err
+		}
+		before = stateOf(row)
+		after = before.after(l)
+		return q.SetClock(ctx, db.SetClockParams{
+			SeenAt: unlessZero(after.Seen), Doubt: postgres.UnlessEmpty(string(after.Doubt)),
+			DoubtedAt: unlessZero(after.DoubtedAt), Ran: after.Ran.Microseconds(),
+			CountedBy: postgres.UnlessEmpty(after.CountedBy),
+		})
+	})
+	return before, after, postgres.Interpret(err, "clock")
+}
+
+// Confirm makes Postgres's clock the furthest time that nodes have seen, and ends a doubt.
+func (s *Store) Confirm(ctx context.Context) (State, error) {
+	if err := s.db.Queries.ConfirmClock(ctx); err != nil {
+		return State{}, postgres.Interpret(err, "clock")
+	}
+	return s.State(ctx)
+}
+
+// DeletionTime is the time by which code deletes what is old: Postgres's clock, or the beginning of 1970 while nothing
+// is deleted by age.
+func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
+	at, err := s.db.Queries.DeletionTime(ctx)
+	return at, postgres.Interpret(err, "clock")
+}
+
+func stateOf(row db.LockClockRow) State {
+	return State{
+		Now: row.Now.UTC(), Seen: orZero(row.SeenAt), Doubt: Doubt(postgres.Deref(row.Doubt)),
+		DoubtedAt: orZero(row.DoubtedAt), Ran: time.Duration(row.Ran) * time.Microsecond,
+		CountedBy: postgres.Deref(row.CountedBy), ConfirmedAt: orZero(row.ConfirmedAt),
+	}
+}
+
+func orZero(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+func unlessZero(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}

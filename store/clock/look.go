@@ -1,0 +1,118 @@
+package clock
+
+import "time"
+
+const (
+	// tolerance is how far the clock may be ahead of what is known. deletion_time in Postgres has the same.
+	tolerance = 48 * time.Hour
+	// patience is how long nodes run until a clock in doubt is trusted.
+	patience = 24 * time.Hour
+)
+
+// Doubt says why a clock is in doubt.
+type Doubt string
+
+const (
+	Ahead  Doubt = "ahead"  // it is days ahead of all that is known
+	Behind Doubt = "behind" // it is days behind the furthest time that nodes have seen
+)
+
+// State is what the installation knows of the time.
+type State struct {
+	// Now is Postgres's clock, which decides what is old.
+	Now time.Time
+	// Seen is the furthest time that nodes have seen; zero before the first look.
+	Seen time.Time
+	// Doubt is "" while the clock is trusted. DoubtedAt is what the clock said when the doubt began.
+	Doubt     Doubt
+	DoubtedAt time.Time
+	// Ran is how long nodes have run since. CountedBy is the node that counts.
+	Ran       time.Duration
+	CountedBy string
+	// ConfirmedAt is when an operator last said that the clock is right; zero is never.
+	ConfirmedAt time.Time
+}
+
+// Held reports whether nothing is deleted by age.
+func (s State) Held() bool { return s.Doubt == Ahead }
+
+// Left is how long nodes have to run until the clock is trusted.
+func (s State) Left() time.Duration {
+	if s.Doubt == "" {
+		return 0
+	}
+	return max(0, patience-s.Ran)
+}
+
+// Look is what a node sees of the time.
+type Look struct {
+	// Node names the node.
+	Node string
+	// Clocks are the clocks of the node and of the insights store, if it answers.
+	Clocks []time.Time
+	// Newest is when the newest event was received; zero without events. It counts at the first look only.
+	Newest time.Time
+	// Ran is how long the node has run since its last look, and LastRan what State.Ran was then.
+	Ran, LastRan time.Duration
+}
+
+// after returns the state after a look. Evidence of before is the furthest time that nodes have seen. Without it, it is
+// the newest event and the other clocks.
+func (s State) after(l Look) State {
+	doubt := s.doubt(l)
+	switch {
+	case doubt == "":
+		if s.Now.After(s.Seen) {
+			s.Seen = s.Now
+		}
+		return s.trusted()
+	case doubt != s.Doubt:
+		s.Doubt, s.DoubtedAt, s.Ran, s.CountedBy = doubt, s.Now, 0, l.Node
+		if s.Seen.IsZero() {
+			s.Seen = l.known()
+		}
+	case s.CountedBy == l.Node || s.Ran == l.LastRan:
+		// One node counts. Another takes over when the number stands still.
+		s.Ran, s.CountedBy = s.Ran+l.Ran, l.Node
+	}
+	if s.Ran >= patience {
+		s.Seen = s.Now
+		return s.trusted()
+	}
+	return s
+}
+
+func (s State) trusted() State {
+	s.Doubt, s.DoubtedAt, s.Ran, s.CountedBy = "", time.Time{}, 0, ""
+	return s
+}
+
+func (s State) doubt(l Look) Doubt {
+	seen := s.Seen
+	if seen.IsZero() {
+		if seen = l.known(); seen.IsZero() {
+			return "" // a new installation
+		}
+	}
+	switch apart := s.Now.Sub(seen); {
+	case apart > tolerance:
+		return Ahead
+	case apart < -tolerance && !s.Seen.IsZero():
+		return Behind
+	}
+	return ""
+}
+
+// known is the time of the first look's evidence: the earlier one of the newest event and the furthest other clock.
+// It is zero without evidence.
+func (l Look) known() (at time.Time) {
+	for _, clock := range l.Clocks {
+		if clock.After(at) {
+			at = clock
+		}
+	}
+	if !l.Newest.IsZero() && (at.IsZero() || l.Newest.Before(at)) {
+		at = l.Newest
+	}
+	return at
+}
