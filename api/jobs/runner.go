@@ -227,6 +227,9 @@ func (r *Runner) tend(ctx context.Context) {
 			if err = r.live(ctx); err == nil {
 				lost, err = r.rescue(ctx, now, lost)
 			}
+			if err == nil {
+				err = r.hasten(ctx)
+			}
 		}
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("Cannot look after jobs; trying again.", "error", err)
@@ -238,6 +241,15 @@ func (r *Runner) tend(ctx context.Context) {
 		case <-r.kick:
 		}
 	}
+}
+
+// hasten lets jobs run that a clock which was set back holds up.
+func (r *Runner) hasten(ctx context.Context) error {
+	n, err := r.deps.Store.Queue.Hasten(ctx, 2*longestPause)
+	if n > 0 {
+		r.log.Warn("Jobs had times that lie far ahead, as after the clock was set back; they run now.", "jobs", n)
+	}
+	return err
 }
 
 // rescue lets jobs of lost nodes run again. A node is lost if it was without its lock for some time: one that merely lost the

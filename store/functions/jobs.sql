@@ -174,3 +174,22 @@ begin
     return 1;
 end
 $$;
+
+-- hasten_jobs gives jobs a time that they can have, after the clock was set back: a job that has its turn may run now,
+-- and a pause is no longer than the longest one. Otherwise jobs from before would wait until the clock is where it was.
+-- Likewise it ends the term of a leader that is longer than any: without a leader, river repeats no job.
+create or replace function hasten_jobs(longest interval) returns bigint language plpgsql as $$
+declare
+    hastened bigint;
+begin
+    update river_job set scheduled_at = now() where id = any (array(
+        select j.id from river_job j
+        where j.state = 'available' and j.scheduled_at > now() + interval '1 second'
+           or j.state in ('retryable', 'scheduled') and j.scheduled_at > now() + longest
+        for update skip locked
+    ));
+    get diagnostics hastened = row_count;
+    delete from river_leader where expires_at > now() + interval '10 minutes';
+    return hastened;
+end
+$$;

@@ -195,3 +195,45 @@ func TestNewsEndsThePause(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestHasten sets the clock back by 400 days: jobs from before run all the same, and river elects a leader again. A
+// pause that a job can have stays.
+func TestHasten(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
+	for _, sql := range []string{
+		`insert into river_job (kind, state, scheduled_at, max_attempts, args) values
+			('due', 'available', now(), 3, '{}'), ('ahead', 'available', now() + interval '400 days', 3, '{}'),
+			('pause', 'retryable', now() + interval '1 hour', 3, '{}'),
+			('ahead', 'retryable', now() + interval '400 days', 3, '{}'),
+			('ahead', 'scheduled', now() + interval '400 days', 3, '{}')`,
+		`insert into river_job (kind, state, scheduled_at, finalized_at, max_attempts, args) values
+			('over', 'completed', now() + interval '400 days', now(), 3, '{}')`,
+		`insert into river_leader (elected_at, expires_at, leader_id) values (now(), now() + interval '400 days', 'gone')`,
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int64{3, 0} {
+		if n, err := st.Queue.Hasten(t.Context(), 2*time.Hour); n != want || err != nil {
+			t.Errorf("%d, want %d, %v", n, want, err)
+		}
+	}
+	waiting := storetest.Collect(t, conn, "select kind from river_job where scheduled_at > now() order by kind")
+	leaders := storetest.Collect(t, conn, "select leader_id from river_leader")
+	if fmt.Sprint(waiting, leaders) != "[over pause] []" {
+		t.Errorf("%q wait, leaders %q", waiting, leaders)
+	}
+	if _, err := conn.Exec(t.Context(), `insert into river_leader (elected_at, expires_at, leader_id)
+		values (now(), now() + interval '10 seconds', 'lives')`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Queue.Hasten(t.Context(), 2*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if leaders := storetest.Collect(t, conn, "select leader_id from river_leader"); len(leaders) != 1 {
+		t.Errorf("leaders %q", leaders)
+	}
+}
