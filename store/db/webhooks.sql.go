@@ -227,7 +227,7 @@ type FailDeliveriesParams struct {
 	Size      int32
 }
 
-// Fails deliveries that are pending since before a time.
+// Fails deliveries that have been pending for some time, or all.
 func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, failDeliveries,
 		arg.Reason,

@@ -172,7 +172,7 @@ update webhooks set
 where id = sqlc.arg(id) and active;
 
 -- name: FailDeliveries :execrows
--- Fails deliveries that are pending since before a time.
+-- Fails deliveries that have been pending for some time, or all.
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p
