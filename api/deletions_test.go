@@ -26,9 +26,11 @@ var byOwnTime = map[string]string{
 func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(`(?i)\b(delete from|truncate)\b`)
-	aged := regexp.MustCompile(`(?i)\b(now\(\)|clock_timestamp|current_(date|time)|interval)|(_at|_until|\bat|\bday|\bturn|_end) *<|` +
+	aged := regexp.MustCompile(`(?i)\b(now\(\)|clock_timestamp|current_(date|time)|interval)|` +
+		`(_at|_until|\bat|\bday|\bturn|_end) *<|` +
 		`sqlc\.n?arg\((before|older_than|until|since|kept|\w+_at|\w+_before)\)`)
-	own := regexp.MustCompile(`(?i)\b(now\(\)|clock_timestamp|current_(date|time))|sqlc\.n?arg\((before|older_than|\w+_before)\)`)
+	own := regexp.MustCompile(`(?i)\b(now\(\)|clock_timestamp|current_(date|time))|` +
+		`sqlc\.n?arg\((before|older_than|\w+_before)\)`)
 	found := map[string]bool{}
 	for name, text := range statementsOfStore(t) {
 		if !deletes.MatchString(text) || !aged.MatchString(text) {
@@ -99,7 +101,9 @@ var filesByAge = map[string]struct {
 // TestCodeDeletesByGuardedTime finds each file of Go that deletes files, rows of events or messages and knows a time.
 func TestCodeDeletesByGuardedTime(t *testing.T) {
 	t.Parallel()
-	deletes := regexp.MustCompile(`os\.Remove(All)?\(|DELETE WHERE|DROP PARTITION|\.trim\(|JobRetentionPeriod|\bTTL \w+ \+`)
+	deletes := regexp.MustCompile(
+		`os\.Remove(All)?\(|DELETE WHERE|DROP PARTITION|\.trim\(|JobRetentionPeriod|\bTTL \w+ \+`,
+	)
 	aged := regexp.MustCompile(`ModTime\(\)|time\.Now\(\)|time\.Since\(|MaxTime|now\.Sub|time\.Time\b`)
 	found := map[string]int{}
 	for _, folder := range goFolders(t) {

@@ -43,7 +43,8 @@ func TestDamage(t *testing.T) {
 			var log bytes.Buffer
 			config := DefaultConfig()
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
-			_, _, err := New(config, conn, metrics).Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
+			service := New(config, conn, metrics)
+			_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
 			e := schema.AsError(err)
 			if err == nil || e.Code != schema.CodeUnavailable || schema.DamageOf(err) == nil ||
 				!strings.HasPrefix(e.Message, "stored data is damaged: ") {
@@ -64,7 +65,8 @@ func TestDamage(t *testing.T) {
 func damagePart(t *testing.T, conn driver.Conn, file string, damage func([]byte) []byte) {
 	t.Helper()
 	var folder string
-	const part = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active LIMIT 1"
+	const part = "SELECT path FROM system.parts " +
+		"WHERE database = currentDatabase() AND table = 'events' AND active LIMIT 1"
 	if err := conn.QueryRow(t.Context(), part).Scan(&folder); err != nil {
 		t.Fatal(err)
 	}

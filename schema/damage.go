@@ -28,7 +28,8 @@ var remedies = map[string]string{
 		"(pg_amcheck names the damaged tables)",
 }
 
-// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer has no time for it.
+// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer names no time for
+// a retry.
 func Damaged(store string, cause error) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "stored data is damaged: " + remedies[store],

@@ -91,7 +91,8 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 		r.NextAttempt, r.Disable = nil, sent.Reason
 	case due.GivesUp:
 		r.NextAttempt = nil
-		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", int(now.Sub(*due.Webhook.FailingSince).Hours()), sent.Reason)
+		hours := int(now.Sub(*due.Webhook.FailingSince).Hours())
+		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", hours, sent.Reason)
 	}
 	return r
 }

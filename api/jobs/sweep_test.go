@@ -39,7 +39,8 @@ func TestSweepFollowsTheBacklog(t *testing.T) {
 	}
 }
 
-// TestSweepKeepsTheAuditLogAsLongAsItIsSet: the entries that are older than the setting go, those of the installation too; 0 keeps all.
+// TestSweepKeepsTheAuditLogAsLongAsItIsSet: entries older than the setting go, also entries of the installation. A
+// setting of 0 keeps all.
 func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -62,7 +63,9 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	}
 	entries := func() (old, fresh int) {
 		t.Helper()
-		err := conn.QueryRow(t.Context(), `select count(*) filter (where at < now() - interval '1 day'), count(*) filter (where at >= now() - interval '1 day')
+		err := conn.QueryRow(t.Context(), `
+			select count(*) filter (where at < now() - interval '1 day'),
+			    count(*) filter (where at >= now() - interval '1 day')
 			from audit_log`).Scan(&old, &fresh)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +74,9 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	}
 	old, fresh := entries()
 	var ours, installation int
-	if err := conn.QueryRow(t.Context(), "select count(organization_id), count(*) filter (where organization_id is null) from audit_log where id % 2 = 0").
+	const half = `select count(organization_id), count(*) filter (where organization_id is null)
+		from audit_log where id % 2 = 0`
+	if err := conn.QueryRow(t.Context(), half).
 		Scan(&ours, &installation); err != nil || ours == 0 || installation == 0 || fresh == 0 {
 		t.Fatal(ours, installation, fresh, err)
 	}
@@ -110,7 +115,8 @@ func TestSweepInDoubt(t *testing.T) {
 		{"mail_counts", "day < current_date - 1", `insert into mail_counts (subject, day, mails) values ('x', current_date - 2, 1)`, nil},
 		{"saml_answers", "true", `with p as (insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url)
 			values ('p', $1, '', 'e', 'c', 'https://sso.example.com') returning id)
-			insert into saml_answers (provider_id, request_id, expires_at) select id, 'r', now() - interval '1 hour' from p`, []any{organization}},
+			insert into saml_answers (provider_id, request_id, expires_at)
+			select id, 'r', now() - interval '1 hour' from p`, []any{organization}},
 		{"door_salts", "true", `insert into door_salts (day, salt) values (current_date - 5, decode(repeat('00', 32), 'hex'))`, nil},
 		{"event_keys", "true", `insert into event_keys (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
 			values ($1, 'k', 'b', 'm', 0, 0, now(), now() - interval '25 hours')`, []any{site}},
@@ -136,7 +142,9 @@ func TestSweepInDoubt(t *testing.T) {
 	if err := os.Chtimes(file, time.Time{}, time.Now().Add(-packAge-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	sweep := NewSweep(SweepConfig{Store: st, AuditRetention: time.Nanosecond, PacksDir: packs, GitCacheDir: t.TempDir()})
+	sweep := NewSweep(SweepConfig{
+		Store: st, AuditRetention: time.Nanosecond, PacksDir: packs, GitCacheDir: t.TempDir(),
+	})
 	for _, step := range []struct {
 		name, statement string
 		kept            bool
@@ -157,13 +165,15 @@ func TestSweepInDoubt(t *testing.T) {
 		}
 		for _, o := range old {
 			var kept bool
-			err := conn.QueryRow(t.Context(), "select exists (select from "+o.table+" where "+o.condition+")").Scan(&kept)
+			exists := "select exists (select from " + o.table + " where " + o.condition + ")"
+			err := conn.QueryRow(t.Context(), exists).Scan(&kept)
 			if err != nil || kept != step.kept {
 				t.Errorf("%s: %s %s: kept %v, %v", step.name, o.table, o.condition, kept, err)
 			}
 		}
 		var entries bool
-		if err := conn.QueryRow(t.Context(), "select exists (select from audit_log where at < now() - interval '1 ms')").
+		const old = "select exists (select from audit_log where at < now() - interval '1 ms')"
+		if err := conn.QueryRow(t.Context(), old).
 			Scan(&entries); err != nil || step.kept && !entries {
 			t.Errorf("%s: audit entries are kept: %v, %v", step.name, entries, err)
 		}

@@ -48,7 +48,8 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}
 	m := &Metrics{
-		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r), Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r),
+		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r),
+		Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r),
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",

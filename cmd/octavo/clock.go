@@ -80,8 +80,8 @@ func (f *clockFlags) print(out io.Writer, s clock.State) error {
 	}
 	switch s.Doubt {
 	case clock.Ahead:
-		text += fmt.Sprintf("The clock is days ahead, so nothing is deleted by age until nodes have run for another %s,\n"+
-			"or until you run octavo clock confirm.\n", s.Left().Round(time.Minute))
+		text += fmt.Sprintf("The clock is days ahead, so nothing is deleted by age until nodes have run "+
+			"for another %s,\nor until you run octavo clock confirm.\n", s.Left().Round(time.Minute))
 	case clock.Behind:
 		text += "The clock is days behind. octavo clock confirm says that it is right.\n"
 	default:

@@ -22,7 +22,8 @@ func TestClockAhead(t *testing.T) {
 	var events []string
 	for _, ago := range []int{400, 405, 429, 440, 800} {
 		at := time.Now().Add(-time.Duration(ago) * 24 * time.Hour).UTC().Format(time.RFC3339)
-		events = append(events, strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+at+`","type"`, 1))
+		view := pageView(fmt.Sprint("d", ago))
+		events = append(events, strings.Replace(view, `"type"`, `"timestamp":"`+at+`","type"`, 1))
 	}
 	if status, body := i.post(i.token, events...); status != 204 {
 		t.Fatalf("%d %s", status, body)
@@ -115,7 +116,7 @@ func TestClockAhead(t *testing.T) {
 	}
 }
 
-// TestClocksApart checks which differences between clocks a node reports: not those that a slow answer explains.
+// TestClocksApart checks which differences between clocks a node reports. A slow answer explains a difference.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	log := &strings.Builder{}

@@ -177,12 +177,14 @@ func (w *clockWatch) tell(before, after clock.State) {
 	w.was = after.Doubt
 	switch {
 	case after.Held():
-		w.log.Error("The clock is days ahead of all that is known, so nothing is deleted by age. Set it right if it is "+
-			"wrong. If it is right, such as after a long pause, run `octavo clock confirm`. Otherwise deletions go on "+
+		w.log.Error("The clock is days ahead of all that is known, so nothing is deleted by age. "+
+			"Set it right if it is wrong. If it is right, such as after a long pause, run "+
+			"`octavo clock confirm`. Otherwise deletions go on "+
 			"when nodes have run for 24 hours.", "clock", after.Now, "known", after.Seen, "left", after.Left())
 	case after.Doubt == clock.Behind:
-		w.log.Warn("The clock is days behind the furthest time that nodes have seen. Set it right if it is wrong. If it "+
-			"is right, run `octavo clock confirm`.", "clock", after.Now, "known", after.Seen)
+		w.log.Warn("The clock is days behind the furthest time that nodes have seen. "+
+			"Set it right if it is wrong. If it is right, run `octavo clock confirm`.",
+			"clock", after.Now, "known", after.Seen)
 	case before.Ran > 0 && after.Seen.Sub(before.Seen).Abs() > clockEvery*10:
 		w.log.Warn("The clock was in doubt, and is trusted because nodes have run for 24 hours.", "clock", after.Now)
 	default:

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// damageCodes are the engine's error codes of files that are not as they were written, from ClickHouse's ErrorCodes.cpp.
+// damageCodes are the engine's error codes of files that are not as they were written. Their source is ClickHouse's
+// ErrorCodes.cpp.
 var damageCodes = []int32{
 	32,  // ATTEMPT_TO_READ_AFTER_EOF
 	33,  // CANNOT_READ_ALL_DATA

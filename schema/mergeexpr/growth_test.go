@@ -99,7 +99,8 @@ func TestGrowth(t *testing.T) {
 }
 
 // evaluate returns 1 if an evaluation came to a limit. Other programs slow a processor down, because they share its
-// caches and its memory: a slow evaluation is repeated, and may take twelve times as long as making its bytes does then.
+// caches and its memory. A slow evaluation is repeated, and may take twelve times as long as making its bytes takes
+// then.
 func evaluate(t *testing.T, facts Facts, text string) int {
 	t.Helper()
 	if _, err := Parse(text); err != nil {

@@ -72,7 +72,7 @@ func (s State) after(l Look) State {
 			s.Seen = l.known()
 		}
 	case s.CountedBy == l.Node || s.Ran == l.LastRan:
-		// One node counts. Another takes over when the number stands still.
+		// A single node counts. Another node takes over when the number stands still.
 		s.Ran, s.CountedBy = s.Ran+l.Ran, l.Node
 	}
 	if s.Ran >= patience {

@@ -121,7 +121,8 @@ func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([
 const beginRetention = `-- name: BeginRetention :many
 with due as (
     select site_id, days,
-        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
+        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC'
+            as before
     from retentions where days is not null and carried_out is distinct from date_trunc('day', deletion_time(), 'UTC')
     order by site_id limit $1::integer
 ), covered as (

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What the installation knows of the time. Nodes write it every minute. See store/clock.
+-- The installation's knowledge of the time. Nodes write it every minute. See store/clock.
 create table clock (
     the          boolean primary key default true check (the),
     -- The furthest time that nodes have seen, by this database's clock. Null before the first look.

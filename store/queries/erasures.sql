@@ -106,7 +106,8 @@ select (deletion_time() > 'epoch'
 -- Sites with events that may be too old by now, which are once a day. The days are those of UTC, whatever zone the session has.
 with due as (
     select site_id, days,
-        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
+        (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC'
+            as before
     from retentions where days is not null and carried_out is distinct from date_trunc('day', deletion_time(), 'UTC')
     order by site_id limit sqlc.arg(most)::integer
 ), covered as (

@@ -51,10 +51,14 @@ func TestRiverJobIsAsDescribed(t *testing.T) {
 	}
 	conn := storetest.Connect(t, storetest.URL(t))
 	var described []string
-	for _, match := range regexp.MustCompile(`(?m)^    (\w+) (bigserial|\S+) ?(not null|primary key)?`).FindAllStringSubmatch(
+	columns := regexp.MustCompile(`(?m)^    (\w+) (bigserial|\S+) ?(not null|primary key)?`)
+	for _, match := range columns.FindAllStringSubmatch(
 		regexp.MustCompile(`(?s)create table.*`).FindString(string(text)), -1) {
 		name, kind := match[1], match[2]
-		kind = map[string]string{"bigserial": "bigint", "timestamptz": "timestamp with time zone", "varchar(255)[]": "character varying(255)[]"}[kind]
+		kind = map[string]string{
+			"bigserial": "bigint", "timestamptz": "timestamp with time zone",
+			"varchar(255)[]": "character varying(255)[]",
+		}[kind]
 		if kind == "" {
 			kind = regexp.MustCompile(`,$`).ReplaceAllString(match[2], "")
 			if kind == "timestamptz" {
@@ -106,7 +110,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 		t.Errorf("a job was promoted before its turn: %q", got)
 	}
 	for _, state := range []string{"running", "retryable", "scheduled"} {
-		if _, err := conn.Exec(t.Context(), "update river_job set state = $1::text::river_job_state where args ->> 'n' = '1'", state); err != nil {
+		const become = "update river_job set state = $1::text::river_job_state where args ->> 'n' = '1'"
+		if _, err := conn.Exec(t.Context(), become, state); err != nil {
 			t.Fatal(err)
 		}
 		promote()
@@ -114,7 +119,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 			t.Errorf("behind a %s job: %q", state, got)
 		}
 	}
-	if _, err := conn.Exec(t.Context(), "update river_job set state = 'discarded', finalized_at = now() where args ->> 'n' = '1'"); err != nil {
+	const discard = "update river_job set state = 'discarded', finalized_at = now() where args ->> 'n' = '1'"
+	if _, err := conn.Exec(t.Context(), discard); err != nil {
 		t.Fatal(err)
 	}
 	promote()
@@ -129,7 +135,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 		t.Fatalf("%+v %v", job, err)
 	}
 	promote()
-	if _, err := conn.Exec(t.Context(), "update river_job set state = 'completed', finalized_at = now() where args ->> 'n' = '2'"); err != nil {
+	const complete = "update river_job set state = 'completed', finalized_at = now() where args ->> 'n' = '2'"
+	if _, err := conn.Exec(t.Context(), complete); err != nil {
 		t.Fatal(err)
 	}
 	promote()
@@ -183,14 +190,19 @@ func TestNewsEndsThePause(t *testing.T) {
 	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, schema.IndexSpace{
 		Organization: "o", Space: "other",
 	}, inOrder{Space: "s", N: 1})
-	if _, err := conn.Exec(t.Context(), "update river_job set state = 'retryable', attempt = 3, scheduled_at = now() + interval '1 hour'"); err != nil {
+	const retry = `update river_job set state = 'retryable', attempt = 3,
+		scheduled_at = now() + interval '1 hour'`
+	if _, err := conn.Exec(t.Context(), retry); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Enqueue(t, conn, schema.IndexSpace{Organization: "o", Space: "s"}, inOrder{Space: "s", N: 2})
 	got := storetest.Collect(t, conn,
 		`select kind || ' ' || coalesce(args ->> 'n', args ->> 'space') || ' ' || state || ' ' || attempt || ' ' || (scheduled_at > now())
 		from river_job order by id`)
-	want := []string{"index_space s retryable 2 false", "index_space other retryable 3 true", "in_order 1 retryable 3 true", "in_order 2 pending 0 false"}
+	want := []string{
+		"index_space s retryable 2 false", "index_space other retryable 3 true", "in_order 1 retryable 3 true",
+		"in_order 2 pending 0 false",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -113,7 +113,8 @@ func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")
 	address, _ := runConfig(t, kafkaserver.Config{
-		Listen: "127.0.0.1:0", DataDir: t.TempDir(), SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond, Clock: file,
+		Listen: "127.0.0.1:0", DataDir: t.TempDir(), Clock: file,
+		SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond,
 	})
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
