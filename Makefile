@@ -115,21 +115,6 @@ $(MKDOCS): api/browsertest/sites/mkdocs/requirements.txt
 	api/browsertest/sites/mkdocs/venv/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-DOCUSAURUS := api/browsertest/sites/docusaurus/node_modules/.package-lock.json
-STARLIGHT  := api/browsertest/sites/starlight/node_modules/.package-lock.json
-
-$(DOCUSAURUS): api/browsertest/sites/docusaurus/package.json api/browsertest/sites/docusaurus/package-lock.json
-	npm ci --prefix api/browsertest/sites/docusaurus --no-audit --no-fund --loglevel=error
-	@touch $@
-
-$(STARLIGHT): api/browsertest/sites/starlight/package.json api/browsertest/sites/starlight/package-lock.json
-	npm ci --prefix api/browsertest/sites/starlight --no-audit --no-fund --loglevel=error
-	@touch $@
-
-.PHONY: test-sites-all
-test-sites-all: sites $(DOCUSAURUS) $(STARLIGHT) ## test-sites, and the sites whose generators are large (500 MB)
-	go test ./api/browsertest -run '^Test(VitePress|Material|MkDocs|Docusaurus|Starlight)$$' -count 1 -timeout 20m
-
 .PHONY: test-sites
 test-sites: sites ## build the tracker's example sites and read them in Chromium
 	go test ./api/browsertest -run 'TestVitePress|TestMaterial|TestMkDocs' -count 1 -timeout 20m

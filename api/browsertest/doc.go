@@ -3,8 +3,7 @@
 // import it.
 //
 // The tests of the tracker need no engine: a door of their own keeps what arrives. `make sites` installs the generators
-// of two example sites (one of them makes two sites), which make test-sites builds and reads. make test-sites-all adds
-// the sites of Docusaurus and Starlight, whose generators are large.
+// of three example sites, which make test-sites builds and reads.
 //
 // The tests are skipped where Chromium is not installed (`apt-get install chromium`). With OCTAVO_TEST_SCREENSHOTS they
 // save a screenshot of each page in that folder:

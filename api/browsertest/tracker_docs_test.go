@@ -29,7 +29,10 @@ func TestTrackerDocs(t *testing.T) {
 				<button id="yes" data-md-value="1">yes</button></form>
 		</main><div style="height: 5000px"></div>
 		<footer><a id="foot" href="http://away.test/foot">foot</a></footer>
-		<script>document.forms.feedback.addEventListener('submit', (e) => e.preventDefault())</script>`})
+		<script>document.forms.feedback.addEventListener('submit', (e) => e.preventDefault())
+			// The button copies by a selection, as Starlight's does without a secure origin.
+			document.getElementById('copy').addEventListener('click', () => document.getElementById('code')
+				.dispatchEvent(new ClipboardEvent('copy', {bubbles: true})))</script>`})
 	b := newReader(t)
 	b.open(base+"/", "#in")
 	clicked := "top bar side inner bold inside file other mail svg copy copypage foot"
@@ -66,7 +69,7 @@ func TestTrackerDocs(t *testing.T) {
 	if got := targets(d.await("file_download", 2)); got[0] != [2]any{base + "/sdk.tar.gz?v=2", "content"} || got[1] != [2]any{"http://files.test/guide.PDF", "content"} {
 		t.Errorf("%v", got)
 	}
-	d.await("code_copy", 2) // the button and the selection
+	d.await("code_copy", 2) // the button, with the copy event that it makes, and the selection
 	var ratings []any
 	for _, e := range d.await("page_post_feedback", 2) {
 		ratings = append(ratings, e["feedback"].(map[string]any)["rating"])
@@ -119,8 +122,9 @@ func TestTrackerSearch(t *testing.T) {
 		<script>
 			// An index of one word. The result is there a moment after the word.
 			const input = document.getElementById('q'), list = document.getElementById('list')
-			input.addEventListener('input', () => setTimeout(() => {
-				list.innerHTML = 'webhooks'.startsWith(input.value)
+			input.addEventListener('input', (e, typed = input.value) => setTimeout(() => {
+				list.dataset.of = typed
+				list.innerHTML = 'webhooks'.startsWith(typed)
 					? '<li role="option" aria-selected="true"><a id="hit" href="/a#hook">A</a></li>' +
 						'<li role="option"><a href="/b">B</a></li>' : ''
 			}, 50))
@@ -154,7 +158,11 @@ func TestTrackerSearch(t *testing.T) {
 		}
 	}
 	check(0)
-	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "hoo"), chromedp.Click(chromedp.CSS("#hit")))
+	b.do(
+		chromedp.SendKeys(chromedp.CSS("#q"), "hoo"),
+		chromedp.WaitReady(chromedp.CSS("[data-of=webhoo]")), // Each letter makes new rows.
+		chromedp.Click(chromedp.CSS("#hit")),
+	)
 	check(1)
 	// The box is closed, so the outcome of this query is not known.
 	b.run(`q.value = 'left'; q.dispatchEvent(new Event('input', {bubbles: true}))`)
