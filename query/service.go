@@ -47,8 +47,18 @@ type answer struct {
 
 func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
-		MaxAge: c.Keep, MaxBytes: c.KeepBytes, Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
+		MaxAge: c.Keep, SlowAge: c.slowAge(), MaxBytes: c.KeepBytes,
+		Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
 	})
+}
+
+// slowAge is the longest time for which an answer that took long stays cached. An erased visitor is counted on other
+// nodes for no longer.
+func (c Config) slowAge() time.Duration {
+	if c.Keep <= 0 {
+		return 0
+	}
+	return max(c.Keep, time.Minute)
 }
 
 // Live answers serve other callers for liveAge. liveBytes limits their memory.

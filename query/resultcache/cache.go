@@ -25,6 +25,10 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 type Config[V any] struct {
 	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
+	// SlowAge is the longest time for which a result stays cached that took long to compute: as long as it took, and
+	// at least MaxAge. The time counts from the end of the run. Callers share a run that began no longer ago. 0 means
+	// that MaxAge is for all results.
+	SlowAge time.Duration
 	// MinAge is how long a result stays cached that was quick to compute.
 	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
@@ -151,9 +155,17 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 		r.err = err
 		return Result[V]{Source: Run}, err
 	}
-	took := c.Now().Sub(r.asked)
-	r.entry = &entry[V]{value: value, asked: r.asked, until: r.asked.Add(min(c.MaxAge, max(c.MinAge, ageFactor*took)))}
+	r.entry = &entry[V]{value: value, asked: r.asked, until: c.until(r.asked, c.Now())}
 	return Result[V]{Value: value, Source: Run}, nil
+}
+
+// until returns when a result expires that was requested and done at these times.
+func (c *Cache[V]) until(asked, done time.Time) time.Time {
+	took := done.Sub(asked)
+	if c.SlowAge > 0 && ageFactor*took >= c.MaxAge {
+		return done.Add(min(c.SlowAge, max(c.MaxAge, took)))
+	}
+	return asked.Add(min(c.MaxAge, max(c.MinAge, ageFactor*took)))
 }
 
 // end gives the result to the other callers and caches it. It does not cache a result if a younger run replaced this
@@ -198,7 +210,7 @@ func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *ru
 	if e, ok := c.cached.get(k, now); ok && !fresh {
 		return e, nil
 	}
-	maxAge := c.MaxAge
+	maxAge := max(c.MaxAge, c.SlowAge)
 	if fresh {
 		maxAge = 0
 	}

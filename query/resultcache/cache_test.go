@@ -292,6 +292,58 @@ func TestSlowResultsAreNotCached(t *testing.T) {
 	}
 }
 
+// TestSlowResults: with a SlowAge, a result stays cached as long as it took to compute, from the end of its run. A quick
+// result stays ten times as long as it took, from its request.
+func TestSlowResults(t *testing.T) {
+	t.Parallel()
+	for took, stays := range map[time.Duration]time.Duration{
+		10 * time.Millisecond:  90 * time.Millisecond,
+		499 * time.Millisecond: 9 * 499 * time.Millisecond,
+		500 * time.Millisecond: 5 * time.Second,
+		6 * time.Second:        6 * time.Second,
+		time.Minute:            time.Minute,
+		time.Hour:              time.Minute,
+	} {
+		cache, at := newCache(5*time.Second, 0)
+		cache.SlowAge = time.Minute
+		c := newCallers(t, cache)
+		c.ask(t.Context(), false)
+		end := <-c.started
+		at.after(took)
+		end <- nil
+		c.want(map[Source]int{Run: 1}, 0)
+		at.after(stays - 1)
+		if r, err := c.do(t.Context(), false); err != nil || r.Source != Cached || r.Age != took+stays-1 {
+			t.Errorf("took %s: %+v, %v after %s", took, r, err, stays-1)
+		}
+		at.after(1)
+		if cache.Has(theKey) {
+			t.Errorf("took %s: cached after %s", took, stays)
+		}
+	}
+}
+
+// TestSlowRunsAreShared: with a SlowAge, callers share a run that began before the time of MaxAge.
+func TestSlowRunsAreShared(t *testing.T) {
+	t.Parallel()
+	cache, at := newCache(5*time.Second, 0)
+	cache.SlowAge = time.Minute
+	c := newCallers(t, cache)
+	c.ask(t.Context(), false)
+	end := <-c.started
+	for n := range 10 {
+		at.after(5 * time.Second)
+		c.ask(t.Context(), false)
+		c.sharing(n + 2)
+	}
+	at.after(11 * time.Second) // The run is older than SlowAge.
+	c.ask(t.Context(), false)
+	younger := <-c.started
+	end <- nil
+	younger <- nil
+	c.want(map[Source]int{Run: 2, Shared: 10}, 0)
+}
+
 // TestRerunsKeepTheirAge: a caller that reruns a query keeps the time at which it asked. Later callers do not share a
 // result of that age.
 func TestRerunsKeepTheirAge(t *testing.T) {
