@@ -24,9 +24,9 @@ type Config struct {
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is how long an answer stays cached for other callers of the same query. A quick answer stays ten times as long
-	// as it took, and an answer that took longer than Keep as long as it took, up to a minute. 0 turns sharing off, so
-	// every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is how long an answer stays cached for other callers of the same query. A quick answer stays ten times as
+	// long as it took. An answer that took longer than Keep stays as long as it took, up to a minute. 0 turns sharing
+	// off, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 

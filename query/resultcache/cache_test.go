@@ -292,8 +292,8 @@ func TestSlowResultsAreNotCached(t *testing.T) {
 	}
 }
 
-// TestSlowResults: with a SlowAge, a result stays cached as long as it took to compute, from the end of its run. A quick
-// result stays ten times as long as it took, from its request.
+// TestSlowResults: with a SlowAge, a result stays cached as long as it took to compute, from the end of its run. A
+// quick result stays ten times as long as it took, from its request.
 func TestSlowResults(t *testing.T) {
 	t.Parallel()
 	for took, stays := range map[time.Duration]time.Duration{
