@@ -91,11 +91,14 @@ func (a asked) good(total, name, column, good string) {
 			part = count.(float64)
 		}
 	}
-	want := fmt.Sprintf("%.0f%%", 100*part/all)
+	want := percent(part, all)
 	if got := a.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != want {
 		a.t.Errorf("%s: the page has %v, the API %s", total, got, want)
 	}
 }
+
+// percent shows a part of a count as browsers do, which round a half up. The verb %.0f rounds it to an even number.
+func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
 
 // panels compares the values of lists with the API's, by the metrics of the panels.
 func (a asked) panels(of map[string]string) {
@@ -248,7 +251,7 @@ func TestDashboardPages(t *testing.T) {
 				want = append(want, grouped(value))
 			case map[string]any:
 				all := value["good"].(float64) + value["ok"].(float64) + value["bad"].(float64)
-				want = append(want, fmt.Sprintf("%.0f%%", 100*value["good"].(float64)/all))
+				want = append(want, percent(value["good"].(float64), all))
 			default:
 				words := "–"
 				if item[metric] != nil {

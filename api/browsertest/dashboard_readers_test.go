@@ -37,7 +37,7 @@ func TestDashboardFeedback(t *testing.T) {
 		for _, value := range a.column(panel, "pageFeedbackRating") {
 			ratings := value.(map[string]any)
 			good, ok, bad := ratings["good"].(float64), ratings["ok"].(float64), ratings["bad"].(float64)
-			want = append(want, fmt.Sprintf("%.0f%%", 100*good/(good+ok+bad)))
+			want = append(want, percent(good, good+ok+bad))
 		}
 		if got := d.texts("[data-panel=" + panel + "] .rated > span:nth-child(2)"); !slices.Equal(got, want) {
 			t.Errorf("%s: the page has %v, the API %v", panel, got, want)
