@@ -34,7 +34,7 @@ func (a asked) number(name string) string { return grouped(a.answer(name)["rowsT
 // part returns a query's value as a part of another query's, as the page writes it.
 func (a asked) part(of, whole, column string) string {
 	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
-	return grouped(100*part/all) + "%"
+	return percent(part, all)
 }
 
 // rows compares the names of a list's rows.
