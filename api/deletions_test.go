@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,34 +106,16 @@ func TestCodeDeletesByGuardedTime(t *testing.T) {
 		`os\.Remove(All)?\(|DELETE WHERE|DROP PARTITION|\.trim\(|JobRetentionPeriod|\bTTL \w+ \+`,
 	)
 	aged := regexp.MustCompile(`ModTime\(\)|time\.Now\(\)|time\.Since\(|MaxTime|now\.Sub|time\.Time\b`)
-	found := map[string]int{}
-	for _, folder := range goFolders(t) {
-		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+	found := countInSources(t, func(text []byte) int {
+		if !aged.Match(text) {
+			return 0
 		}
-		for _, path := range files {
-			name := filepath.ToSlash(filepath.Join(folder, filepath.Base(path)))
-			if strings.HasSuffix(name, "_test.go") || ofTools.MatchString(name) || strings.Contains(name, "test/") {
-				continue
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := len(deletes.FindAll(data, -1)); n > 0 && aged.Match(data) {
-				found[name] = n
-			}
-		}
+		return len(deletes.FindAll(text, -1))
+	})
+	maps.DeleteFunc(found, func(name string, _ int) bool { return strings.Contains(name, "test/") })
+	reasons := map[string]int{}
+	for name, f := range filesByAge {
+		reasons[name] = f.deletes
 	}
-	for name, n := range found {
-		if n != filesByAge[name].deletes {
-			t.Errorf("%s deletes %d times and knows a time, and has reasons for %d", name, n, filesByAge[name].deletes)
-		}
-	}
-	for name := range filesByAge {
-		if found[name] == 0 {
-			t.Errorf("%s needs no reason any more", name)
-		}
-	}
+	wantReasons(t, "knows a time and deletes", found, reasons)
 }
