@@ -184,9 +184,10 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 	// With some more memory, the sessions go to disk. An attempt that died is not made again.
 	for body, statements := range map[string][2]int{
-		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`: {1, 1},
-		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`:                                                                   {2, 2},
-		`{"range":"last30Days","groupBy":[{"column":"entryPage"},{"column":"visitorDevice"}]}`:                                        {2, 1},
+		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],
+			"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`: {1, 1},
+		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`:                            {2, 2},
+		`{"range":"last30Days","groupBy":[{"column":"entryPage"},{"column":"visitorDevice"}]}`: {2, 1},
 	} {
 		large := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = 1<<30, 2 })
 		want, err := large.Explain(t.Context(), Aggregate, testSite, []byte(body), testNow)

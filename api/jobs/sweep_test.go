@@ -110,20 +110,29 @@ func TestSweepInDoubt(t *testing.T) {
 		table, condition, insert string
 		values                   []any
 	}{
-		{"email_invites", "expires_at < now()", `insert into email_invites (organization_id, user_id, email, created_by, expires_at)
+		{"email_invites", "expires_at < now()", `
+			insert into email_invites (organization_id, user_id, email, created_by, expires_at)
 			values ($1, $2, 'a@example.com', $2, now() - interval '1 hour')`, []any{organization, user}},
-		{"mail_counts", "day < current_date - 1", `insert into mail_counts (subject, day, mails) values ('x', current_date - 2, 1)`, nil},
-		{"saml_answers", "true", `with p as (insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url)
+		{"mail_counts", "day < current_date - 1", `
+			insert into mail_counts (subject, day, mails) values ('x', current_date - 2, 1)`, nil},
+		{"saml_answers", "true", `
+			with p as (insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url)
 			values ('p', $1, '', 'e', 'c', 'https://sso.example.com') returning id)
 			insert into saml_answers (provider_id, request_id, expires_at)
 			select id, 'r', now() - interval '1 hour' from p`, []any{organization}},
-		{"door_salts", "true", `insert into door_salts (day, salt) values (current_date - 5, decode(repeat('00', 32), 'hex'))`, nil},
-		{"event_keys", "true", `insert into event_keys (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
+		{"door_salts", "true", `
+			insert into door_salts (day, salt) values (current_date - 5, decode(repeat('00', 32), 'hex'))`, nil},
+		{"event_keys", "true", `
+			insert into event_keys (
+				site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
 			values ($1, 'k', 'b', 'm', 0, 0, now(), now() - interval '25 hours')`, []any{site}},
 		{"pdfs", "true", `insert into pdfs (space_id, key, revision, page, alone, used_at)
 			values ($1, 'k', 'r', '', false, now() - interval '25 hours')`, []any{space}},
-		{"pdf_contents", "true", `insert into pdf_contents (content, begun_at) values ('c', now() - interval '3 hours')`, nil},
-		{"front_end_changes", "tag = 'old'", `insert into front_end_changes (organization_id, tag, at) values ($1, 'old', now() - interval '8 days')`, []any{organization}},
+		{"pdf_contents", "true", `
+			insert into pdf_contents (content, begun_at) values ('c', now() - interval '3 hours')`, nil},
+		{"front_end_changes", "tag = 'old'", `
+			insert into front_end_changes (organization_id, tag, at)
+			values ($1, 'old', now() - interval '8 days')`, []any{organization}},
 		{"river_job", "kind = 'done'", `insert into river_job (state, finalized_at, max_attempts, args, kind)
 			values ('completed', now() - interval '25 hours', 1, '{}', 'done')`, nil},
 		{"river_job", "kind = 'failed'", `insert into river_job (state, finalized_at, max_attempts, args, kind)
