@@ -22,6 +22,12 @@
 // read, and forgets it. The cookie ends after 12 hours and with its token. Package access accepts it with the header
 // Octavo-Browser only.
 //
+// # Share links
+//
+// The page opens a share link of insights by the fragment of its address, #share= and the secret. The link's token is
+// in memory only (share.ts), so the page opens the link again when it is loaded again, or when the token ends. It shows
+// the views that consist of figures, and sends no request that the link does not allow.
+//
 // # Promises of the page
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device

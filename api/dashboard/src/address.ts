@@ -1,5 +1,6 @@
 // The state of the page is its address: what is shown can be bookmarked, sent, and left with the back button.
 import { signal } from '@preact/signals'
+import { secret } from './share'
 
 export const presets = ['last24Hours', 'last7Days', 'last30Days', 'today', 'thisWeek', 'thisMonth'] as const
 export type Preset = (typeof presets)[number]
@@ -16,6 +17,8 @@ export const views = [
   ...(['feedback', 'links', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
+/** unshared are the views of more than figures, which a share link does not show. */
+export const unshared: ViewName[] = ['pages', 'broken', 'health', 'settings']
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
 
@@ -121,16 +124,16 @@ export function write(s: State): string {
     q.append('f', (f.not ? 'not,' : 'is,') + f.column + (f.value === null ? '' : ',' + f.value))
   }
   const text = q.toString()
-  return text ? '?' + text : location.pathname
+  return (text ? '?' + text : location.pathname) + (secret ? '#share=' + secret : '')
 }
 
 export const state = signal(read(location.search))
 addEventListener('popstate', () => (state.value = read(location.search)))
 
-/** go shows another state. */
-export function go(change: Partial<State>) {
+/** go shows another state. It replaces the address of a state that nobody has seen. */
+export function go(change: Partial<State>, unseen = false) {
   const next = { ...state.value, ...change }
-  history.pushState(null, '', write(next))
+  history[unseen ? 'replaceState' : 'pushState'](null, '', write(next))
   state.value = next
 }
 

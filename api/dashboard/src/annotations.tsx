@@ -4,6 +4,7 @@ import type { State } from './address'
 import { call, insights } from './api'
 import { moment, type Interval } from './format'
 import type { Point } from './rows'
+import { pass } from './share'
 import { texts } from './texts'
 
 type Annotation = { id: string; kind: keyof typeof texts.annotationKinds; at: string; text: string }
@@ -21,7 +22,7 @@ export function useAnnotations(s: State, points: Point[], interval: Interval): N
   const last = points.at(-1)?.at
   const page = s.page.startsWith('/') ? '' : s.page.split('/')[1]
   useEffect(() => {
-    if (!from || !last) return set([])
+    if (!from || !last || pass.peek()) return set([])
     const abort = new AbortController()
     const q = new URLSearchParams({ from, limit: String(most) })
     if (typeof s.range !== 'string') q.set('to', endOf(last, interval))

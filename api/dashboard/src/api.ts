@@ -1,4 +1,5 @@
 // Calls of the public API. The session's cookie goes along by itself, and scripts cannot read it.
+import { pass } from './share'
 
 /** base is the server's address. The bundle is at o/app.….js below it. */
 const base = new URL('..', import.meta.url)
@@ -20,7 +21,8 @@ type Call = { method?: string; body?: unknown; token?: string; signal?: AbortSig
 export async function call<T>(path: string, c: Call = {}): Promise<T> {
   const headers: Record<string, string> = { 'Octavo-Browser': '1' }
   if (c.body !== undefined) headers['Content-Type'] = 'application/json'
-  if (c.token) headers['Authorization'] = 'Bearer ' + c.token
+  const token = c.token ?? pass.peek()?.token
+  if (token) headers['Authorization'] = 'Bearer ' + token
   const init: RequestInit = { method: c.method ?? 'GET', headers, cache: 'no-store' }
   if (c.body !== undefined) init.body = JSON.stringify(c.body)
   if (c.signal) init.signal = c.signal

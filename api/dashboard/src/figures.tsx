@@ -10,6 +10,7 @@ import { Loader } from './load'
 import { Nothing } from './nothing'
 import { PanelCard } from './panel'
 import { Trouble } from './parts'
+import { pass } from './share'
 import { texts } from './texts'
 import { Chips, Toolbar } from './toolbar'
 import { Totals } from './totals'
@@ -74,7 +75,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
       {head?.(results)}
       <Trouble load={load} again={() => loader.again()} />
       {results && view.empty(results) ? (
-        <Nothing says={view.nothing} hint={view.hint} setUp={s.view === 'overview'} />
+        <Nothing says={view.nothing} hint={view.hint} setUp={s.view === 'overview' && !pass.value} />
       ) : (
         <>
           <Partial results={results} />

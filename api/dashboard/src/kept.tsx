@@ -1,11 +1,12 @@
 // A list of what administrators keep: rows to delete, and a form that makes another.
 import { useState } from 'preact/hooks'
-import { state } from './address'
+import { presets, state } from './address'
 import { call, insights } from './api'
 import { Command, Dialog } from './parts'
 import { RowsTable, type Cell } from './rows_table'
 import { reasonOf, type List } from './settings'
 import { body, type Field, type Item, type Kept } from './settings_tables'
+import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 
 const t = toolTexts.settings
@@ -25,7 +26,8 @@ export function KeptCard({ kept, list, again }: { kept: Kept; list: List | undef
         method: 'POST',
         body: body(kept.fields, new FormData(form)),
       })
-      show(kept.secret ? String(answer[kept.secret]) : '')
+      const secret = kept.secret ? String(answer[kept.secret]) : ''
+      show(secret && kept.shown ? kept.shown(secret) : secret)
       say('')
       form.reset()
       again()
@@ -113,6 +115,15 @@ function FieldOf({ field: { name, label, kind, required } }: { field: Field }) {
         <input name={name} autocomplete="off" minLength={8} />
       ) : kind === 'date' ? (
         <input type="date" name={name} />
+      ) : kind === 'range' ? (
+        <select name={name}>
+          <option value="">{t.all}</option>
+          {presets.map((id) => (
+            <option key={id} value={id}>
+              {texts.ranges[id]}
+            </option>
+          ))}
+        </select>
       ) : (
         <input name={name} required={Boolean(required)} />
       )}

@@ -33,22 +33,23 @@ async function come(abort: AbortSignal) {
   }
 }
 
-/** Lazy shows a view as soon as its file has come. */
-export function Lazy() {
+/** Lazy shows a view, or opens a share link, as soon as its file has come. */
+export function Lazy({ share = false }: { share?: boolean }) {
   const module = more.value
-  return module ? <module.Views /> : <Waiting />
+  if (!module) return <Waiting range={!share && !still.includes(state.value.view)} />
+  return share ? <module.OpenShare /> : <module.Views />
 }
 
 /** still are the views without a range. */
 const still: string[] = ['health', 'settings']
 
-function Waiting() {
+function Waiting({ range }: { range: boolean }) {
   const loader = useMemo(() => new Loader(() => ({ key: '', load: come })), [])
   useEffect(() => () => loader.end(), [])
   const load = loader.now.value
   return (
     <main id="main" aria-busy={load.busy}>
-      {!still.includes(state.value.view) && <Toolbar whose={!['agents', 'broken'].includes(state.value.view)} />}
+      {range && <Toolbar whose={!['agents', 'broken'].includes(state.value.view)} />}
       <Trouble load={load} again={() => loader.again()} />
       {load.busy && (
         <section class="card panel">

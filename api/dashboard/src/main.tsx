@@ -1,7 +1,7 @@
 // The page begins here.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { elsewhere, go, state, views, type State } from './address'
+import { elsewhere, go, state, unshared, views, type State, type ViewName } from './address'
 import { call, type Site } from './api'
 import { Help, helpShown } from './help'
 import { useKeys } from './keys'
@@ -10,6 +10,7 @@ import { Figures } from './figures'
 import { Link } from './link'
 import { Lazy } from './lazy'
 import { arrive, signOut } from './session'
+import { pass, rangesOf, secret } from './share'
 import { Mark, SignIn } from './sign_in'
 import { Sites } from './sites'
 import { texts } from './texts'
@@ -21,7 +22,7 @@ function useTitle(org: string, site: string): string {
   const [title, set] = useState('')
   useEffect(() => {
     set('')
-    if (!site) return
+    if (!site || pass.peek()) return
     const abort = new AbortController()
     call<Site>(`v1/orgs/${encodeURIComponent(org)}/sites/${encodeURIComponent(site)}`, { signal: abort.signal }).then(
       (found) => set(found.title),
@@ -29,7 +30,7 @@ function useTitle(org: string, site: string): string {
     )
     return () => abort.abort()
   }, [org, site])
-  return title
+  return pass.value?.title ?? title
 }
 
 function Header() {
@@ -44,10 +45,17 @@ function Header() {
         {texts.skip}
       </a>
       <nav aria-label={texts.name}>
-        <Link to={toSites}>
-          <Mark />
-          <span>{site ? texts.sites : texts.name}</span>
-        </Link>
+        {pass.value ? (
+          <>
+            <Mark />
+            <span class="quiet">{texts.shared(rangesOf(pass.value.ranges))}</span>
+          </>
+        ) : (
+          <Link to={toSites}>
+            <Mark />
+            <span>{site ? texts.sites : texts.name}</span>
+          </Link>
+        )}
         {site && (
           <>
             <span aria-hidden="true" class="quiet">
@@ -60,9 +68,11 @@ function Header() {
       <button type="button" class="plain" onClick={() => (helpShown.value = true)}>
         {texts.help} <kbd>?</kbd>
       </button>
-      <button type="button" class="plain" onClick={() => void signOut()}>
-        {texts.signOut}
-      </button>
+      {!pass.value && (
+        <button type="button" class="plain" onClick={() => void signOut()}>
+          {texts.signOut}
+        </button>
+      )}
     </header>
   )
 }
@@ -72,10 +82,13 @@ const toSites = { ...elsewhere, org: '', site: '', view: 'overview' } satisfies 
 /** Views has the views of a site. */
 function Views() {
   const { view, page } = state.value
-  useKeys(Object.fromEntries(views.map((id, i) => ['1234567890,'[i], () => go({ ...elsewhere, view: id })])))
+  const shown = (id: ViewName) => !pass.value || !unshared.includes(id)
+  useKeys(
+    Object.fromEntries(views.map((id, i) => ['1234567890,'[i], () => shown(id) && go({ ...elsewhere, view: id })])),
+  )
   return (
     <nav class="site-nav" aria-label={texts.viewsOf}>
-      {views.map((id) => (
+      {views.filter(shown).map((id) => (
         <Link key={id} to={{ ...elsewhere, view: id }} current={id === view ? (page ? 'true' : 'page') : undefined}>
           {texts.viewNames[id]}
         </Link>
@@ -86,15 +99,16 @@ function Views() {
 
 function View() {
   const { site, view } = state.value
-  return view === 'overview' ? <Figures key={site} view={overview} /> : <Lazy />
+  const overall = view === 'overview' || (pass.value && unshared.includes(view))
+  return overall ? <Figures key={site} view={overview} /> : <Lazy />
 }
 
 function App({ problem }: { problem: string | undefined }) {
   useKeys({
     '?': () => (helpShown.value = true),
-    's': () => session.value === 'in' && go(toSites),
+    's': () => session.value === 'in' && !pass.value && go(toSites),
   })
-  if (session.value !== 'in') return <SignIn problem={problem} />
+  if (session.value !== 'in') return secret ? <Lazy share /> : <SignIn problem={problem} />
   return (
     <>
       <Header />
@@ -114,7 +128,7 @@ function App({ problem }: { problem: string | undefined }) {
 async function begin() {
   const problem = await arrive()
   state.value = { ...state.peek() }
-  if (problem) session.value = 'out'
+  if (problem || secret) session.value = 'out'
   render(<App problem={problem} />, document.body)
 }
 

@@ -1,6 +1,7 @@
 // The views of a site that are not the overview. The bundle has them in a file of their own.
 import { state } from './address'
 import { Explore } from './explore'
+export { OpenShare } from './open_share'
 import { Figures } from './figures'
 import { Health } from './health'
 import { agents, audience, broken, feedback, links, search } from './more_views'

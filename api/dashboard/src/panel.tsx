@@ -7,6 +7,7 @@ import { empty, type Panel } from './panels'
 import { Link } from './link'
 import { copyText, Delta } from './parts'
 import { list } from './rows'
+import { pass } from './share'
 import { curl, csv, download } from './table'
 import { texts } from './texts'
 
@@ -100,6 +101,7 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
               )}
               <span class="value">{panel.show(row.value)}</span>
               {panel.opens &&
+                !pass.value &&
                 (row.key ? (
                   <Link
                     to={{ ...elsewhere, view: 'pages', page: trimmed(row.key) }}

@@ -1,5 +1,7 @@
 // The table of what a site's administrators keep: a row is a kind of thing, with its operation of the public API.
+import { address } from './api'
 import { clock, count, date } from './format'
+import { rangesOf, type Pass } from './share'
 import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 
@@ -11,7 +13,7 @@ export type Item = { id: string } & Record<string, unknown>
 export type Field = {
   name: string
   label: string
-  kind: 'text' | 'password' | 'hosts' | 'days' | 'date'
+  kind: 'text' | 'password' | 'hosts' | 'days' | 'date' | 'range'
   required?: true
   /** value is what a new form has. */
   value?: string
@@ -33,6 +35,8 @@ export type Kept = {
   /** made says what to do with what was made, whose secret is shown once. */
   secret?: string
   made?: string
+  /** shown is how a secret is shown. */
+  shown?: (secret: string) => string
   /** deleting says what happens when a row is deleted. */
   deleting: string
 }
@@ -73,19 +77,20 @@ export const keeps: Kept[] = [
       { label: t.password, show: (i) => (i.password ? t.yes : t.no) },
       {
         label: t.rangesOf,
-        show: (i) =>
-          ((i.ranges ?? []) as (string | { from: string; to: string })[])
-            .map((r) =>
-              typeof r === 'string' ? (texts.ranges[r as keyof typeof texts.ranges] ?? r) : `${r.from} – ${r.to}`,
-            )
-            .join(', ') || t.all,
+        show: (i) => rangesOf((i.ranges ?? []) as Pass['ranges']) || t.all,
       },
       ends,
       created,
     ],
-    fields: [name, { name: 'password', label: t.password, kind: 'password' }, days],
+    fields: [
+      name,
+      { name: 'ranges', label: t.rangesOf, kind: 'range' },
+      { name: 'password', label: t.password, kind: 'password' },
+      days,
+    ],
     secret: 'secret',
     made: t.shares.made,
+    shown: (secret) => address('#share=' + secret),
     deleting: t.shares.deleting,
   },
   {
@@ -129,6 +134,7 @@ export function body(fields: Field[], values: FormData): Record<string, unknown>
       const value = String(values.get(name) ?? '').trim()
       if (value === '') return []
       if (kind === 'hosts') return [[name, hostsOf(value)]]
+      if (kind === 'range') return [[name, [value]]]
       return [[name, kind === 'days' ? Math.round(Number(value) * day) : value]]
     }),
   )

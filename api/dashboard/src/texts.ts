@@ -20,6 +20,7 @@ export const texts = {
     settings: 'Settings',
   } satisfies Record<ViewName, string>,
   viewsOf: 'Views of the site',
+  shared: (ranges: string) => 'Shared view' + (ranges && ': ' + ranges),
   signOut: 'Sign out',
   help: 'Keys',
   refresh: 'Refresh',

@@ -16,6 +16,14 @@ export const toolTexts = {
     inFlight: 'Events that are neither answered nor stored. Nodes that store what others accept have less than nothing',
     deadLettered: 'Events that could not be stored, and wait for an operator',
   },
+  share: {
+    opening: 'Opening the link…',
+    password: 'Password of the link',
+    open: 'Open',
+    wrong: 'The password is wrong.',
+    ended: 'This link has ended, or never was. Whoever sent it can make another.',
+    tooMany: 'Too many wrong passwords. Try again in a few minutes.',
+  },
   since: (when: string, roles: string) => `Counts of the node that answers (${roles}), since its start: ${when}`,
   noBalance: 'What became of events is shown to administrators of the site’s insights.',
   refusedTitle: 'Why events were refused',
@@ -166,7 +174,7 @@ export const toolTexts = {
       title: 'Share links',
       about: 'A link shows these insights to everybody who has its secret, and the password if there is one.',
       none: 'Nothing is shared.',
-      made: 'The secret is shown only once. POST /insights/open exchanges it for a token that reads these insights:',
+      made: 'The link is shown only once. Whoever opens it sees these insights:',
       deleting: 'The link shows nothing any more, at once.',
     },
     tokens: {

@@ -1,0 +1,120 @@
+package browsertest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// share makes a share link by the API, and returns its id and its address in the dashboard.
+func (d *dashboard) share(link map[string]any) (id, address string) {
+	d.t.Helper()
+	made := d.h.Want(http.StatusCreated, http.MethodPost, d.insights()+"/share-links", d.token(), link)
+	return made["id"].(string), d.h.Base + "/#share=" + made["secret"].(string)
+}
+
+// TestDashboardShare opens a share link with a password. Its reader has no session, sees the figures in the link's
+// range, and reaches nothing that the link does not show. The link ends at once when it is deleted.
+func TestDashboardShare(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	id, address := d.share(map[string]any{
+		"name": "For the board", "password": "correct horse", "ranges": []string{"last30Days"},
+	})
+	const field = `document.querySelector('#password')`
+	says := func(text string) {
+		t.Helper()
+		d.until(`document.querySelector('form[aria-busy=false] #wrong').textContent.startsWith('` + text + `')`)
+	}
+	d.open(address, "#password")
+	d.accessible("dashboard-share", 1280, 390)
+	d.run(field + `.focus()`)
+	d.press("wrong horse" + kb.Enter)
+	says("The password is wrong.")
+	d.run(field + `.select()`)
+	d.press("correct horse" + kb.Enter)
+	d.shown()
+	d.until(`document.querySelector('[data-total=people]')`)
+	if at := d.location(); !strings.Contains(at, "range=last30Days") || !strings.Contains(at, "#share=") {
+		t.Errorf("the reader is at %s", at)
+	}
+	title := d.h.Ours.Site.Title
+	if got := d.texts(".top nav")[0]; got != "Shared view: 30 d/"+title {
+		t.Errorf("the header is %q", got)
+	}
+	views := []string{"Overview", "Search & ask", "Agents", "Audience", "Feedback", "Links", "Explore"}
+	if got := d.texts(".site-nav a"); !slices.Equal(got, views) {
+		t.Errorf("the link shows the views %q", got)
+	}
+	a := d.asks()
+	a.totals(map[string][2]string{"people": {"people", "peopleCount"}})
+	d.accessible("dashboard-shared", 1280, 390)
+	for _, step := range []struct{ key, shows string }{
+		{"4", "main[data-view=agents]"}, {"2", "main[data-view=agents]"}, {",", "main[data-view=agents]"},
+		{"s", "main[data-view=agents]"}, {"9", "main[data-view=explore]"}, {"7", "main[data-view=feedback]"},
+	} {
+		d.press(step.key)
+		d.until(`document.querySelector('` + step.shows + `')`)
+		d.shown()
+	}
+	if n := eval[int](d, `document.querySelectorAll('.open, .top a:not(.skip)').length`); n > 0 {
+		t.Errorf("%d links lead to what the link does not show", n)
+	}
+	// An address of a view that the link does not show has the overview.
+	_, secret, _ := strings.Cut(address, "#")
+	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "settings") + "#" + secret))
+	d.until(field)
+	d.run(field + `.focus()`)
+	d.press("correct horse" + kb.Enter)
+	d.until(`document.querySelector('main [data-total=people]')`)
+	d.shown()
+	asked := eval[[]string](d, `[...new Set(performance.getEntriesByType('resource').map(e => new URL(e.name).pathname)
+		.filter(path => !path.startsWith('/o/')))].sort()`)
+	if want := []string{"/insights/open", d.insights() + "/access", d.insights() + "/batch"}; !slices.Equal(asked, want) {
+		t.Errorf("the page asks %v, want %v", asked, want)
+	}
+	if kept := eval[string](d, `document.cookie + JSON.stringify({...localStorage, ...sessionStorage})`); kept != "{}" {
+		t.Errorf("scripts can read %s", kept)
+	}
+	if held := d.cookies(); len(held) > 0 {
+		t.Errorf("the browser keeps %v", held)
+	}
+
+	d.h.Want(http.StatusNoContent, http.MethodDelete, d.insights()+"/share-links/"+id, d.token(), nil)
+	d.press("r")
+	says("This link has ended")
+	d.accessible("dashboard-share-ended", 390)
+	d.quiet()
+}
+
+// TestDashboardShareChanges opens a link without a password at once.
+// A session of a link that takes a password since then asks for it, and goes on where the reader was.
+func TestDashboardShareChanges(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	id, address := d.share(map[string]any{"name": "For everybody"})
+	d.open(address, "main [data-total=people]")
+	d.shown()
+	d.press("5")
+	d.until(`document.querySelector('main[data-view=audience]')`)
+	d.shown()
+	d.do(chromedp.Reload())
+	d.until(`document.querySelector('main[data-view=audience] [data-total=people]')`)
+	d.shown()
+	d.h.Want(http.StatusOK, http.MethodPatch, d.insights()+"/share-links/"+id, d.token(), map[string]any{
+		"password": "another horse",
+	})
+	d.press("r")
+	d.until(`document.querySelector('#password')`)
+	d.press("another horse" + kb.Enter)
+	d.until(`document.querySelector('main[data-view=audience] [data-total=people]')`)
+
+	d.open(d.h.Base+"/#share=no-such-secret-at-all", "#wrong:not(:empty)")
+	d.do(chromedp.Reload())
+	d.until(`document.querySelector('#wrong').textContent.startsWith('This link has ended')`)
+	d.quiet()
+}

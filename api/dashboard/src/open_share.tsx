@@ -1,0 +1,120 @@
+// Opening a share link of insights, with its password if it has one.
+import { batch } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { go, presets, type State } from './address'
+import { call, insights, Refusal } from './api'
+import { session } from './load'
+import { pass, secret, type Pass } from './share'
+import { Mark } from './sign_in'
+import { texts } from './texts'
+import { toolTexts } from './tool_texts'
+
+const t = toolTexts.share
+
+type Opened = { token: string; organization: string; site: string }
+type Access = { site: { title: string }; part?: { ranges: Pass['ranges']; timezone: string } }
+
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text)
+
+/** within returns the first range of the link that the page can show, where the address names none. */
+function within(ranges: Pass['ranges']): Partial<State> {
+  const q = new URLSearchParams(window.location.search)
+  if (q.has('range') || q.has('from')) return {}
+  for (const range of ranges) {
+    const preset = presets.find((name) => name === range)
+    if (preset) return { range: preset }
+    if (typeof range !== 'string' && isDay(range.from) && isDay(range.to)) return { range }
+  }
+  return {}
+}
+
+/** openLink gives the reader what the link shows. It returns nothing, or why it cannot. */
+async function openLink(password: string): Promise<Refusal | undefined> {
+  pass.value = undefined
+  try {
+    const {
+      token,
+      organization: org,
+      site,
+    } = await call<Opened>('insights/open', {
+      method: 'POST',
+      body: { secret, ...(password && { password }) },
+    })
+    const { site: about, part } = await call<Access>(insights(org, site) + '/access', { token })
+    const ranges = part?.ranges ?? []
+    batch(() => {
+      pass.value = { token, title: about.title, ranges }
+      session.value = 'in'
+      go({ org, site, ...within(ranges) }, true)
+    })
+  } catch (fault) {
+    return fault instanceof Refusal ? fault : new Refusal(-1, String(fault))
+  }
+  return undefined
+}
+
+/** says is the sentence about a link that did not open. */
+function says({ status, message }: Refusal): string {
+  if (status === 401) return message.includes('password is wrong') ? t.wrong : t.ended
+  return status === 0 ? texts.offline : status === 429 ? t.tooMany : texts.failed(status)
+}
+
+const focus = (field: HTMLInputElement | null) => field?.focus()
+
+/** OpenShare opens the link at once. It asks for a password only if the link takes one. */
+export function OpenShare() {
+  const [refusal, refuse] = useState<Refusal | undefined>(undefined)
+  const [locked, lock] = useState(false)
+  const [busy, wait] = useState(true)
+  const open = async (password: string) => {
+    wait(true)
+    const fault = await openLink(password)
+    if (!fault) return // The view takes the place of this page.
+    const locked = fault.status === 401 && fault.message.includes('takes a password')
+    lock((before) => before || locked)
+    refuse(locked ? undefined : fault)
+    wait(false)
+  }
+  useEffect(() => void open(''), [])
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const field = (event.currentTarget as HTMLFormElement).elements.namedItem('password')
+    void open(field ? (field as HTMLInputElement).value : '')
+  }
+  const again = refusal !== undefined && refusal.status !== 401
+  return (
+    <main class="sign-in" id="main">
+      <form onSubmit={submit} aria-busy={busy}>
+        <h1>
+          <Mark /> {texts.name}
+        </h1>
+        <p class="quiet" role="status">
+          {busy ? t.opening : ''}
+        </p>
+        {locked && (
+          <>
+            <label for="password">{t.password}</label>
+            <input
+              id="password"
+              name="password"
+              type="password"
+              required
+              ref={focus}
+              autocomplete="off"
+              aria-describedby="wrong"
+              aria-invalid={refusal !== undefined}
+            />
+          </>
+        )}
+        <p id="wrong" role="alert" class="wrong">
+          {refusal && says(refusal)}
+        </p>
+        {(locked || again) && (
+          <button type="submit" class="main" disabled={busy}>
+            {locked ? t.open : texts.retry}
+          </button>
+        )}
+      </form>
+    </main>
+  )
+}
