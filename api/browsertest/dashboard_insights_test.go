@@ -45,6 +45,8 @@ type madeUpQuery struct {
 	Limit   int
 	// NeverRead is of lists of pages: no page of it has events.
 	NeverRead bool
+	// Steps are of funnels.
+	Steps []json.RawMessage
 }
 
 func (m *madeUp) Batch(
@@ -74,8 +76,13 @@ func (m *madeUp) Batch(
 			return nil, nil, err
 		}
 		answer := m.answer(from.SiteID, string(text), q)
-		if q.Report == query.Pages {
+		switch q.Report {
+		case query.Pages:
 			answer = m.pages(from.SiteID, string(text), q)
+		case query.Funnel:
+			answer = m.funnel(from.SiteID, string(text), q)
+		case query.Retention:
+			answer = m.retention(from.SiteID, string(text))
 		}
 		answers[name] = map[string]any{
 			"status": 200, "answer": answer,
@@ -116,6 +123,41 @@ func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 		items = items[:q.Limit]
 	}
 	return map[string]any{"object": "insights-pages", "items": items, "count": count}
+}
+
+// funnel returns the steps of a funnel. Half of the visitors reach each further step.
+func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
+	first := m.value("steps", site+text).(int)
+	steps := []any{}
+	for at := range q.Steps {
+		n := first >> at
+		step := map[string]any{"count": n, "conversion": nil, "conversionFromPrevious": nil}
+		if first > 0 {
+			step["conversion"], step["conversionFromPrevious"] = float64(n)/float64(first), 0.5
+		}
+		steps = append(steps, step)
+	}
+	return map[string]any{"steps": steps}
+}
+
+// retention returns three cohorts, of which the second is empty.
+func (m *madeUp) retention(site, text string) map[string]any {
+	cohorts := []any{}
+	for at := range 3 {
+		visitors := m.value("cohorts", fmt.Sprint(site, text, at)).(int)
+		if at == 1 {
+			visitors = 0
+		}
+		returned := []int{}
+		for later := range 3 - at {
+			returned = append(returned, visitors/(later+1))
+		}
+		cohorts = append(cohorts, map[string]any{
+			"start":    schema.FormatMoment(time.Date(2026, 11, 22+at, 0, 0, 0, 0, time.UTC)),
+			"visitors": visitors, "returned": returned,
+		})
+	}
+	return map[string]any{"cohorts": cohorts}
 }
 
 // answer returns the columns of a query, for its range and the range before.

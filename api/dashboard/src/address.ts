@@ -14,7 +14,7 @@ export type Metric = (typeof metrics)[number]
 
 export const views = [
   ...(['overview', 'pages', 'search', 'agents', 'audience', 'broken'] as const),
-  ...(['feedback', 'links', 'explore', 'health', 'settings'] as const),
+  ...(['feedback', 'links', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
 /** unshared are the views of more than figures, which a share link does not show. */
@@ -46,6 +46,8 @@ export type State = {
   by: string
   of: string
   step: string
+  /** funnel has the steps of a journey. Without any, the page has steps of its own. */
+  funnel: Filter[]
 }
 
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
@@ -95,6 +97,7 @@ export function read(query: string): State {
     by: word(q.get('by'), 'urlPath'),
     of: word(q.get('of'), 'eventsCount'),
     step: word(q.get('step'), ''),
+    funnel: q.getAll('then').flatMap((text) => readFilter(text) ?? []),
   }
 }
 
@@ -120,9 +123,10 @@ export function write(s: State): string {
   set('by', s.by, 'urlPath')
   set('of', s.of, 'eventsCount')
   set('step', s.step, '')
-  for (const f of s.filters) {
-    q.append('f', (f.not ? 'not,' : 'is,') + f.column + (f.value === null ? '' : ',' + f.value))
-  }
+  const append = (name: string, list: Filter[]) =>
+    list.forEach((f) => q.append(name, (f.not ? 'not,' : 'is,') + f.column + (f.value === null ? '' : ',' + f.value)))
+  append('f', s.filters)
+  append('then', s.funnel)
   const text = q.toString()
   return (text ? '?' + text : location.pathname) + (secret ? '#share=' + secret : '')
 }
@@ -138,7 +142,7 @@ export function go(change: Partial<State>, unseen = false) {
 }
 
 /** elsewhere is the part of a state that is about no page: what another view begins with. */
-export const elsewhere = { page: '', tab: 'read', sort: '', filters: [] } satisfies Partial<State>
+export const elsewhere = { page: '', tab: 'read', sort: '', filters: [], funnel: [] } satisfies Partial<State>
 
 /** next returns the value after another in a list, and the first after the last. */
 export function next<T>(list: readonly T[], value: T): T {

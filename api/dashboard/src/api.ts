@@ -79,6 +79,12 @@ export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' |
   notEditedSince?: string
 }
 
+/** FunnelQuery is the body of …/insights/events/funnel, and RetentionQuery of …/events/retention. */
+type Scope = Pick<Query, 'range' | 'timezone' | 'where'>
+export type FunnelQuery = Scope & { report: 'funnel'; steps: { where: Condition[] }[] }
+export type RetentionQuery = Scope & { report: 'retention'; interval: string; periods: number }
+export type AnyQuery = Query | PagesQuery | FunnelQuery | RetentionQuery
+
 /** PageRow is a row of the list of pages. */
 export type PageRow = {
   kind: 'current' | 'removed' | 'path'
@@ -97,6 +103,8 @@ export type Answer = {
   columns: Columns
   compare?: { columns: Columns }
   rowsTotal?: number
+  steps?: { count: number; conversion: number | null; conversionFromPrevious: number | null }[]
+  cohorts?: { start: string; visitors: number; returned: number[] }[]
   /** items are the rows of a list of pages, and count is how many there are. */
   items?: PageRow[]
   count?: number
@@ -118,7 +126,7 @@ export type Results = Record<string, Result>
 export async function batch(
   org: string,
   site: string,
-  queries: Record<string, Query | PagesQuery>,
+  queries: Record<string, AnyQuery>,
   signal?: AbortSignal,
 ): Promise<Results> {
   const c: Call = { method: 'POST', body: { queries } }

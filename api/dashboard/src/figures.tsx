@@ -52,7 +52,7 @@ export function useRangeKeys(again: () => void, whose = true) {
     w: () => go({ range: 'last7Days' }),
     m: () => go({ range: 'last30Days' }),
     d: () => go({ range: 'today' }),
-    c: () => go({ compare: next(comparisons, state.peek().compare) }),
+    c: () => !pass.value?.ranges.length && go({ compare: next(comparisons, state.peek().compare) }),
     p: () => whose && go({ who: next(whos, state.peek().who) }),
     v: () => go({ metric: next(metrics, state.peek().metric) }),
     x: () => go({ filters: [] }),
@@ -132,12 +132,14 @@ export function Status({
     .map((r) => r.headers['Octavo-Fresh-Until'])
     .filter((f) => f !== undefined)
     .sort()[0]
+  const [from, to] = all.find((r) => r.headers['Octavo-Range'])?.headers['Octavo-Range']?.split('/') ?? []
   return (
     <footer class="status quiet">
       {all.length > 0 && (
         <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>
       )}
       <span>{fresh ? texts.fresh(clock(fresh, s.zone)) : texts.stale}</span>
+      {from && to && <span>{texts.cut(clock(from, s.zone), clock(to, s.zone))}</span>}
       <span>{texts.zone(s.zone)}</span>
       <span role="status">{busy ? texts.loading : ''}</span>
       <button type="button" class="plain" onClick={again} title="R">

@@ -1,7 +1,7 @@
 // A card with a table: its heading, what can be done with its figures, and what it says without rows.
 import type { ComponentChildren } from 'preact'
 import { state } from './address'
-import type { Query, Result } from './api'
+import type { Answer, AnyQuery, Result } from './api'
 import { Exactness, Menu, Skeleton } from './panel'
 import { curl, csv } from './table'
 import { texts } from './texts'
@@ -15,17 +15,20 @@ export function ListCard({
   busy,
   none,
   rows,
+  file = (answer) => csv(answer),
   children,
 }: {
   id: string
   title: string
   about?: string
-  query: Query | undefined
+  query: AnyQuery | undefined
   result: Result | undefined
   busy: boolean
   /** none is what the card says without rows. */
   none: string
   rows: number
+  /** file writes the answer for a spreadsheet. */
+  file?: (answer: Answer) => string
   children: ComponentChildren
 }) {
   const { org, site } = state.value
@@ -35,7 +38,7 @@ export function ListCard({
         <h2 id={'list-' + id}>{title}</h2>
         <Exactness result={result} />
         {query && result?.status === 200 && (
-          <Menu title={title} name={id} command={curl(org, site, query)} file={() => csv(result.answer)} />
+          <Menu title={title} name={id} command={curl(org, site, query)} file={() => file(result.answer)} />
         )}
       </header>
       {about && <p class="quiet about">{about}</p>}

@@ -45,7 +45,8 @@ async function openLink(password: string): Promise<Refusal | undefined> {
     batch(() => {
       pass.value = { token, title: about.title, ranges }
       session.value = 'in'
-      go({ org, site, ...within(ranges) }, true)
+      // A link of ranges shows no times before them.
+      go({ org, site, ...within(ranges), ...(ranges.length && { compare: 'none' }) }, true)
     })
   } catch (fault) {
     return fault instanceof Refusal ? fault : new Refusal(-1, String(fault))

@@ -1,5 +1,5 @@
 // Figures for other programs: a file for spreadsheets, and a command for a shell.
-import { address, insights, type Answer, type PageRow, type PagesQuery, type Query } from './api'
+import { address, insights, type Answer, type AnyQuery, type PageRow } from './api'
 
 /** cell writes a value for a spreadsheet. Readers choose titles and searches, so none may begin a formula. */
 export function cell(value: unknown): string {
@@ -38,7 +38,8 @@ export function pagesCSV(rows: PageRow[]): string {
   )
 }
 
-const lines = (heads: string[], rows: unknown[][]) =>
+/** lines writes rows for a spreadsheet. */
+export const lines = (heads: string[], rows: unknown[][]) =>
   [heads, ...rows].map((row) => row.map(cell).join(',') + '\r\n').join('')
 
 export function download(name: string, text: string) {
@@ -50,11 +51,11 @@ export function download(name: string, text: string) {
 }
 
 /** curl is the command that asks the same. A shell keeps all of a text in single quotes but a single quote. */
-export function curl(org: string, site: string, query: Query | PagesQuery): string {
-  const { report, ...body } = { report: undefined, ...query }
+export function curl(org: string, site: string, query: AnyQuery): string {
+  const { report = 'aggregate', ...body } = { report: undefined, ...query }
   const quoted = (text: string) => "'" + text.replaceAll("'", `'\\''`) + "'"
   return [
-    'curl -s ' + quoted(address(insights(org, site) + (report ? '/pages' : '/events/aggregate'))),
+    'curl -s ' + quoted(address(insights(org, site) + (report === 'pages' ? '/pages' : '/events/' + report))),
     '-H "Authorization: Bearer $OCTAVO_TOKEN"',
     "-H 'Content-Type: application/json'",
     '-d ' + quoted(JSON.stringify(body)),

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
 import { overviewPanels, type Panel } from './panels'
 import { Choice } from './parts'
+import { pass } from './share'
 import { texts } from './texts'
 
 /** Toolbar has what every view of a site has. A list of pages has no range before, and agents are all of one kind. */
@@ -24,7 +25,7 @@ export function Toolbar({ compared = true, whose = true }: { compared?: boolean;
         options={[...presets, 'custom' as const].map((id) => [id, texts.ranges[id]] as const)}
       />
       {chosen === 'custom' && <DaysForm days={typeof s.range === 'string' ? undefined : s.range} />}
-      {compared && (
+      {compared && !pass.value?.ranges.length && (
         <label class="compare">
           <span>{texts.compare}</span>
           <select value={s.compare} onChange={(e) => go({ compare: e.currentTarget.value as Comparison })}>

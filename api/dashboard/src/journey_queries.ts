@@ -1,0 +1,32 @@
+// Queries about visitors over time: how far they come through steps, and whether they come back.
+import type { Filter, State } from './address'
+import type { FunnelQuery, RetentionQuery } from './api'
+import { chips, intervalOf, sent } from './queries'
+
+const event = (value: string): Filter => ({ column: 'eventType', not: false, value })
+
+/** usual are the steps of a reader who has chosen none: from a search to a rating. */
+const usual = ['search_type_query', 'search_open_result', 'page_post_feedback'].map(event)
+
+/** fewest and most bound the steps of a funnel, as the API does. */
+export const [fewest, most] = [2, 10]
+
+export const stepsOf = (s: State) => (s.funnel.length < fewest ? usual : s.funnel.slice(0, most))
+
+/** periods is how many times the table of returning visitors has after the first. */
+const periods = 8
+
+/** cohortsOf is the time in which visitors begin together. */
+export function cohortsOf(range: State['range']) {
+  const interval = intervalOf(range)
+  if (range === 'last30Days' || range === 'thisMonth' || interval === 'week') return 'week'
+  return interval === 'month' ? 'month' : 'day'
+}
+
+export function journeyQueries(s: State): { funnel: FunnelQuery; retention: RetentionQuery } {
+  const scope = { range: s.range, timezone: s.zone, where: [...sent[s.who], ...chips(s.filters)] }
+  return {
+    funnel: { report: 'funnel', ...scope, steps: stepsOf(s).map((step) => ({ where: chips([step]) })) },
+    retention: { report: 'retention', ...scope, interval: cohortsOf(s.range), periods },
+  }
+}

@@ -1,0 +1,225 @@
+// Journeys of visitors: how far they come through steps, and who comes back.
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { go, state, type Filter, type State } from './address'
+import { batch, type AnyQuery, type Result, type Results } from './api'
+import { Status, useRangeKeys } from './figures'
+import { count, moment, share } from './format'
+import { cohortsOf, fewest, journeyQueries, most, stepsOf } from './journey_queries'
+import { ListCard } from './list_card'
+import { Loader } from './load'
+import { allPanels } from './more_panels'
+import { Trouble } from './parts'
+import { RowsTable, type Cell } from './rows_table'
+import { lines } from './table'
+import { texts } from './texts'
+import { toolTexts } from './tool_texts'
+import { Chips, Toolbar } from './toolbar'
+
+type Loaded = { results: Results; asked: Record<string, AnyQuery> }
+
+const t = toolTexts.journeys
+
+export function Journeys() {
+  const loader = useMemo(
+    () =>
+      new Loader<Loaded>(() => {
+        const s = state.value
+        const asked = journeyQueries(s)
+        return {
+          key: [s.org, s.site].join(' '),
+          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
+        }
+      }),
+    [],
+  )
+  useEffect(() => () => loader.end(), [loader])
+  const s = state.value
+  const now = loader.now.value
+  useRangeKeys(() => loader.again())
+  const { results, asked } = now.value ?? {}
+  return (
+    <main id="main" data-view="journeys" aria-busy={now.busy} class={now.busy && results ? 'reloading' : ''}>
+      <Toolbar compared={false} />
+      <Chips panels={allPanels} />
+      <Trouble load={now} again={() => loader.again()} />
+      <Funnel s={s} query={asked?.funnel} result={results?.funnel} busy={now.busy} />
+      <Retention s={s} query={asked?.retention} result={results?.retention} busy={now.busy} />
+      <Status s={s} results={results} busy={now.busy} again={() => loader.again()} />
+    </main>
+  )
+}
+
+type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
+
+/** named is how a step reads. An address can have any column and value. */
+const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
+
+type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
+
+function Funnel({ s, query, result, busy }: Part) {
+  const steps = stepsOf(s)
+  const found = result?.status === 200 ? (result.answer.steps ?? []) : []
+  const rows = steps.map((step, at): Step => {
+    const { count = 0, conversion = null, conversionFromPrevious = null } = found[at] ?? {}
+    return { at, name: named(step), count, ofFirst: conversion, ofPrevious: conversionFromPrevious }
+  })
+  const part = (n: number | null) => (n === null ? texts.none : share(n))
+  const cells: [Cell<Step>, ...Cell<Step>[]] = [
+    {
+      id: 'step',
+      label: t.step,
+      show: (step) => (
+        <>
+          {step.at + 1}. {step.name}
+          <span class="step-bar" aria-hidden="true">
+            <i style={{ width: `${100 * (step.ofFirst ?? 0)}%` }} />
+          </span>
+        </>
+      ),
+    },
+    { id: 'count', label: t.count, number: true, show: (step) => count(step.count) },
+    { id: 'first', label: t.ofFirst, number: true, show: (step) => part(step.ofFirst) },
+    { id: 'previous', label: t.ofPrevious, number: true, show: (step) => part(step.at ? step.ofPrevious : null) },
+    {
+      id: 'drop',
+      label: '',
+      show: (step) =>
+        steps.length > fewest && (
+          <button
+            type="button"
+            class="small"
+            aria-label={t.drop(step.name)}
+            onClick={() => go({ funnel: steps.toSpliced(step.at, 1) })}
+          >
+            ×
+          </button>
+        ),
+    },
+  ]
+  return (
+    <ListCard
+      id="funnel"
+      title={t.funnel}
+      about={t.about}
+      query={query}
+      result={result}
+      busy={busy}
+      none={t.nobody}
+      rows={rows.length}
+      file={() =>
+        lines(
+          ['step', 'visitors', 'conversion', 'conversionFromPrevious'],
+          rows.map((row) => [row.name, row.count, row.ofFirst, row.ofPrevious]),
+        )
+      }
+    >
+      <RowsTable cells={cells} rows={rows} keyOf={(row) => String(row.at)} />
+      <NextStep steps={steps} />
+    </ListCard>
+  )
+}
+
+/** NextStep adds a step: an event of a kind, or a page by its path. */
+function NextStep({ steps }: { steps: Filter[] }) {
+  const [column, choose] = useState('eventType')
+  const add = (event: SubmitEvent) => {
+    event.preventDefault()
+    const value = String(new FormData(event.currentTarget as HTMLFormElement).get('value'))
+    go({ funnel: [...steps, { column, not: false, value }] })
+  }
+  return (
+    <form class="journey-form" onSubmit={add} aria-label={t.then}>
+      <label>
+        {t.kind}
+        <select value={column} onChange={(e) => choose(e.currentTarget.value)}>
+          <option value="eventType">{t.event}</option>
+          <option value="urlPath">{t.page}</option>
+        </select>
+      </label>
+      <label>
+        {column === 'eventType' ? t.event : t.path}
+        {column === 'eventType' ? (
+          <select name="value">
+            {Object.entries(t.events).map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <input name="value" required placeholder="/start" />
+        )}
+      </label>
+      <button type="submit" disabled={steps.length >= most}>
+        {t.add}
+      </button>
+      <button type="button" class="plain" onClick={() => go({ funnel: [] })}>
+        {t.usual}
+      </button>
+    </form>
+  )
+}
+
+/** Retention is a row for each time in which visitors began. */
+function Retention({ s, query, result, busy }: Part) {
+  const interval = cohortsOf(s.range)
+  const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
+  // All visitors of a row are there in its own time.
+  const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
+  const columns = Math.max(0, ...rows.map((c) => c.returned.length))
+  const heads = Array.from({ length: columns }, (_, n) => t.later[interval](n + 1))
+  return (
+    <ListCard
+      id="retention"
+      title={t.retention}
+      about={t.returning}
+      query={query}
+      result={result}
+      busy={busy}
+      none={t.noCohort}
+      rows={rows.length}
+      file={() =>
+        lines(
+          ['start', 'visitors', ...heads],
+          rows.map((c) => [c.start, c.visitors, ...c.returned]),
+        )
+      }
+    >
+      {/* A wide table scrolls, so keys reach it. */}
+      <div class="cohorts" tabIndex={0} role="group" aria-labelledby="list-retention">
+        <table>
+          <thead>
+            <tr>
+              {[t.began, t.visitors, ...heads].map((head, n) => (
+                <th key={head} scope="col" class={n ? 'number' : ''}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((c) => (
+              <tr key={c.start}>
+                <th scope="row">{moment(c.start, interval, s.zone)}</th>
+                <td class="number" data-label={t.visitors}>
+                  {count(c.visitors)}
+                </td>
+                {c.returned.map((n, at) => (
+                  <td
+                    key={heads[at]}
+                    class="number"
+                    data-label={heads[at]}
+                    title={count(n)}
+                    style={{ '--share': (100 * n) / c.visitors }}
+                  >
+                    {share(n / c.visitors)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </ListCard>
+  )
+}
