@@ -102,6 +102,40 @@ func TestDashboardLinks(t *testing.T) {
 	d.quiet()
 }
 
+// TestDashboardOpenAPI compares each figure of operations of API references with the API's answers.
+func TestDashboardOpenAPI(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) {
+		m.keys = map[string][]any{
+			"eventAPIOperationPath": {"/orgs/{id}", nil}, "eventAPIOperationMethod": {"get", "POST"},
+			"visitorLanguage": {"en-US", nil}, "visitorGeoCountry": {"DE", nil},
+		}
+	})
+	d.signIn(d.overview())
+	a := d.view("-", "openapi", "operations", 10)
+	a.totals(map[string][2]string{
+		"looks": {"looks", "eventsCount"}, "lookers": {"looks", "peopleCount"},
+		"tries": {"tries", "eventsCount"}, "triers": {"tries", "peopleCount"},
+	})
+	for total, list := range map[string]string{"operations": "operations", "triedOperations": "tried"} {
+		if got := d.texts("[data-total=" + total + "] strong"); got[0] != a.number(list) {
+			t.Errorf("%s: the page has %v, the API %s", total, got, a.number(list))
+		}
+	}
+	a.panels(map[string]string{
+		"operations": "eventsCount", "tried": "eventsCount", "methods": "eventsCount",
+		"operationPages": "eventsCount", "operationLanguages": "eventsCount", "operationCountries": "eventsCount",
+	})
+	a.rows("operations", "/orgs/{id}", "(empty)")
+	a.rows("operationCountries", "Germany", "Unknown")
+	a.graph("looksSeries", "triesSeries")
+	d.press("t")
+	d.filters(map[string][2]string{"methods": {"is,eventAPIOperationMethod,get", "Method is get"}})
+	d.empty("dashboard-openapi", "Nobody opened an operation of an API reference in the last 7 days.")
+	d.quiet()
+}
+
 // TestDashboardExplore asks for any metric by any column, shows and copies its request, and filters by a form.
 func TestDashboardExplore(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ export type Metric = (typeof metrics)[number]
 
 export const views = [
   ...(['overview', 'pages', 'search', 'agents', 'audience', 'broken'] as const),
-  ...(['feedback', 'links', 'journeys', 'explore', 'health', 'settings'] as const),
+  ...(['feedback', 'links', 'openapi', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
 /** unshared are the views of more than figures, which a share link does not show. */

@@ -84,7 +84,7 @@ function Views() {
   const { view, page } = state.value
   const shown = (id: ViewName) => !pass.value || !unshared.includes(id)
   useKeys(
-    Object.fromEntries(views.map((id, i) => ['12345678.90,'[i], () => shown(id) && go({ ...elsewhere, view: id })])),
+    Object.fromEntries(views.map((id, i) => ['12345678-.90,'[i], () => shown(id) && go({ ...elsewhere, view: id })])),
   )
   return (
     <nav class="site-nav" aria-label={texts.viewsOf}>

@@ -5,13 +5,13 @@ export { OpenShare } from './open_share'
 import { Figures } from './figures'
 import { Health } from './health'
 import { Journeys } from './journeys'
-import { agents, audience, broken, feedback, links, search } from './more_views'
+import { agents, audience, broken, feedback, links, openapi, search } from './more_views'
 import { OnePage } from './one_page'
 import { Pages } from './pages'
 import { Settings } from './settings'
 
 /** figures are views that a table describes, and own those that are made by themselves. */
-const figures = { search, agents, audience, broken, feedback, links }
+const figures = { search, agents, audience, broken, feedback, links, openapi }
 const own = { journeys: Journeys, explore: Explore, health: Health, settings: Settings }
 
 const has = <T extends object>(views: T, name: string): name is Extract<keyof T, string> => Object.hasOwn(views, name)

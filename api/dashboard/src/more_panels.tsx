@@ -1,5 +1,5 @@
 // The table of lists of the views that are not the overview.
-import { locale } from './format'
+import { country, locale } from './format'
 import { asRatings, type Answers, type Ratings } from './rows'
 import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
@@ -30,6 +30,8 @@ function language(key: string | null): string {
     return plain(key)
   }
 }
+
+const nation = (key: string | null) => (key ? country(key) : texts.unknownCountry)
 
 /** linked is what a link leads to. Events can have any text. */
 function linked(key: unknown): string {
@@ -124,6 +126,13 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   { id: 'positions', ...valued('eventLinkPosition'), unit: unit(units.clicks) },
   { id: 'targetKinds', ...valued('eventLinkTargetKind'), unit: unit(units.clicks) },
   { id: 'downloadPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.downloads) },
+
+  { id: 'operations', column: 'eventAPIOperationPath', name: plain, ...counted, unit: unit(units.times) },
+  { id: 'tried', column: 'eventAPIOperationPath', name: plain, ...counted, unit: unit(units.requests) },
+  { id: 'methods', column: 'eventAPIOperationMethod', name: plain, ...counted, unit: unit(units.requests) },
+  { id: 'operationPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.times) },
+  { id: 'operationLanguages', column: 'visitorLanguage', name: language, ...counted, unit: unit(units.times) },
+  { id: 'operationCountries', column: 'visitorGeoCountry', name: nation, ...counted, unit: unit(units.times) },
 
   { id: 'doors', ...valued('eventDoor'), still: true, unit: unit(texts.units.events) },
   {

@@ -88,6 +88,15 @@ export const feedbackTotals: Total[] = [
   total('ratedPages', 'ratedPages', '', rows),
 ]
 
+export const openapiTotals: Total[] = [
+  total('looks', 'looks'),
+  total('lookers', 'looks', 'peopleCount'),
+  total('operations', 'operations', '', rows),
+  total('tries', 'tries'),
+  total('triers', 'tries', 'peopleCount'),
+  total('triedOperations', 'tried', '', rows),
+]
+
 export const linkTotals: Total[] = [
   total('away', 'away'),
   total('awayPeople', 'away', 'peopleCount'),

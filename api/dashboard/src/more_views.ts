@@ -10,7 +10,8 @@ import { Merged } from './merged'
 import { moreTexts } from './more_texts'
 import { panels } from './more_panels'
 import { agentTotals, audienceTotals, brokenTotals, feedbackTotals } from './more_totals'
-import { linkTotals, pageTotals, searchTotals } from './more_totals'
+import { linkTotals, openapiTotals, pageTotals, searchTotals } from './more_totals'
+import { openapiQueries } from './openapi_queries'
 import { after, pageQueries } from './page_queries'
 import { list } from './rows'
 import { searchQueries } from './search_queries'
@@ -118,6 +119,25 @@ export const links: View = {
   panels: panels(...(['domains', 'targets', 'linkPages', 'positions', 'targetKinds', 'downloadPages'] as const)),
   empty: (r) => none(r, 'clicks', 'eventsCount') && none(r, 'downloads', 'eventsCount'),
   nothing: moreTexts.noLinks,
+}
+
+export const openapi: View = {
+  queries: openapiQueries,
+  totals: openapiTotals,
+  title: () => moreTexts.openapiGraph,
+  metrics: false,
+  lines: () => [
+    { id: 'people', name: moreTexts.total.looks, query: 'looksSeries', column: 'eventsCount' },
+    { id: 'training', name: moreTexts.total.tries, query: 'triesSeries', column: 'eventsCount' },
+  ],
+  whose: true,
+  panels: panels(
+    ...(['operations', 'tried', 'methods'] as const),
+    ...(['operationPages', 'operationLanguages', 'operationCountries'] as const),
+  ),
+  empty: (r) => none(r, 'looks', 'eventsCount') && none(r, 'tries', 'eventsCount'),
+  nothing: moreTexts.noOperations,
+  hint: moreTexts.openapiHint,
 }
 
 export const audience: View = {
