@@ -241,7 +241,7 @@ func (m *madeUp) Answer(
 
 func (*madeUp) SettingsChanged(string) {}
 
-// Live answers with thirty minutes of people and agents.
+// Live answers with thirty minutes of people and agents, and where they are.
 func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -263,6 +263,22 @@ func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([
 		}
 		live[part] = map[string]any{"columns": []any{
 			map[string]any{"column": "datetime", "values": minutes}, map[string]any{"column": column, "values": values},
+		}}
+	}
+	for part, column := range map[string]string{"active": "peopleCount", "activeAgents": "visitorsCount"} {
+		value := m.value(column, from.SiteID+part)
+		live[part] = map[string]any{"columns": []any{map[string]any{"column": column, "values": []any{value}}}}
+	}
+	for part, column := range map[string]string{
+		"paths": "urlPath", "sources": "referrerDomain", "countries": "visitorGeoCountry",
+	} {
+		values := []any{}
+		for row := range m.rows {
+			values = append(values, m.value("visitorsCount", fmt.Sprint(from.SiteID, part, row)))
+		}
+		live[part] = map[string]any{"columns": []any{
+			map[string]any{"column": column, "values": append([]any{}, m.rows...)},
+			map[string]any{"column": "visitorsCount", "values": values},
 		}}
 	}
 	answer, err := json.Marshal(live)

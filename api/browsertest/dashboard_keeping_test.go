@@ -103,6 +103,55 @@ func TestDashboardHealth(t *testing.T) {
 	other.quiet()
 }
 
+// TestDashboardLive compares what happens now with the API's answer. Newer figures come by themselves.
+func TestDashboardLive(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.signIn(d.overview())
+	d.press("l")
+	d.until(`document.querySelector('[data-panel=liveCountries] li')`)
+	live := d.h.Want(http.StatusOK, http.MethodGet, d.insights()+"/live", d.token(), nil)
+	values := func(part string, column int) []any {
+		return live[part].(map[string]any)["columns"].([]any)[column].(map[string]any)["values"].([]any)
+	}
+	events := 0.0
+	for _, n := range values("events", 1) {
+		events += n.(float64)
+	}
+	for total, want := range map[string]any{
+		"active": values("active", 0)[0], "activeAgents": values("activeAgents", 0)[0], "events": events,
+	} {
+		if got := d.texts("[data-total=" + total + "] strong"); len(got) != 1 || got[0] != grouped(want) {
+			t.Errorf("%s: the page has %v, the API %v", total, got, want)
+		}
+	}
+	names := []string{"/start", "/guide/webhooks", "(empty)", "DE"}
+	if got := d.texts("[data-panel=livePaths] .name"); !slices.Equal(got, names) {
+		t.Errorf("the pages are %q, want %q", got, names)
+	}
+	if got := d.texts("[data-panel=liveCountries] .name"); got[3] != "Germany" {
+		t.Errorf("the countries are %q", got)
+	}
+	for panel, part := range map[string]string{
+		"livePaths": "paths", "liveSources": "sources", "liveCountries": "countries",
+	} {
+		var want []string
+		for _, value := range values(part, 1) {
+			want = append(want, grouped(value))
+		}
+		got := eval[[]string](d, `[...document.querySelectorAll('[data-panel=`+panel+`] .value span')].map(e => e.title)`)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the page has %v, the API %v", panel, got, want)
+		}
+	}
+	d.accessible("dashboard-live", 1280, 390)
+	d.figures.set(func(m *madeUp) { m.zero = true })
+	d.until(`document.querySelector('[data-total=active] strong').textContent === '0'`)
+	d.figures.set(func(m *madeUp) { m.rows = nil })
+	d.until(`document.querySelector('[data-panel=livePaths] .none')?.textContent === 'No page was opened.'`)
+	d.quiet()
+}
+
 // TestDashboardSettings makes and deletes a thing of each kind by keys, and changes the zone. The API has what the page
 // says.
 func TestDashboardSettings(t *testing.T) {

@@ -46,7 +46,7 @@ func TestDashboardShare(t *testing.T) {
 	if got := d.texts(".top nav")[0]; got != "Shared view: 30 d/"+title {
 		t.Errorf("the header is %q", got)
 	}
-	views := []string{"Overview", "Search & ask", "Agents", "Audience", "Feedback", "Links", "OpenAPI", "Journeys", "Explore"}
+	views := []string{"Overview", "Live", "Search & ask", "Agents", "Audience", "Feedback", "Links", "OpenAPI", "Journeys", "Explore"}
 	if got := d.texts(".site-nav a"); !slices.Equal(got, views) {
 		t.Errorf("the link shows the views %q", got)
 	}

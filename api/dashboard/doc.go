@@ -5,7 +5,7 @@
 //	            tables of views and lists. The names with more_ have them for all views but the overview.
 //	            cmd/gen writes columns.ts: the columns that can be explored, and why events are refused
 //	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json. app.js
-//	            begins, more.js has the views but the overview, and chunk.js what both need
+//	            begins with a site's overview, more.js has the other pages, and chunk.js what both need
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out
 //

@@ -13,7 +13,7 @@ import (
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a view in it is opened, and
+// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a page in it is opened, and
 // chunk.js has what both need. Package dashboard puts hashes into their names.
 var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js"}
 

@@ -2,7 +2,7 @@ package insights
 
 import "fmt"
 
-// LiveTop is the number of pages, sources and countries of a live answer.
+// LiveTop is the number of pages, paths, sources and countries of a live answer.
 const LiveTop = 10
 
 // LiveQuery is a part of a live answer.
@@ -34,6 +34,7 @@ func LiveQueries() []LiveQuery {
 		{"people", false, perMinute + `{"column":"peopleCount"}],` + ofPeople},
 		{"agents", false, perMinute + `{"column":"visitorsCount"}],` + ofAgents},
 		{"pages", false, top("page")},
+		{"paths", false, top("urlPath")},
 		{"sources", false, top("referrerDomain")},
 		{"countries", false, top("visitorGeoCountry")},
 	}

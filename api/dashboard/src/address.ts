@@ -13,7 +13,7 @@ export const metrics = ['views', 'people'] as const
 export type Metric = (typeof metrics)[number]
 
 export const views = [
-  ...(['overview', 'pages', 'search', 'agents', 'audience', 'broken'] as const),
+  ...(['overview', 'live', 'pages', 'search', 'agents', 'audience', 'broken'] as const),
   ...(['feedback', 'links', 'openapi', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]

@@ -1,27 +1,24 @@
 // The health of a site's insights: what became of its events, how fresh figures are, and what to look after.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state, type State } from './address'
-import { batch, call, insights, Refusal, type Answer, type Query, type Result, type Results } from './api'
+import { batch, call, insights, Refusal, type Query, type Result, type Results } from './api'
 import { Status } from './figures'
 import { reasons } from './columns'
 import { Curve } from './curve'
 import { clock, count } from './format'
-import type { Line } from './graph'
 import { healthQueries } from './health_queries'
 import { checks, refusedSum, type Balance, type Check } from './health_checks'
 import { useKeys } from './keys'
+import { minutes, type Live } from './live'
 import { Loader } from './load'
 import { panels } from './more_panels'
 import { PanelCard } from './panel'
 import { Trouble } from './parts'
-import { series } from './rows'
 import { RowsTable, type Cell } from './rows_table'
 import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 import { counter, Totals, type Total } from './totals'
 
-/** Live is what happens now. Each part is an answer. */
-type Live = { now: string } & Record<'events' | 'people' | 'agents', Answer>
 type Loaded = { balance: Balance | undefined; live: Live; results: Results; asked: Record<string, Query> }
 
 /** allowed is undefined for readers who may not know. */
@@ -120,7 +117,7 @@ export function Health() {
       <Checks list={loaded ? checks(known(loaded)) : []} />
       <Curve
         title={toolTexts.minutes}
-        lines={loaded && lines(loaded.live)}
+        lines={loaded && minutes(loaded.live)}
         interval="hour"
         zone={s.zone}
         cut={{ first: false, last: true }}
@@ -184,8 +181,3 @@ function Checks({ list }: { list: Check[] }) {
     </section>
   )
 }
-
-const lines = (live: Live): Line[] => [
-  { id: 'people', name: texts.visitors, points: series(live.people, 'peopleCount') },
-  { id: 'agents', name: toolTexts.programs, points: series(live.agents, 'visitorsCount') },
-]

@@ -1,4 +1,4 @@
-// Views that come in a file of their own, when the first of them is opened.
+// Pages that come in a file of their own, when the first of them is opened.
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'
@@ -33,15 +33,14 @@ async function come(abort: AbortSignal) {
   }
 }
 
-/** Lazy shows a view, or opens a share link, as soon as its file has come. */
-export function Lazy({ share = false }: { share?: boolean }) {
-  const module = more.value
-  if (!module) return <Waiting range={!share && !still.includes(state.value.view)} />
-  return share ? <module.OpenShare /> : <module.Views />
+/** Lazy shows a view, the list of sites, or the door of a share link, as soon as its file has come. */
+export function Lazy({ page }: { page: 'Views' | 'Sites' | 'OpenShare' }) {
+  const Page = more.value?.[page]
+  return Page ? <Page /> : <Waiting range={page === 'Views' && !still.includes(state.value.view)} />
 }
 
 /** still are the views without a range. */
-const still: string[] = ['health', 'settings']
+const still: string[] = ['live', 'health', 'settings']
 
 function Waiting({ range }: { range: boolean }) {
   const loader = useMemo(() => new Loader(() => ({ key: '', load: come })), [])

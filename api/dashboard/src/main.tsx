@@ -12,7 +12,6 @@ import { Lazy } from './lazy'
 import { arrive, signOut } from './session'
 import { pass, rangesOf, secret } from './share'
 import { Mark, SignIn } from './sign_in'
-import { Sites } from './sites'
 import { texts } from './texts'
 import { overview } from './views'
 import './style.css'
@@ -84,7 +83,7 @@ function Views() {
   const { view, page } = state.value
   const shown = (id: ViewName) => !pass.value || !unshared.includes(id)
   useKeys(
-    Object.fromEntries(views.map((id, i) => ['12345678-.90,'[i], () => shown(id) && go({ ...elsewhere, view: id })])),
+    Object.fromEntries(views.map((id, i) => ['1l2345678-.90,'[i], () => shown(id) && go({ ...elsewhere, view: id })])),
   )
   return (
     <nav class="site-nav" aria-label={texts.viewsOf}>
@@ -100,7 +99,7 @@ function Views() {
 function View() {
   const { site, view } = state.value
   const overall = view === 'overview' || (pass.value && unshared.includes(view))
-  return overall ? <Figures key={site} view={overview} /> : <Lazy />
+  return overall ? <Figures key={site} view={overview} /> : <Lazy page="Views" />
 }
 
 function App({ problem }: { problem: string | undefined }) {
@@ -108,7 +107,7 @@ function App({ problem }: { problem: string | undefined }) {
     '?': () => (helpShown.value = true),
     's': () => session.value === 'in' && !pass.value && go(toSites),
   })
-  if (session.value !== 'in') return secret ? <Lazy share /> : <SignIn problem={problem} />
+  if (session.value !== 'in') return secret ? <Lazy page="OpenShare" /> : <SignIn problem={problem} />
   return (
     <>
       <Header />
@@ -118,7 +117,7 @@ function App({ problem }: { problem: string | undefined }) {
           <View />
         </>
       ) : (
-        <Sites />
+        <Lazy page="Sites" />
       )}
       <Help />
     </>

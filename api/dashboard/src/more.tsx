@@ -1,18 +1,21 @@
-// The views of a site that are not the overview. The bundle has them in a file of their own.
+// All but the overview of a site: its other views, the list of sites, and the door of a share link. The bundle has them
+// in a file of their own.
 import { state } from './address'
 import { Explore } from './explore'
-export { OpenShare } from './open_share'
 import { Figures } from './figures'
 import { Health } from './health'
 import { Journeys } from './journeys'
+import { LiveView } from './live'
 import { agents, audience, broken, feedback, links, openapi, search } from './more_views'
 import { OnePage } from './one_page'
 import { Pages } from './pages'
 import { Settings } from './settings'
+export { OpenShare } from './open_share'
+export { Sites } from './sites'
 
 /** figures are views that a table describes, and own those that are made by themselves. */
 const figures = { search, agents, audience, broken, feedback, links, openapi }
-const own = { journeys: Journeys, explore: Explore, health: Health, settings: Settings }
+const own = { live: LiveView, journeys: Journeys, explore: Explore, health: Health, settings: Settings }
 
 const has = <T extends object>(views: T, name: string): name is Extract<keyof T, string> => Object.hasOwn(views, name)
 

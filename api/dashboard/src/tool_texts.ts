@@ -7,6 +7,9 @@ export const toolTexts = {
     refused: 'Refused',
     inFlight: 'In flight',
     deadLettered: 'Dead letters',
+    active: 'People now',
+    activeAgents: 'Agents now',
+    events: 'Events',
   },
   totalHints: {
     received: 'Events of all requests, with those that are refused and repeated',
@@ -15,6 +18,9 @@ export const toolTexts = {
     refused: 'Events that were refused, by the reasons below',
     inFlight: 'Events that are neither answered nor stored. Nodes that store what others accept have less than nothing',
     deadLettered: 'Events that could not be stored, and wait for an operator',
+    active: 'Different visitors of the last 5 minutes',
+    activeAgents: 'Different programs of the last 5 minutes',
+    events: 'Events of the last 30 minutes',
   },
   share: {
     opening: 'Opening the link…',
@@ -134,6 +140,7 @@ export const toolTexts = {
     request: 'The request',
     requestHint: 'Every figure comes from the public API. This command asks for the table.',
   },
+  live: (when: string) => `The last 30 minutes, until ${when}. Figures come every five seconds.`,
   journeys: {
     funnel: 'Funnel',
     about: 'Who did all steps up to each, one after the other, within 14 days.',
