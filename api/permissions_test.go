@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -204,13 +205,13 @@ func TestPermissionsOfOwnComments(t *testing.T) {
 				}
 				continue
 			}
-			made := apitest.Decode[schema.Comment](h, a)
-			want := schema.CommentPermissions{View: true, Edit: true, Reply: true, Delete: true}
+			made := apitest.Decode[discussion.Comment](h, a)
+			want := discussion.CommentPermissions{View: true, Edit: true, Reply: true, Delete: true}
 			if made.Permissions != want {
 				t.Errorf("%s: %+v", role, made.Permissions)
 			}
 			path := comments + "/" + made.ID
-			reply := apitest.Decode[schema.CommentReply](h, h.Do("POST", path+"/replies", token, text))
+			reply := apitest.Decode[discussion.CommentReply](h, h.Do("POST", path+"/replies", token, text))
 			if reply.Permissions != want {
 				t.Errorf("%s: %+v", role, reply.Permissions)
 			}

@@ -29,15 +29,3 @@ type CollectionPermissions struct {
 
 // Location is the address of a new collection in the answer to its creation.
 func (c Collection) Location() string { return c.URLs.Location }
-
-// UserPermission is a user with their role on a piece of content.
-type UserPermission struct {
-	Permission Role `json:"permission"`
-	User       User `json:"user"`
-}
-
-// TeamPermission is a team with the role granted to it on a piece of content.
-type TeamPermission struct {
-	Permission Role `json:"permission"`
-	Team       Team `json:"team"`
-}

@@ -9,6 +9,9 @@
 //	section        ids of site sections
 //	conversations  issues and clusters of conversations
 //	fair           fair shares of limited resources
+//	customization  the look of published sites: settings, overrides and their merge
+//	discussion     comments and reviews
+//	people         members, teams, invitations and single sign-on
 //	content        documents and trees of pages: Markdown, merges, Git layouts, search words, PDF input
 //	schematest     a document that tests share
 package schema

@@ -8,16 +8,16 @@ import (
 // A member that is either a text or an object is a struct with one pointer for each. The pointers have no JSON names, so
 // problems of either are reported under the name of the member.
 
-// readEither reads the next value. It reads anything but an object as text; if that fails, the error names the type.
-func readEither[T any](d *jsontext.Decoder, text **string, object *T) error {
+// ReadEither reads the next value. It reads anything but an object as text; if that fails, the error names the type.
+func ReadEither[T any](d *jsontext.Decoder, text **string, object *T) error {
 	if d.PeekKind() == jsontext.KindBeginObject {
 		return json.UnmarshalDecode(d, object)
 	}
 	return json.UnmarshalDecode(d, text)
 }
 
-// writeEither writes the text if there is one, and the object otherwise.
-func writeEither[T any](e *jsontext.Encoder, text *string, object T) error {
+// WriteEither writes the text if there is one, and the object otherwise.
+func WriteEither[T any](e *jsontext.Encoder, text *string, object T) error {
 	if text != nil {
 		return json.MarshalEncode(e, text)
 	}

@@ -127,12 +127,12 @@ type ContentSecurityPolicy struct {
 
 // UnmarshalJSONFrom reads a header or directives.
 func (p *ContentSecurityPolicy) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readEither(d, &p.Header, &p.Directives)
+	return ReadEither(d, &p.Header, &p.Directives)
 }
 
 // MarshalJSONTo writes a header or directives.
 func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
-	return writeEither(e, p.Header, p.Directives)
+	return WriteEither(e, p.Header, p.Directives)
 }
 
 // The states of an installation. It is pending until its configuration has all that the integration requires.

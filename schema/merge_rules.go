@@ -53,6 +53,15 @@ type ReviewState struct {
 	Admin bool
 }
 
+// The values of a review's `status`.
+const (
+	ReviewChangesRequested = "changes-requested"
+	ReviewApproved         = "approved"
+)
+
+// ReviewStatuses are the values of a review's `status`.
+func ReviewStatuses() []string { return []string{ReviewChangesRequested, ReviewApproved} }
+
 // counts reports whether rules may rely on the reviewer's verdict on the current content.
 func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 

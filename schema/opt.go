@@ -30,9 +30,6 @@ func (o Opt[T]) Or(absent *T) *T {
 	return absent
 }
 
-// optional marks every Opt, whatever its type parameter.
-func (o Opt[T]) optional() {}
-
 // MarshalJSONTo writes the value or null. Use omitzero to leave an absent member out.
 func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Value == nil {

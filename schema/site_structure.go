@@ -156,25 +156,3 @@ type SiteRedirectTarget struct {
 	Redirect SiteRedirect `json:"redirect"`
 	Target   string       `json:"target"`
 }
-
-// PublishedSite is all that shows a site.
-type PublishedSite struct {
-	Object         string                  `json:"object"`
-	Site           Site                    `json:"site"`
-	Structure      SiteStructure           `json:"structure"`
-	Customizations PublishedCustomizations `json:"customizations"`
-	Scripts        []SiteScript            `json:"scripts"`
-}
-
-// PublishedCustomizations are the effective settings of a site and of each of its site spaces, by their ids.
-type PublishedCustomizations struct {
-	Site       Customization            `json:"site"`
-	SiteSpaces map[string]Customization `json:"siteSpaces"`
-}
-
-// SiteScript is a script that an integration adds to the pages of a site.
-type SiteScript struct {
-	Script                string `json:"script"`
-	ContentSecurityPolicy string `json:"contentSecurityPolicy,omitempty"`
-	Cookies               bool   `json:"cookies"`
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -204,7 +205,7 @@ func (s *Store) countComments(ctx context.Context, thread string, filter Comment
 	switch {
 	case filter.Status == nil:
 		return counts.OpenComments + counts.ResolvedComments, nil
-	case *filter.Status == schema.CommentOpen:
+	case *filter.Status == discussion.CommentOpen:
 		return counts.OpenComments, nil
 	}
 	return counts.ResolvedComments, nil
@@ -332,7 +333,7 @@ func react(ctx context.Context, q *db.Queries, commentID, userID string, change 
 type commentCounts struct{ open, resolved int64 }
 
 func openness(c Comment) commentCounts {
-	if c.Status == schema.CommentResolved {
+	if c.Status == discussion.CommentResolved {
 		return commentCounts{resolved: 1}
 	}
 	return commentCounts{open: 1}

@@ -12,12 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// discussion makes a space with a change request, which are the two places of comments, and the users who comment.
-func discussion(t *testing.T, st *store.Store) (places []store.Place, users []string) {
+// discussionPlaces makes a space with a change request, which are the two places of comments, and the users who
+// comment.
+func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, users []string) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "acme")
 	for _, role := range schema.Roles() {
@@ -36,7 +38,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
-	places, users := discussion(t, st)
+	places, users := discussionPlaces(t, st)
 	body := store.CommentBody{Sent: []byte(`{"markdown":"a"}`), Made: []byte(`{"nodes":[]}`)}
 	var mu sync.Mutex
 	comments, replies := map[store.Place][]string{}, map[string][]string{}
@@ -57,7 +59,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 				comment := store.CommentRef{Place: place, ID: any(comments[place], rng)}
 				reply := store.CommentRef{Place: place, ID: any(replies[comment.ID], rng), Parent: &comment.ID}
 				mu.Unlock()
-				status := schema.CommentStatuses()[rng.IntN(2)]
+				status := discussion.CommentStatuses()[rng.IntN(2)]
 				var err error
 				switch rng.IntN(10) {
 				case 0, 1, 2:
@@ -122,7 +124,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 func TestCommentGoesOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	places, users := discussion(t, st)
+	places, users := discussionPlaces(t, st)
 	for _, place := range places {
 		for range 5 {
 			row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: store.CommentBody{Sent: []byte(`{}`)}})
@@ -245,7 +247,7 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
-	places, users := discussion(t, st)
+	places, users := discussionPlaces(t, st)
 	for _, place := range places {
 		row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: store.CommentBody{Sent: []byte(`{}`)}})
 		if err != nil {
@@ -284,7 +286,7 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	places, users := discussion(t, storetest.Open(t, url))
+	places, users := discussionPlaces(t, storetest.Open(t, url))
 	st, sent := counted(t, url)
 	place := places[1]
 	var first string

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/filerefs"
 	"github.com/octavo-docs/octavo/schema/content/includes"
 	"github.com/octavo-docs/octavo/schema/content/tree"
+	"github.com/octavo-docs/octavo/schema/customization"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -87,8 +87,8 @@ func (s *Store) LinkedFiles(
 		return nil, err
 	}
 	linked := map[string]bool{}
-	for _, customization := range []schema.Customization{settings, overrides} {
-		encoded, err := postgres.ToJSON(customization)
+	for _, level := range []customization.Customization{settings, overrides} {
+		encoded, err := postgres.ToJSON(level)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ import (
 // discussedRequest returns the change request of a discussion, and its users.
 func discussedRequest(t *testing.T, st *store.Store) (store.ChangeRequest, []string) {
 	t.Helper()
-	places, users := discussion(t, st)
+	places, users := discussionPlaces(t, st)
 	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 func TestReviewersAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	places, users := discussion(t, st)
+	places, users := discussionPlaces(t, st)
 	for _, named := range [][]string{{users[2], users[1], users[2]}, nil} {
 		rows, err := st.RequestReviewers(t.Context(), store.ReviewRequest{
 			ChangeRequestID: *places[1].ChangeRequestID, UserIDs: named, RequestedBy: users[0],

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/orgs"
@@ -93,13 +94,13 @@ func (h *Harness) grant(target store.GrantTarget, to store.Subjects, role schema
 	}
 }
 
-func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) schema.LinkInvite {
+func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) people.LinkInvite {
 	h.T.Helper()
 	a := h.Do("POST", "/v1/orgs/"+tenant.Organization.ID+"/link-invites", tenant.Tokens[schema.RoleAdmin], body)
 	if a.Status != http.StatusCreated {
 		h.T.Fatalf("%d %s", a.Status, a.Body)
 	}
-	var invite schema.LinkInvite
+	var invite people.LinkInvite
 	if err := json.Unmarshal(a.Body, &invite); err != nil {
 		h.T.Fatal(err)
 	}
@@ -113,14 +114,14 @@ func (h *Harness) Role(userID string) (role schema.Role, ok bool) {
 	return m.Role, err == nil
 }
 
-func (s Support) Invite(body string) schema.Invited {
+func (s Support) Invite(body string) people.Invited {
 	s.H.T.Helper()
 	a := s.H.Do("POST", s.Org+"/invites", s.Token, body)
 	if a.Status != 200 {
 		s.H.T.Fatalf("%d %s", a.Status, a.Body)
 	}
 	shape.Want(s.H.T, shape.Of{"users": shape.List(shape.ID), "invited": shape.Count, "failedSSOEmails": shape.List(shape.Text(3, 254)), "mail?": InviteMailShape}, a.Body)
-	var invited schema.Invited
+	var invited people.Invited
 	if err := json.Unmarshal(a.Body, &invited); err != nil {
 		s.H.T.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -87,7 +88,9 @@ type listCommentsRequest struct {
 	Authors    []string `query:"authors"`
 }
 
-func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRequest) (schema.List[schema.Comment], error) {
+func (h *comments) list(
+	ctx context.Context, c *access.Caller, r *listCommentsRequest,
+) (schema.List[discussion.Comment], error) {
 	place := placeOf(c)
 	filter := store.CommentFilter{PageID: r.TargetPage, Authors: r.Authors}
 	if status := schema.Or(r.Status, "all"); status != "all" {
@@ -108,7 +111,7 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 			}
 			return page, readDocuments(ctx, h.store, page.Rows, ofComment, schema.Or(r.Format, ""))
 		},
-		func(row store.CommentRow) (schema.Comment, error) {
+		func(row store.CommentRow) (discussion.Comment, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
 		commentKey)
@@ -132,23 +135,23 @@ type postCommentRequest struct {
 	} `body:"json"`
 }
 
-func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentRequest) (schema.Comment, error) {
+func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentRequest) (discussion.Comment, error) {
 	body, err := r.Body.Body.words(ctx, "body")
 	if err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
 	comment := store.NewComment{
 		Place: placeOf(c), UserID: c.Principal.UserID, Body: body, NodeID: r.Body.Node, PageID: r.Body.Page,
 	}
 	if err := h.requireTarget(ctx, c, r.Body.Page, r.Body.Node); err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
 	if cell := r.Body.TableCell; cell != nil {
 		comment.TableRecord, comment.TableDefinition = cell.Record, cell.Definition
 	}
 	row, err := h.store.CreateComment(ctx, comment)
 	if err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -201,10 +204,10 @@ type getCommentRequest struct {
 	bodyFormat
 }
 
-func (h *comments) get(ctx context.Context, c *access.Caller, r *getCommentRequest) (schema.Comment, error) {
+func (h *comments) get(ctx context.Context, c *access.Caller, r *getCommentRequest) (discussion.Comment, error) {
 	row, err := h.store.Comment(ctx, r.ref(c))
 	if err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -220,9 +223,9 @@ type commentChange struct {
 func (r *commentChange) change(ctx context.Context) (store.CommentChange, error) {
 	change := store.CommentChange{Added: r.AddedReactions, Removed: r.RemovedReactions}
 	if r.Resolved != nil {
-		status := schema.CommentOpen
+		status := discussion.CommentOpen
 		if *r.Resolved {
-			status = schema.CommentResolved
+			status = discussion.CommentResolved
 		}
 		change.Status = &status
 	}
@@ -254,10 +257,10 @@ type updateCommentRequest struct {
 	Body commentChange `body:"json"`
 }
 
-func (h *comments) update(ctx context.Context, c *access.Caller, r *updateCommentRequest) (schema.Comment, error) {
+func (h *comments) update(ctx context.Context, c *access.Caller, r *updateCommentRequest) (discussion.Comment, error) {
 	row, err := h.change(ctx, c, r.ref(c), &r.Body)
 	if err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
 var conflictShape = shape.Of{
@@ -130,19 +131,27 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			}
 
 			// An earlier review no longer counts after a choice.
-			review := apitest.Ask[schema.Review](h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201)
+			review := apitest.Ask[discussion.Review](
+				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
+			)
 			made := shape.Want(t, conflictShape, resolve(h, request, title["id"], `{"take":"ours"}`, 200).Body)
 			resolution := made["resolution"].(map[string]any)
 			if made["status"] != "resolved" || resolution["take"] != "ours" || resolution["resolvedBy"].(map[string]any)["id"] != h.Ours.Users[schema.RoleEdit].ID {
 				t.Errorf("%v", made)
 			}
-			if is := apitest.Ask[schema.Review](h, schema.RoleRead, "GET", h.RequestPath(request)+"/reviews/"+review.ID, nil, 200); !is.Outdated {
+			if is := apitest.Ask[discussion.Review](
+				h, schema.RoleRead, "GET", h.RequestPath(request)+"/reviews/"+review.ID, nil, 200,
+			); !is.Outdated {
 				t.Errorf("the review still counts: %+v", is)
 			}
 			// The same choice again is no change.
-			review = apitest.Ask[schema.Review](h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201)
+			review = apitest.Ask[discussion.Review](
+				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
+			)
 			resolve(h, request, title["id"], `{"take":"ours","value":5}`, 200)
-			if is := apitest.Ask[schema.Review](h, schema.RoleRead, "GET", h.RequestPath(request)+"/reviews/"+review.ID, nil, 200); is.Outdated {
+			if is := apitest.Ask[discussion.Review](
+				h, schema.RoleRead, "GET", h.RequestPath(request)+"/reviews/"+review.ID, nil, 200,
+			); is.Outdated {
 				t.Errorf("the review no longer counts: %+v", is)
 			}
 			// A choice can be changed.

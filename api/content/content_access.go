@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -173,7 +174,7 @@ func (h *contentAccess) removeTeam(ctx context.Context, c *access.Caller, r *gra
 
 func (h *contentAccess) listUsers(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
-) (schema.List[schema.UserPermission], error) {
+) (schema.List[people.UserPermission], error) {
 	target := h.target(c)
 	return frame.ListPage(ctx, h.noun+" users "+target.ID(), *r,
 		func(after string, size int) (postgres.Page[store.UserRole], error) {
@@ -189,7 +190,7 @@ type listAccessRequest struct {
 
 func (h *contentAccess) listAll(
 	ctx context.Context, c *access.Caller, r *listAccessRequest,
-) (schema.List[schema.UserPermission], error) {
+) (schema.List[people.UserPermission], error) {
 	var only *schema.Role
 	if r.Role != nil {
 		role := schema.Role(*r.Role)
@@ -205,15 +206,15 @@ func (h *contentAccess) listAll(
 
 func (h *contentAccess) listTeams(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
-) (schema.List[schema.TeamPermission], error) {
+) (schema.List[people.TeamPermission], error) {
 	target, held := h.of(c)
 	resource := view.Team(access.RightsOf(access.Access{Role: held.Role}))
 	return frame.ListPage(ctx, h.noun+" teams "+target.ID(), *r,
 		func(after string, size int) (postgres.Page[store.TeamRole], error) {
 			return h.store.ListGrantedTeams(ctx, c.Principal.UserID, target, after, size)
 		},
-		func(row store.TeamRole) schema.TeamPermission {
-			return schema.TeamPermission{Permission: row.Role, Team: resource(row.TeamRow)}
+		func(row store.TeamRole) people.TeamPermission {
+			return people.TeamPermission{Permission: row.Role, Team: resource(row.TeamRow)}
 		},
 		func(row store.TeamRole) string { return row.Team.ID })
 }

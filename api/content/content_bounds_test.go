@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
 // TestMarkdownIsReadOnce checks that Markdown is returned unchanged and is converted to a document only once, on arrival.
@@ -35,7 +36,10 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
 	comment := h.Send("comment", "POST", comments, fmt.Sprintf(`{"body":{"markdown":%q}}`, sent), commentShape)["id"].(string)
 	nodes := func() int {
-		return len(apitest.Ask[schema.Comment](h, schema.RoleRead, "GET", comments+"/"+comment+"?format=document", nil, 200).Body.Document.Nodes)
+		shown := apitest.Ask[discussion.Comment](
+			h, schema.RoleRead, "GET", comments+"/"+comment+"?format=document", nil, 200,
+		)
+		return len(shown.Body.Document.Nodes)
 	}
 	h.Exec(`update comment_documents set document = '{"object":"document","data":{},"nodes":[]}' where comment_id = $1`, comment)
 	if got := nodes(); got != 0 {

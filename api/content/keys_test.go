@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/keys"
+	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
 // keysByText returns the keys of a document's first blocks by their text.
@@ -57,12 +58,12 @@ func TestBlocksHaveKeys(t *testing.T) {
 	}
 	// A comment may name a block of a page that was written as Markdown, and its own blocks have keys too.
 	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
-	comment := apitest.Ask[schema.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
+	comment := apitest.Ask[discussion.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
 		`{"page":"`+page+`","node":"`+keysByText(p)["new"]+`","body":{"markdown":"Look:\n\n- here"}}`, 200)
 	if comment.Body.Document == nil || !keys.Complete(*comment.Body.Document) {
 		t.Errorf("%+v", comment.Body)
 	}
-	sent := apitest.Ask[schema.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
+	sent := apitest.Ask[discussion.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
 		`{"body":{"document":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"as a document"}]}]}]}}}`, 200)
 	if sent.Body.Document == nil || !keys.Complete(*sent.Body.Document) {
 		t.Errorf("%+v", sent.Body)

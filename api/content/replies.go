@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -22,7 +23,7 @@ type listRepliesRequest struct {
 
 func (h *comments) listReplies(
 	ctx context.Context, c *access.Caller, r *listRepliesRequest,
-) (schema.List[schema.CommentReply], error) {
+) (schema.List[discussion.CommentReply], error) {
 	place := placeOf(c)
 	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), r.CommentID)
 	return frame.ListMade(ctx, name, r.PageRequest, 2,
@@ -37,7 +38,7 @@ func (h *comments) listReplies(
 			}
 			return page, readDocuments(ctx, h.store, page.Rows, ofComment, schema.Or(r.Format, ""))
 		},
-		func(row store.CommentRow) (schema.CommentReply, error) {
+		func(row store.CommentRow) (discussion.CommentReply, error) {
 			return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 		},
 		commentKey)
@@ -51,14 +52,16 @@ type postReplyRequest struct {
 	} `body:"json"`
 }
 
-func (h *comments) postReply(ctx context.Context, c *access.Caller, r *postReplyRequest) (schema.CommentReply, error) {
+func (h *comments) postReply(
+	ctx context.Context, c *access.Caller, r *postReplyRequest,
+) (discussion.CommentReply, error) {
 	body, err := r.Body.Body.words(ctx, "body")
 	if err != nil {
-		return schema.CommentReply{}, err
+		return discussion.CommentReply{}, err
 	}
 	row, err := h.store.CreateReply(ctx, placeOf(c), r.CommentID, c.Principal.UserID, body)
 	if err != nil {
-		return schema.CommentReply{}, err
+		return discussion.CommentReply{}, err
 	}
 	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -78,10 +81,12 @@ type getReplyRequest struct {
 	bodyFormat
 }
 
-func (h *comments) getReply(ctx context.Context, c *access.Caller, r *getReplyRequest) (schema.CommentReply, error) {
+func (h *comments) getReply(
+	ctx context.Context, c *access.Caller, r *getReplyRequest,
+) (discussion.CommentReply, error) {
 	row, err := h.store.Comment(ctx, r.ref(c))
 	if err != nil {
-		return schema.CommentReply{}, err
+		return discussion.CommentReply{}, err
 	}
 	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -102,11 +107,13 @@ func (r *updateReplyRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *comments) updateReply(ctx context.Context, c *access.Caller, r *updateReplyRequest) (schema.CommentReply, error) {
+func (h *comments) updateReply(
+	ctx context.Context, c *access.Caller, r *updateReplyRequest,
+) (discussion.CommentReply, error) {
 	r.Body.Resolved = nil
 	row, err := h.change(ctx, c, r.ref(c), &r.Body)
 	if err != nil {
-		return schema.CommentReply{}, err
+		return discussion.CommentReply{}, err
 	}
 	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -115,26 +122,31 @@ func (h *comments) deleteReply(ctx context.Context, c *access.Caller, r *replyPa
 	return frame.NoContent{}, h.store.DeleteComment(ctx, r.ref(c), allowDelete(c))
 }
 
-func (h *comments) resource(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.Comment, error) {
+func (h *comments) resource(
+	ctx context.Context, c *access.Caller, row store.CommentRow, format string,
+) (discussion.Comment, error) {
 	return commentResource(ctx, h.store, h.view, c, row, format)
 }
 
 // commentResource presents a comment as the caller sees it.
 func commentResource(
 	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
-) (schema.Comment, error) {
+) (discussion.Comment, error) {
 	body, err := shownBody(ctx, st, row, format)
 	if err != nil {
-		return schema.Comment{}, err
+		return discussion.Comment{}, err
 	}
-	comment := schema.Comment{
+	comment := discussion.Comment{
 		Object: "comment", ID: row.ID, PostedBy: l.User(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: schema.UTC(row.EditedAt),
-		Reactions: l.Reactions(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
-		Body: body, Target: targetOf(row.Comment), URLs: l.CommentURLs(row.Comment),
+		Reactions: l.Reactions(row.Reactions), Replies: row.Replies,
+		Repliers: make([]discussion.UserContributor, len(row.Repliers)),
+		Body:     body, Target: targetOf(row.Comment), URLs: l.CommentURLs(row.Comment),
 		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: schema.UTC(row.ResolvedAt),
 	}
 	for i, r := range row.Repliers {
-		comment.Repliers[i] = schema.UserContributor{UpdatedAt: r.UpdatedAt.UTC(), Count: r.Replies, User: l.User(r.User)}
+		comment.Repliers[i] = discussion.UserContributor{
+			UpdatedAt: r.UpdatedAt.UTC(), Count: r.Replies, User: l.User(r.User),
+		}
 	}
 	if row.ResolvedBy != nil {
 		user := l.User(*row.ResolvedBy)
@@ -144,37 +156,41 @@ func commentResource(
 }
 
 // reply presents a reply as the caller sees it.
-func (h *comments) reply(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.CommentReply, error) {
+func (h *comments) reply(
+	ctx context.Context, c *access.Caller, row store.CommentRow, format string,
+) (discussion.CommentReply, error) {
 	body, err := shownBody(ctx, h.store, row, format)
 	if err != nil {
-		return schema.CommentReply{}, err
+		return discussion.CommentReply{}, err
 	}
-	return schema.CommentReply{
+	return discussion.CommentReply{
 		Object: "comment-reply", ID: row.ID, PostedBy: h.view.User(row.Author), PostedAt: row.PostedAt.UTC(),
 		EditedAt: schema.UTC(row.EditedAt), Reactions: h.view.Reactions(row.Reactions), Body: body,
 		URLs: h.view.CommentURLs(row.Comment), Permissions: commentPermissions(c, row.Comment),
 	}, nil
 }
 
-func targetOf(row store.Comment) schema.CommentTarget {
-	target := schema.CommentTarget{
+func targetOf(row store.Comment) discussion.CommentTarget {
+	target := discussion.CommentTarget{
 		Space: row.SpaceID, Revision: row.Revision, ChangeRequest: schema.Or(row.ChangeRequestID, ""), Review: schema.Or(row.ReviewID, ""),
 	}
 	if row.NodeID != nil {
-		target.Node = &schema.TargetID{ID: *row.NodeID}
+		target.Node = &discussion.TargetID{ID: *row.NodeID}
 	}
 	if row.PageID != nil {
-		target.Page = &schema.TargetID{ID: *row.PageID}
+		target.Page = &discussion.TargetID{ID: *row.PageID}
 	}
 	if row.TableRecord != nil {
-		target.TableCell = &schema.TableCell{Record: *row.TableRecord, Definition: schema.Or(row.TableDefinition, "")}
+		target.TableCell = &discussion.TableCell{
+			Record: *row.TableRecord, Definition: schema.Or(row.TableDefinition, ""),
+		}
 	}
 	return target
 }
 
 // commentPermissions mirrors the checks in the operations.
-func commentPermissions(c *access.Caller, row store.Comment) schema.CommentPermissions {
-	return schema.CommentPermissions{
+func commentPermissions(c *access.Caller, row store.Comment) discussion.CommentPermissions {
+	return discussion.CommentPermissions{
 		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(access.RightComment),
 		Delete: mayEdit(c, row),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/discussion"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -63,7 +64,7 @@ func reviewOperations(h *reviews) []frame.Operation {
 
 func (h *reviews) listReviewers(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
-) (schema.List[schema.RequestedReviewer], error) {
+) (schema.List[discussion.RequestedReviewer], error) {
 	request := c.ChangeRequest.ID
 	return frame.ListPage(ctx, "reviewers "+request, *r,
 		func(after string, size int) (postgres.Page[store.ReviewerRow], error) {
@@ -83,13 +84,13 @@ type requestReviewersRequest struct {
 // requestReviewers does not change the status: in the contract, only a dedicated operation moves a change request out of draft.
 func (h *reviews) requestReviewers(
 	ctx context.Context, c *access.Caller, r *requestReviewersRequest,
-) (schema.RequestedReviewers, error) {
+) (discussion.RequestedReviewers, error) {
 	asked := store.ReviewRequest{
 		ChangeRequestID: c.ChangeRequest.ID, RequestedBy: c.Principal.UserID, UserIDs: unique(r.Body.Users), Subject: r.Body.Subject,
 	}
 	levels, err := h.store.AccessToSpace(ctx, c.Space.Space.ID, asked.UserIDs)
 	if err != nil {
-		return schema.RequestedReviewers{}, err
+		return discussion.RequestedReviewers{}, err
 	}
 	var bad rules.Checker
 	for i, user := range r.Body.Users {
@@ -105,20 +106,20 @@ func (h *reviews) requestReviewers(
 		}
 	}
 	if bad.Details != nil {
-		return schema.RequestedReviewers{}, schema.InvalidAll(bad.Details)
+		return discussion.RequestedReviewers{}, schema.InvalidAll(bad.Details)
 	}
 	if r.Body.Description != nil {
 		description, err := schema.EncodeJSON(r.Body.Description.Document)
 		if err != nil {
-			return schema.RequestedReviewers{}, err
+			return discussion.RequestedReviewers{}, err
 		}
 		asked.Description = description
 	}
 	rows, err := h.store.RequestReviewers(ctx, asked)
 	if err != nil {
-		return schema.RequestedReviewers{}, err
+		return discussion.RequestedReviewers{}, err
 	}
-	answer := schema.RequestedReviewers{Users: make([]schema.RequestedReviewer, len(rows))}
+	answer := discussion.RequestedReviewers{Users: make([]discussion.RequestedReviewer, len(rows))}
 	for i, row := range rows {
 		answer.Users[i] = h.view.Reviewer(row)
 	}
@@ -152,7 +153,9 @@ type listReviewsRequest struct {
 	Outdated *bool `query:"outdated"`
 }
 
-func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequest) (schema.List[schema.Review], error) {
+func (h *reviews) list(
+	ctx context.Context, c *access.Caller, r *listReviewsRequest,
+) (schema.List[discussion.Review], error) {
 	request, outdated := c.ChangeRequest, "any"
 	if r.Outdated != nil {
 		outdated = strconv.FormatBool(*r.Outdated)
@@ -165,7 +168,7 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 			}
 			return page, readDocuments(ctx, h.store, page.Rows, ofReview, schema.Or(r.Format, ""))
 		},
-		func(row store.ReviewRow) (schema.Review, error) {
+		func(row store.ReviewRow) (discussion.Review, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
 		func(row store.ReviewRow) string { return row.ID })
@@ -181,7 +184,7 @@ type submitReviewRequest struct {
 	} `body:"json"`
 }
 
-func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
+func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (discussion.Review, error) {
 	review := store.NewReview{
 		Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision,
 	}
@@ -189,13 +192,13 @@ func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewR
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
 		if err != nil {
-			return schema.Review{}, err
+			return discussion.Review{}, err
 		}
 		review.Comment = comment
 	}
 	row, err := h.store.CreateReview(ctx, review)
 	if err != nil {
-		return schema.Review{}, err
+		return discussion.Review{}, err
 	}
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
@@ -205,20 +208,22 @@ type getReviewRequest struct {
 	ReviewID string `path:"reviewId"`
 }
 
-func (h *reviews) get(ctx context.Context, c *access.Caller, r *getReviewRequest) (schema.Review, error) {
+func (h *reviews) get(ctx context.Context, c *access.Caller, r *getReviewRequest) (discussion.Review, error) {
 	row, err := h.store.Review(ctx, c.ChangeRequest.ID, r.ReviewID, c.ChangeRequest.Revision)
 	if err != nil {
-		return schema.Review{}, err
+		return discussion.Review{}, err
 	}
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.ReviewRow, format string) (schema.Review, error) {
+func (h *reviews) resource(
+	ctx context.Context, c *access.Caller, row store.ReviewRow, format string,
+) (discussion.Review, error) {
 	l := h.view
-	review := schema.Review{
+	review := discussion.Review{
 		Object: "change-request-review", ID: row.ID, Revision: row.Revision, Reviewer: l.User(row.Reviewer),
 		Status: row.Status, Outdated: row.Outdated, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-		URLs: schema.ReviewURLs{
+		URLs: discussion.ReviewURLs{
 			Location: l.API("spaces", c.Space.Space.ID, "change-requests", row.ChangeRequestID, "reviews", row.ID),
 		},
 	}
@@ -229,7 +234,7 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 	if row.Comment != nil {
 		comment, err := commentResource(ctx, h.store, l, c, *row.Comment, format)
 		if err != nil {
-			return schema.Review{}, err
+			return discussion.Review{}, err
 		}
 		review.Comment = &comment
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/merge"
 	"github.com/octavo-docs/octavo/schema/content/tree"
+	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
 // vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories says which hosts
@@ -33,8 +34,8 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"conflictFilter":              append([]string{"all"}, schema.ConflictStatuses()...),
 			"conflictTake":                schema.ConflictTakes(),
 			"mergeResult":                 schema.MergeResults(),
-			"commentStatus":               schema.CommentStatuses(),
-			"commentFilter":               append([]string{"all"}, schema.CommentStatuses()...),
+			"commentStatus":               discussion.CommentStatuses(),
+			"commentFilter":               append([]string{"all"}, discussion.CommentStatuses()...),
 			"reviewStatus":                schema.ReviewStatuses(),
 			"translationStatus":           schema.TranslationStatuses(),
 			"translationRunState":         schema.TranslationRunStates(),

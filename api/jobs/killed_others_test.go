@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/mail/mailtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/conversations"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/orgs"
@@ -137,9 +138,9 @@ func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 		h.next()
 		return nil
 	}})
-	const people = 5
+	const invited = 5
 	var list []orgs.PersonToInvite
-	for i := range people {
+	for i := range invited {
 		list = append(list, orgs.PersonToInvite{Email: fmt.Sprintf("person-%d@example.com", i)})
 	}
 	if _, err := b.st.Orgs.InviteByEmail(
@@ -147,21 +148,23 @@ func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 	); err != nil {
 		t.Fatal(err)
 	}
-	states := func() map[schema.InviteMailState]int {
+	states := func() map[people.InviteMailState]int {
 		page, err := b.st.Orgs.ListEmailInvites(t.Context(), tenant.Organization.ID, "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		states := map[schema.InviteMailState]int{}
+		states := map[people.InviteMailState]int{}
 		for _, invite := range page.Rows {
-			states[schema.InviteMailState(invite.MailState)]++
+			states[people.InviteMailState(invite.MailState)]++
 		}
 		return states
 	}
 	return exchange{
 		kind: schema.SendInvites{}.Kind(), counterpart: server.Addr, reached: h.untilReached, release: h.release,
 		dead: func() {
-			if got := states(); len(server.Mails()) != 2 || got[schema.InviteMailSent] != 1 || got[schema.InviteMailWaiting] != people-1 {
+			got := states()
+			sent, waiting := got[people.InviteMailSent], got[people.InviteMailWaiting]
+			if len(server.Mails()) != 2 || sent != 1 || waiting != invited-1 {
 				t.Errorf("%d mails, %v", len(server.Mails()), got)
 			}
 		},
@@ -171,7 +174,8 @@ func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 			for _, m := range mails {
 				byPerson[m.To] = append(byPerson[m.To], m)
 			}
-			if got := states(); len(byPerson) != people || len(mails) != people+1 || got[schema.InviteMailSent] != people {
+			got := states()
+			if len(byPerson) != invited || len(mails) != invited+1 || got[people.InviteMailSent] != invited {
 				t.Fatalf("%d mails for %d people, %v", len(mails), len(byPerson), got)
 			}
 			twice := byPerson[mails[1].To]

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/mail"
 	"github.com/octavo-docs/octavo/api/remote/mail/mailtest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -63,7 +64,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 	s := apitest.NewSupport(h)
 	server := mailtest.New(t, mailtest.Options{})
 	invited := s.Invite(`{"emails":["ann@example.com"],"role":"edit"}`)
-	if invited.Mail == nil || invited.Mail.State != schema.InviteMailWaiting {
+	if invited.Mail == nil || invited.Mail.State != people.InviteMailWaiting {
 		t.Errorf("%+v", invited)
 	}
 	wantMail(s, "ann@example.com", "waiting <nil>")
@@ -402,11 +403,12 @@ func TestWithoutMailServer(t *testing.T) {
 	h.Serve(nil)
 	s := apitest.NewSupport(h)
 	invited := s.Invite(`{"emails":["ann@example.com"]}`)
-	if invited.Mail == nil || invited.Mail.State != schema.InviteMailOff || !strings.Contains(invited.Mail.Reason, "OCTAVO_SMTP_URL") {
+	if invited.Mail == nil || invited.Mail.State != people.InviteMailOff ||
+		!strings.Contains(invited.Mail.Reason, "OCTAVO_SMTP_URL") {
 		t.Errorf("%+v", invited.Mail)
 	}
 	id, line := pending(s, "ann@example.com")
-	if line != "off "+schema.InviteMailsOff {
+	if line != "off "+people.InviteMailsOff {
 		t.Error(line)
 	}
 	h.WantError(h.Do("POST", s.Org+"/invites/"+id+"/resend", s.Token, nil), 409)

@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 )
@@ -178,7 +179,7 @@ type inviteUsersRequest struct {
 
 // invite invites each person with the role next to the address, or else the request's role, or else the organization's
 // default.
-func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
+func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (people.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)
 	list := make([]orgs.PersonToInvite, len(r.Body.Emails))

@@ -7,6 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -25,13 +26,15 @@ func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (s
 }
 
 // list returns only the invites to the organization as a whole, as the contract demands.
-func (h *invites) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.LinkInvite], error) {
+func (h *invites) list(
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
+) (schema.List[people.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "link invites "+organization, *r,
 		func(after string, size int) (postgres.Page[orgs.LinkInvite], error) {
 			return h.store.Orgs.ListLinkInvites(ctx, organization, after, size)
 		},
-		func(row orgs.LinkInvite) schema.LinkInvite {
+		func(row orgs.LinkInvite) people.LinkInvite {
 			return h.view.LinkInvite(c.Organization.Role, row)
 		},
 		func(row orgs.LinkInvite) string { return row.ID })
@@ -66,10 +69,14 @@ func (r *createLinkInviteRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInviteRequest) (schema.LinkInvite, error) {
+func (h *invites) create(
+	ctx context.Context, c *access.Caller, r *createLinkInviteRequest,
+) (people.LinkInvite, error) {
 	b := r.Body
 	if !c.Organization.Organization.InviteLinks {
-		return schema.LinkInvite{}, schema.Forbidden("the organization's invite links are off: turn inviteLinks on first")
+		return people.LinkInvite{}, schema.Forbidden(
+			"the organization's invite links are off: turn inviteLinks on first",
+		)
 	}
 	invite := orgs.NewLinkInvite{
 		OrganizationID: c.Organization.Organization.ID, UserID: c.Principal.UserID, Role: b.Role.Value, SpaceID: b.Space,
@@ -79,11 +86,11 @@ func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInv
 		invite.Role = b.Level.Value
 	}
 	if err := h.requireContent(ctx, c, b.Space, b.Collection); err != nil {
-		return schema.LinkInvite{}, err
+		return people.LinkInvite{}, err
 	}
 	row, err := h.store.Orgs.CreateLinkInvite(ctx, invite)
 	if err != nil {
-		return schema.LinkInvite{}, err
+		return people.LinkInvite{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -113,10 +120,10 @@ func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, c
 	return nil
 }
 
-func (h *invites) get(ctx context.Context, c *access.Caller, r *linkInviteRequest) (schema.LinkInvite, error) {
+func (h *invites) get(ctx context.Context, c *access.Caller, r *linkInviteRequest) (people.LinkInvite, error) {
 	row, err := h.store.Orgs.LinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
-		return schema.LinkInvite{}, err
+		return people.LinkInvite{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -130,21 +137,23 @@ type updateLinkInviteRequest struct {
 }
 
 // update accepts the member that the invite has: a role for an invite to the organization, a level for one to content.
-func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInviteRequest) (schema.LinkInvite, error) {
+func (h *invites) update(
+	ctx context.Context, c *access.Caller, r *updateLinkInviteRequest,
+) (people.LinkInvite, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.Orgs.LinkInvite(ctx, organization, r.ID)
 	if err != nil {
-		return schema.LinkInvite{}, err
+		return people.LinkInvite{}, err
 	}
 	given, wrong, field := r.Body.Role, r.Body.Level, "level"
 	if row.SpaceID != nil || row.CollectionID != nil {
 		given, wrong, field = wrong, given, "role"
 	}
 	if wrong.Set {
-		return schema.LinkInvite{}, schema.Invalid(field, "does not match what the invite grants")
+		return people.LinkInvite{}, schema.Invalid(field, "does not match what the invite grants")
 	}
 	if row, err = h.store.Orgs.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
-		return schema.LinkInvite{}, err
+		return people.LinkInvite{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -154,7 +163,7 @@ func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteReq
 }
 
 // resource presents an invite of any form to the caller.
-func (h *invites) resource(ctx context.Context, c *access.Caller, row orgs.LinkInvite) (schema.LinkInvite, error) {
+func (h *invites) resource(ctx context.Context, c *access.Caller, row orgs.LinkInvite) (people.LinkInvite, error) {
 	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {
 		return invite, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -76,7 +77,7 @@ func TestInviteToSSO(t *testing.T) {
 	s := apitest.NewSupport(h)
 	provider := "/saml/" + apitest.Examples["updateOrganizationSAMLProvider"].Make(h, h.Ours)["samlProviderId"]
 	before := h.Rows()
-	want := schema.Invited{Users: []string{}, FailedSSOEmails: []string{"a@example.com", "b@example.com"}}
+	want := people.Invited{Users: []string{}, FailedSSOEmails: []string{"a@example.com", "b@example.com"}}
 	if diff := cmp.Diff(want, s.Invite(`{"emails":["a@example.com",{"email":"b@example.com"}],"sso":true}`)); diff != "" {
 		t.Error(diff)
 	}
@@ -228,7 +229,7 @@ func TestFollowInParallel(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
-			invite := []schema.LinkInvite{low, high}[i%2]
+			invite := []people.LinkInvite{low, high}[i%2]
 			if a := h.Do("POST", "/v1/orgs/"+h.Ours.Organization.ID+"/invites/"+invite.ID, token, nil); a.Status != 200 {
 				t.Errorf("%d %s", a.Status, a.Body)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -66,7 +67,9 @@ type listMembersRequest struct {
 	Sort   *string `query:"sort" rules:"enum=memberSort,default=joinedAt"`
 }
 
-func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequest) (schema.List[schema.Member], error) {
+func (h *members) list(
+	ctx context.Context, c *access.Caller, r *listMembersRequest,
+) (schema.List[people.Member], error) {
 	organization := c.Organization.Organization.ID
 	filter := orgs.MemberFilter{
 		Role: r.Role, Search: r.Search, BySeen: schema.Or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: schema.Or(r.Order, "desc") == "asc",
@@ -87,10 +90,10 @@ type memberRequest struct {
 	UserID string `path:"userId"`
 }
 
-func (h *members) get(ctx context.Context, c *access.Caller, r *memberRequest) (schema.Member, error) {
+func (h *members) get(ctx context.Context, c *access.Caller, r *memberRequest) (people.Member, error) {
 	row, err := h.store.Orgs.Member(ctx, c.Organization.Organization.ID, r.UserID)
 	if err != nil {
-		return schema.Member{}, err
+		return people.Member{}, err
 	}
 	return h.view.Member(row), nil
 }
@@ -102,11 +105,11 @@ type updateMemberRequest struct {
 	} `body:"json"`
 }
 
-func (h *members) update(ctx context.Context, c *access.Caller, r *updateMemberRequest) (schema.Member, error) {
+func (h *members) update(ctx context.Context, c *access.Caller, r *updateMemberRequest) (people.Member, error) {
 	if r.Body.Role.Set {
 		role := schema.RoleFromNullable(r.Body.Role.Value)
 		if err := h.store.Orgs.ChangeMemberRole(ctx, c.Organization.Organization.ID, r.UserID, role); err != nil {
-			return schema.Member{}, err
+			return people.Member{}, err
 		}
 	}
 	return h.get(ctx, c, &r.memberRequest)
@@ -121,8 +124,8 @@ func (h *members) remove(ctx context.Context, c *access.Caller, r *memberRequest
 	return frame.NoContent{}, h.store.Orgs.RemoveMember(ctx, c.Organization.Organization.ID, r.UserID)
 }
 
-func (h *members) ping(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Ping, error) {
-	return schema.Ping{}, h.store.Orgs.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
+func (h *members) ping(ctx context.Context, c *access.Caller, _ *struct{}) (people.Ping, error) {
+	return people.Ping{}, h.store.Orgs.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
 }
 
 func (h *members) join(ctx context.Context, c *access.Caller, r *struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -59,7 +60,7 @@ func samlOperations(h *samlProviders) []frame.Operation {
 
 func (h *samlProviders) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
-) (schema.List[schema.SAMLProvider], error) {
+) (schema.List[people.SAMLProvider], error) {
 	organization := c.Organization.Organization.ID
 	var teams map[string]orgs.TeamRow
 	return frame.ListPage(ctx, "saml "+organization, *r,
@@ -71,17 +72,17 @@ func (h *samlProviders) list(
 			teams, err = h.store.Orgs.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
 			return page, err
 		},
-		func(row orgs.SAMLProvider) schema.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
+		func(row orgs.SAMLProvider) people.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
 		func(row orgs.SAMLProvider) string { return row.ID })
 }
 
 // resource presents one provider.
 func (h *samlProviders) resource(
 	ctx context.Context, c *access.Caller, row orgs.SAMLProvider,
-) (schema.SAMLProvider, error) {
+) (people.SAMLProvider, error) {
 	teams, err := h.store.Orgs.DefaultTeams(ctx, c.Principal.UserID, row)
 	if err != nil {
-		return schema.SAMLProvider{}, err
+		return people.SAMLProvider{}, err
 	}
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
@@ -96,7 +97,7 @@ func areCertificates(text string) bool {
 }
 
 func isSSOURL(text string) bool {
-	return text == schema.NoSSOURL || schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
+	return text == people.NoSSOURL || schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }
 
 // SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
@@ -110,7 +111,7 @@ type SAMLSettings struct {
 }
 
 func emptyIsNone(o schema.Opt[string]) schema.Opt[string] {
-	if o.Value != nil && (*o.Value == "" || *o.Value == schema.NoSSOURL) {
+	if o.Value != nil && (*o.Value == "" || *o.Value == people.NoSSOURL) {
 		o.Value = nil
 	}
 	return o
@@ -123,14 +124,16 @@ type createSAMLProviderRequest struct {
 	} `body:"json"`
 }
 
-func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
+func (h *samlProviders) create(
+	ctx context.Context, c *access.Caller, r *createSAMLProviderRequest,
+) (people.SAMLProvider, error) {
 	row, err := h.store.Orgs.CreateSAMLProvider(ctx, orgs.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
 		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL: emptyIsNone(r.Body.SSOURL).Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
 	if err != nil {
-		return schema.SAMLProvider{}, err
+		return people.SAMLProvider{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -139,10 +142,12 @@ type samlProviderRequest struct {
 	ID string `path:"samlProviderId"`
 }
 
-func (h *samlProviders) get(ctx context.Context, c *access.Caller, r *samlProviderRequest) (schema.SAMLProvider, error) {
+func (h *samlProviders) get(
+	ctx context.Context, c *access.Caller, r *samlProviderRequest,
+) (people.SAMLProvider, error) {
 	row, err := h.store.Orgs.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
 	if err != nil {
-		return schema.SAMLProvider{}, err
+		return people.SAMLProvider{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -155,14 +160,16 @@ type updateSAMLProviderRequest struct {
 	} `body:"json"`
 }
 
-func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
+func (h *samlProviders) update(
+	ctx context.Context, c *access.Caller, r *updateSAMLProviderRequest,
+) (people.SAMLProvider, error) {
 	row, err := h.store.Orgs.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, orgs.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
 		CertificateUsable: areCertificates(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL:            emptyIsNone(r.Body.SSOURL), DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
 	if err != nil {
-		return schema.SAMLProvider{}, err
+		return people.SAMLProvider{}, err
 	}
 	return h.resource(ctx, c, row)
 }
@@ -172,15 +179,15 @@ func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlPro
 }
 
 // logins shows any member how to log in, without revealing the providers' settings.
-func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SSOLogins, error) {
+func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (people.SSOLogins, error) {
 	organization := c.Organization.Organization.ID
 	rows, err := h.store.Orgs.SSOLogins(ctx, organization)
 	if err != nil {
-		return schema.SSOLogins{}, err
+		return people.SSOLogins{}, err
 	}
-	logins := schema.SSOLogins{Items: make([]schema.SSOLogin, len(rows))}
+	logins := people.SSOLogins{Items: make([]people.SSOLogin, len(rows))}
 	for i, row := range rows {
-		logins.Items[i] = schema.SSOLogin{
+		logins.Items[i] = people.SSOLogin{
 			ID: row.ID, Label: row.Label, StartURL: h.view.SAMLService(organization, row.ID).StartURL,
 		}
 	}

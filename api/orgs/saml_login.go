@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 )
@@ -277,12 +278,14 @@ type openSessionRequest struct {
 	} `body:"json"`
 }
 
-func (h *samlLogins) open(ctx context.Context, _ *access.Caller, r *openSessionRequest) (schema.SessionToken, error) {
+func (h *samlLogins) open(
+	ctx context.Context, _ *access.Caller, r *openSessionRequest,
+) (people.SessionToken, error) {
 	token, session, err := h.store.Orgs.OpenSession(ctx, *r.Body.Code)
 	if err != nil {
-		return schema.SessionToken{}, err
+		return people.SessionToken{}, err
 	}
-	return schema.SessionToken{
+	return people.SessionToken{
 		Token: token, Session: session.ID, Organization: session.OrganizationID, User: session.UserID, ExpiresAt: session.ExpiresAt.UTC(),
 	}, nil
 }

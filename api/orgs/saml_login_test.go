@@ -23,6 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -345,7 +346,7 @@ func TestCodes(t *testing.T) {
 				return
 			}
 			opened.Add(1)
-			var got schema.SessionToken
+			var got people.SessionToken
 			if err := json.Unmarshal(a.Body, &got); err != nil || h.Do("GET", "/v1/user", got.Token, nil).Status != 200 {
 				t.Errorf("%v %s", err, a.Body)
 			}

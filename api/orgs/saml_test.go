@@ -21,6 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 )
 
 // testCertificate makes a certificate, as PEM and as its DER in base64.
@@ -72,20 +73,21 @@ func TestSAMLProvider(t *testing.T) {
 	if a.Status != 201 || a.Header.Get("Location") != location || made["status"] != "pending" || made["ssoURL"] != "about:blank" || made["defaultRole"] != nil {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	logins := func() []schema.SSOLogin {
+	logins := func() []people.SSOLogin {
 		t.Helper()
-		return apitest.Get[schema.SSOLogins](apitest.Support{H: h, Org: s.Org, Token: h.Ours.Tokens[schema.RoleGuest]}, shape.Of{
+		guest := apitest.Support{H: h, Org: s.Org, Token: h.Ours.Tokens[schema.RoleGuest]}
+		return apitest.Get[people.SSOLogins](guest, shape.Of{
 			"items": shape.List(shape.Object(shape.Of{"id": shape.ID, "label": shape.Text(1, 30), "startURL": shape.URI})),
 		}, "/sso").Items
 	}
-	patch := func(body string) schema.SAMLProvider {
+	patch := func(body string) people.SAMLProvider {
 		t.Helper()
 		a := h.Do("PATCH", s.Org+one, s.Token, body)
 		if a.Status != 200 {
 			t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 		}
 		shape.Want(t, samlShape, a.Body)
-		return apitest.Get[schema.SAMLProvider](s, samlShape, one)
+		return apitest.Get[people.SAMLProvider](s, samlShape, one)
 	}
 	otherPEM, _ := testCertificate(t)
 	quoted, quotedOther := strings.ReplaceAll(asPEM, "\n", `\n`), strings.ReplaceAll(otherPEM, "\n", `\n`)
@@ -107,7 +109,8 @@ func TestSAMLProvider(t *testing.T) {
 		{`{"entityID":"urn:other","defaultRole":null}`, true},
 	} {
 		got := patch(step.body)
-		if (got.Status == schema.SAMLActive) != step.active || (len(logins()) == 1) != step.active || got.Label != "Acme login" {
+		active := got.Status == people.SAMLActive
+		if active != step.active || (len(logins()) == 1) != step.active || got.Label != "Acme login" {
 			t.Errorf("%s: %+v", step.body, got)
 		}
 	}
@@ -115,7 +118,7 @@ func TestSAMLProvider(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := patch(`{"certificate":"` + asBase64 + `"}`)
-	want := schema.SAMLProvider{
+	want := people.SAMLProvider{
 		Object: "saml-provider", ID: got.ID, Label: "Acme login", SSOURL: "https://idp.example.com/sso", EntityID: "urn:other",
 		Certificate: asBase64, Certificates: got.Certificates, Status: "active", CreatedAt: got.CreatedAt, Service: got.Service, URLs: got.URLs,
 	}
@@ -125,7 +128,8 @@ func TestSAMLProvider(t *testing.T) {
 	if l := logins(); l[0].Label != "Acme login" || l[0].StartURL != got.Service.StartURL {
 		t.Errorf("%+v", l)
 	}
-	if l := apitest.Get[schema.List[schema.SAMLProvider]](s, shape.ListOf(samlShape), "/saml"); l.Count != 1 || !cmp.Equal(l.Items[0], got) {
+	l := apitest.Get[schema.List[people.SAMLProvider]](s, shape.ListOf(samlShape), "/saml")
+	if l.Count != 1 || !cmp.Equal(l.Items[0], got) {
 		t.Errorf("%+v", l)
 	}
 	for range 2 {
@@ -209,7 +213,7 @@ func TestSAMLChangesAtOnce(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		got := apitest.Get[schema.SAMLProvider](s, samlShape, one)
+		got := apitest.Get[people.SAMLProvider](s, samlShape, one)
 		if got.Label != label || got.EntityID != entity || got.Status != "active" || got.DefaultRole != role {
 			t.Errorf("%+v", got)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -39,23 +40,28 @@ func sessionOperations(h *sessions) []frame.Operation {
 	}
 }
 
-func (h *sessions) list(ctx context.Context, c *access.Caller, userID string, page schema.PageRequest) (schema.List[schema.Session], error) {
+func (h *sessions) list(
+	ctx context.Context, c *access.Caller, userID string, page schema.PageRequest,
+) (schema.List[people.Session], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "sessions "+organization+" "+userID, page,
 		func(after string, size int) (postgres.Page[orgs.Session], error) {
 			return h.store.Orgs.ListSessions(ctx, organization, userID, after, size)
 		},
-		func(row orgs.Session) schema.Session {
-			return schema.Session{
+		func(row orgs.Session) people.Session {
+			return people.Session{
 				Object: "session", ID: row.ID, Organization: row.OrganizationID, User: row.UserID, CreatedAt: row.CreatedAt.UTC(),
-				ExpiresAt: row.ExpiresAt.UTC(), Provider: schema.SessionProvider{ID: row.ProviderID, Label: row.Provider},
+				ExpiresAt:  row.ExpiresAt.UTC(),
+				Provider:   people.SessionProvider{ID: row.ProviderID, Label: row.Provider},
 				LastUsedAt: schema.UTC(row.LastUsedAt), Current: row.ID == c.Principal.TokenID,
 			}
 		},
 		func(row orgs.Session) string { return row.ID })
 }
 
-func (h *sessions) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Session], error) {
+func (h *sessions) listOwn(
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
+) (schema.List[people.Session], error) {
 	return h.list(ctx, c, c.Principal.UserID, *r)
 }
 
@@ -68,9 +74,9 @@ func (h *sessions) endOwn(ctx context.Context, c *access.Caller, r *struct {
 func (h *sessions) listOfMember(ctx context.Context, c *access.Caller, r *struct {
 	schema.PageRequest
 	UserID string `path:"userId"`
-}) (schema.List[schema.Session], error) {
+}) (schema.List[people.Session], error) {
 	if _, err := h.store.Orgs.Member(ctx, c.Organization.Organization.ID, r.UserID); err != nil {
-		return schema.List[schema.Session]{}, err
+		return schema.List[people.Session]{}, err
 	}
 	return h.list(ctx, c, r.UserID, r.PageRequest)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/orgs"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -69,7 +70,7 @@ type listTeamsRequest struct {
 	Title *string `query:"title" rules:"len=..64"`
 }
 
-func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest) (schema.List[schema.Team], error) {
+func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest) (schema.List[people.Team], error) {
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("teams %s %q %q", organization, schema.Or(r.Owner, ""), schema.Or(r.Title, ""))
 	return frame.ListPage(ctx, name, r.PageRequest,
@@ -87,11 +88,11 @@ type createTeamRequest struct {
 	} `body:"json"`
 }
 
-func (h *teams) create(ctx context.Context, c *access.Caller, r *createTeamRequest) (schema.Team, error) {
+func (h *teams) create(ctx context.Context, c *access.Caller, r *createTeamRequest) (people.Team, error) {
 	organization := c.Organization.Organization.ID
 	made, err := h.store.Orgs.CreateTeam(ctx, organization, *r.Body.Title, r.Body.Members)
 	if err != nil {
-		return schema.Team{}, err
+		return people.Team{}, err
 	}
 	team, err := h.get(ctx, c, &teamRequest{TeamID: made.ID})
 	return team.At(h.view.API("orgs", organization, "teams", made.ID)), err
@@ -101,10 +102,10 @@ type teamRequest struct {
 	TeamID string `path:"teamId"`
 }
 
-func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (schema.Team, error) {
+func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (people.Team, error) {
 	row, err := h.store.Orgs.Team(ctx, c.Principal.UserID, c.Organization.Organization.ID, r.TeamID)
 	if err != nil {
-		return schema.Team{}, err
+		return people.Team{}, err
 	}
 	return view.Team(c.Rights)(row), nil
 }
@@ -120,7 +121,7 @@ type listTeamMembersRequest struct {
 
 func (h *teams) listMembers(
 	ctx context.Context, c *access.Caller, r *listTeamMembersRequest,
-) (schema.List[schema.TeamMember], error) {
+) (schema.List[people.TeamMember], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, fmt.Sprintf("team members %s %s", organization, r.TeamID), r.PageRequest,
 		func(after string, size int) (postgres.Page[orgs.TeamMemberRow], error) {

@@ -3,21 +3,22 @@ package orgs
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/audit"
 )
 
 // vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
-		"memberRole":      schema.MemberRoles(),
-		"memberSort":      schema.MemberSorts(),
-		"teamRole":        schema.TeamRoles(),
+		"memberRole":      people.MemberRoles(),
+		"memberSort":      people.MemberSorts(),
+		"teamRole":        people.TeamRoles(),
 		"contentTarget":   {"site"},
-		"samlStatus":      schema.SAMLStatuses(),
+		"samlStatus":      people.SAMLStatuses(),
 		"jobState":        schema.JobStates(),
 		"auditedObject":   audit.AuditedObjects(),
 		"auditAction":     schema.AuditActions(),
-		"inviteMailState": schema.InviteMailStates(),
+		"inviteMailState": people.InviteMailStates(),
 		"webhookEvent":    schema.WebhookEventNames(),
 		"webhookStatus":   schema.WebhookStatuses(),
 
@@ -32,7 +33,7 @@ var vocabulary = rules.Vocabulary{
 		"certificate": {Match: areCertificatesOrEmpty, Problem: "must be one X.509 certificate with an RSA or ECDSA key, as PEM or base64, or up to four as PEM, and no private key"},
 		"ssoURL": {
 			Match: isSSOURL, Problem: "must be an absolute http or https URL without user and password",
-			Regexp: rules.HTTPURL + "|^" + schema.NoSSOURL + "$", Not: schema.LinkLoginNot, Format: "uri",
+			Regexp: rules.HTTPURL + "|^" + people.NoSSOURL + "$", Not: schema.LinkLoginNot, Format: "uri",
 		},
 	},
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/customization"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// customization are the operations on the look of sites and site spaces. Answers are always complete: the defaults,
+// customizations are the operations on the look of sites and site spaces. Answers are always complete: the defaults,
 // then the site's settings, then the site space's overrides.
-type customization struct {
+type customizations struct {
 	store *store.Store
 }
 
-func customizationOperations(h *customization) []frame.Operation {
+func customizationOperations(h *customizations) []frame.Operation {
 	const (
 		ofSite      = "/orgs/{organizationId}/sites/{siteId}/customization"
 		ofSiteSpace = "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/customization"
@@ -59,16 +60,18 @@ type readCustomizationRequest struct {
 	Unmasked *bool `query:"unmasked" rules:"default=false"`
 }
 
-func (h *customization) get(ctx context.Context, c *access.Caller, _ *readCustomizationRequest) (schema.Customization, error) {
+func (h *customizations) get(
+	ctx context.Context, c *access.Caller, _ *readCustomizationRequest,
+) (customization.Customization, error) {
 	settings, err := h.store.Sites.Customization(ctx, c.Site.Site.ID)
-	return schema.Overlay(schema.DefaultCustomization(), settings), err
+	return customization.Overlay(customization.Default(), settings), err
 }
 
 type setCustomizationRequest struct {
 	Body struct {
-		schema.Customization
+		customization.Customization
 		// Favicon is the one member that the contract requires; it shadows the embedded one.
-		Favicon *schema.Favicon `json:"favicon" rules:"required"`
+		Favicon *customization.Favicon `json:"favicon" rules:"required"`
 	} `body:"json"`
 }
 
@@ -76,18 +79,20 @@ func (r *setCustomizationRequest) Validate() []schema.Detail {
 	return customizationProblems(r.settings())
 }
 
-func (r *setCustomizationRequest) settings() schema.Customization {
+func (r *setCustomizationRequest) settings() customization.Customization {
 	settings := r.Body.Customization
 	settings.Favicon = schema.Some(*r.Body.Favicon)
 	// Here null means the same as absence.
-	return schema.Merge(schema.Customization{}, settings)
+	return customization.Merge(customization.Customization{}, settings)
 }
 
-func (h *customization) set(ctx context.Context, c *access.Caller, r *setCustomizationRequest) (schema.Customization, error) {
+func (h *customizations) set(
+	ctx context.Context, c *access.Caller, r *setCustomizationRequest,
+) (customization.Customization, error) {
 	settings := r.settings()
 	settings.Normalize()
 	settings, err := h.store.Sites.SetCustomization(ctx, c.Site.Site.ID, settings)
-	return schema.Overlay(schema.DefaultCustomization(), settings), err
+	return customization.Overlay(customization.Default(), settings), err
 }
 
 type readSiteSpaceCustomizationRequest struct {
@@ -95,16 +100,16 @@ type readSiteSpaceCustomizationRequest struct {
 	Unmasked    *bool  `query:"unmasked" rules:"default=false"`
 }
 
-func (h *customization) getOfSiteSpace(
+func (h *customizations) getOfSiteSpace(
 	ctx context.Context, c *access.Caller, r *readSiteSpaceCustomizationRequest,
-) (schema.Customization, error) {
+) (customization.Customization, error) {
 	settings, overrides, err := h.store.Sites.SiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
 	return overridden(settings, overrides), err
 }
 
 type overrideCustomizationRequest struct {
-	SiteSpaceID string               `path:"siteSpaceId"`
-	Body        schema.Customization `body:"json"`
+	SiteSpaceID string                      `path:"siteSpaceId"`
+	Body        customization.Customization `body:"json"`
 }
 
 func (r *overrideCustomizationRequest) Validate() []schema.Detail {
@@ -113,9 +118,9 @@ func (r *overrideCustomizationRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-func (h *customization) override(
+func (h *customizations) override(
 	ctx context.Context, c *access.Caller, r *overrideCustomizationRequest,
-) (schema.Customization, error) {
+) (customization.Customization, error) {
 	r.Body.Normalize()
 	settings, overrides, err := h.store.Sites.OverrideSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID, r.Body)
 	return overridden(settings, overrides), err
@@ -125,16 +130,18 @@ type resetCustomizationRequest struct {
 	SiteSpaceID string `path:"siteSpaceId"`
 }
 
-func (h *customization) reset(ctx context.Context, c *access.Caller, r *resetCustomizationRequest) (frame.NoContent, error) {
+func (h *customizations) reset(
+	ctx context.Context, c *access.Caller, r *resetCustomizationRequest,
+) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.Sites.DeleteSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
 }
 
-func overridden(settings, overrides schema.Customization) schema.Customization {
-	return schema.Overlay(schema.Overlay(schema.DefaultCustomization(), settings), overrides)
+func overridden(settings, overrides customization.Customization) customization.Customization {
+	return customization.Overlay(customization.Overlay(customization.Default(), settings), overrides)
 }
 
 // customizationProblems checks rules that span several members of a leaf.
-func customizationProblems(settings schema.Customization) []schema.Detail {
+func customizationProblems(settings customization.Customization) []schema.Detail {
 	var c rules.Checker
 	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
 		c.Add("favicon", "must have icon or emoji, not both")
@@ -147,7 +154,7 @@ func customizationProblems(settings schema.Customization) []schema.Detail {
 
 // checkOverrides checks what the contract requires of overrides only: groups with a single switch must name it, if only
 // as null, and an announcement cannot be removed by itself.
-func checkOverrides(c *rules.Checker, o schema.Customization) {
+func checkOverrides(c *rules.Checker, o customization.Customization) {
 	if o.Announcement.Null() {
 		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")
 	}
@@ -155,13 +162,25 @@ func checkOverrides(c *rules.Checker, o schema.Customization) {
 		name         string
 		group, given bool
 	}{
-		{"internationalization.locale", o.Internationalization.Value != nil, schema.Or(o.Internationalization.Value, schema.Internationalization{}).Locale.Set},
-		{"pdf.enabled", o.PDF.Value != nil, schema.Or(o.PDF.Value, schema.Toggle{}).Enabled.Set},
-		{"feedback.enabled", o.Feedback.Value != nil, schema.Or(o.Feedback.Value, schema.Toggle{}).Enabled.Set},
-		{"git.showEditLink", o.Git.Value != nil, schema.Or(o.Git.Value, schema.GitSettings{}).ShowEditLink.Set},
-		{"externalLinks.target", o.ExternalLinks.Value != nil, schema.Or(o.ExternalLinks.Value, schema.ExternalLinkSettings{}).Target.Set},
-		{"pagination.enabled", o.Pagination.Value != nil, schema.Or(o.Pagination.Value, schema.Toggle{}).Enabled.Set},
-		{"trademark.enabled", o.Trademark.Value != nil, schema.Or(o.Trademark.Value, schema.Toggle{}).Enabled.Set},
+		{
+			"internationalization.locale", o.Internationalization.Value != nil,
+			schema.Or(o.Internationalization.Value, customization.Internationalization{}).Locale.Set,
+		},
+		{"pdf.enabled", o.PDF.Value != nil, schema.Or(o.PDF.Value, customization.Toggle{}).Enabled.Set},
+		{"feedback.enabled", o.Feedback.Value != nil, schema.Or(o.Feedback.Value, customization.Toggle{}).Enabled.Set},
+		{"git.showEditLink", o.Git.Value != nil, schema.Or(o.Git.Value, customization.GitSettings{}).ShowEditLink.Set},
+		{
+			"externalLinks.target", o.ExternalLinks.Value != nil,
+			schema.Or(o.ExternalLinks.Value, customization.ExternalLinkSettings{}).Target.Set,
+		},
+		{
+			"pagination.enabled", o.Pagination.Value != nil,
+			schema.Or(o.Pagination.Value, customization.Toggle{}).Enabled.Set,
+		},
+		{
+			"trademark.enabled", o.Trademark.Value != nil,
+			schema.Or(o.Trademark.Value, customization.Toggle{}).Enabled.Set,
+		},
 	} {
 		if member.group && !member.given {
 			c.Add(member.name, "is required")

@@ -7,6 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/customization"
 )
 
 func publishedRows(h *handlers) []frame.Operation {
@@ -19,26 +20,31 @@ func publishedRows(h *handlers) []frame.Operation {
 
 // published answers with as many statements for a site of many site spaces as for one of few. Integrations add no scripts to
 // sites in this version, so there are none.
-func (h *handlers) published(ctx context.Context, c *access.Caller, r *structureRequest) (schema.PublishedSite, error) {
+func (h *handlers) published(
+	ctx context.Context, c *access.Caller, r *structureRequest,
+) (customization.PublishedSite, error) {
 	seen, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
-		return schema.PublishedSite{}, err
+		return customization.PublishedSite{}, err
 	}
 	structure, err := h.structureAs(ctx, seen)
 	if err != nil {
-		return schema.PublishedSite{}, err
+		return customization.PublishedSite{}, err
 	}
 	settings, overrides, err := h.store.Sites.Customizations(ctx, c.Site.Site.ID)
 	if err != nil {
-		return schema.PublishedSite{}, err
+		return customization.PublishedSite{}, err
 	}
-	own := schema.Overlay(schema.DefaultCustomization(), settings)
-	of := make(map[string]schema.Customization, len(overrides))
+	own := customization.Overlay(customization.Default(), settings)
+	of := make(map[string]customization.Customization, len(overrides))
 	for _, item := range structure.Structure {
-		item.EachSiteSpace(func(space schema.SiteSpace) { of[space.ID] = schema.Overlay(own, overrides[space.ID]) })
+		item.EachSiteSpace(func(space schema.SiteSpace) {
+			of[space.ID] = customization.Overlay(own, overrides[space.ID])
+		})
 	}
-	return schema.PublishedSite{
+	return customization.PublishedSite{
 		Object: "published-content-site", Site: h.view.SiteFor(c.Site.Row, seen.shareKey), Structure: structure,
-		Customizations: schema.PublishedCustomizations{Site: own, SiteSpaces: of}, Scripts: []schema.SiteScript{},
+		Customizations: customization.PublishedCustomizations{Site: own, SiteSpaces: of},
+		Scripts:        []customization.SiteScript{},
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
-	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/customization"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -21,7 +21,7 @@ func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, frontE
 		visitorAuthRows(&visitorAuth{store: st}),
 		hostnameRows(&hostnames{store: st, resolver: resolver}),
 		addressRows(&addresses{sites: all, store: st, view: v, tokens: access.NewSiteTokens(st)}),
-		customizationOperations(&customization{store: st}),
+		customizationOperations(&customizations{store: st}),
 		visitorSessionRows(newVisitorSessions(st, v.URLs, frontEnds)),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.CustomizationEnums()}, vocabulary}}
+	), Vocabularies: []rules.Vocabulary{{Enums: customization.Enums()}, vocabulary}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/customization"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/sites"
 )
@@ -150,7 +151,7 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if err != nil {
 		return err
 	}
-	insights := schema.Overlay(schema.DefaultCustomization(), settings).Insights
+	insights := customization.Overlay(customization.Default(), settings).Insights
 	if !*insights.Value.TrackingCookie.Value {
 		return schema.Forbidden("the site sets insights.trackingCookie to false")
 	}

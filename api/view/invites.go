@@ -4,30 +4,36 @@ import (
 	"net/url"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // LinkInvite presents an organization's invite to a user who holds this role in it.
-func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) schema.LinkInvite {
+func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) people.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
-	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: schema.UTC(row.ExpiresAt)}
+	invite := people.LinkInvite{
+		Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: schema.UTC(row.ExpiresAt),
+	}
 	return invite.At(v.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }
 
 // PendingInvite presents an invite by e-mail to those who administer the organization.
-func (v Presenter) PendingInvite(row orgs.EmailInvite) schema.EmailInvite {
+func (v Presenter) PendingInvite(row orgs.EmailInvite) people.EmailInvite {
 	invite := v.OwnInvite(row)
-	mail := schema.InviteMail{State: schema.InviteMailState(row.MailState), Reason: schema.Or(row.MailReason, ""), SentAt: schema.UTC(row.MailSentAt)}
-	if mail.State == schema.InviteMailOff {
-		mail.Reason = schema.InviteMailsOff
+	mail := people.InviteMail{
+		State: people.InviteMailState(row.MailState), Reason: schema.Or(row.MailReason, ""),
+		SentAt: schema.UTC(row.MailSentAt),
+	}
+	if mail.State == people.InviteMailOff {
+		mail.Reason = people.InviteMailsOff
 	}
 	invite.Mail = &mail
 	return invite
 }
 
 // OwnInvite presents an invite by e-mail to the one whom it is for.
-func (v Presenter) OwnInvite(row orgs.EmailInvite) schema.EmailInvite {
-	return schema.EmailInvite{
+func (v Presenter) OwnInvite(row orgs.EmailInvite) people.EmailInvite {
+	return people.EmailInvite{
 		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
 	}

@@ -2,17 +2,17 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/api/access"
-	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
 // Team presents teams to a member with these rights in the organization.
-func Team(rights access.Rights) func(orgs.TeamRow) schema.Team {
-	return func(row orgs.TeamRow) schema.Team {
+func Team(rights access.Rights) func(orgs.TeamRow) people.Team {
+	return func(row orgs.TeamRow) people.Team {
 		t := row.Team
-		return schema.Team{
+		return people.Team{
 			Object: "team", ID: t.ID, Title: t.Title, Members: row.Members, Spaces: row.Spaces, CreatedAt: t.CreatedAt.UTC(),
-			Permissions: schema.TeamPermissions{
+			Permissions: people.TeamPermissions{
 				Admin: rights.Has(access.RightAdmin) || row.ViewerRole == orgs.TeamOwner,
 				View:  rights.Has(access.RightAccess) || row.ViewerRole != "",
 			},
@@ -21,9 +21,9 @@ func Team(rights access.Rights) func(orgs.TeamRow) schema.Team {
 }
 
 // TeamMember presents a member of a team to somebody who may list the members.
-func (v Presenter) TeamMember(row orgs.TeamMemberRow) schema.TeamMember {
-	return schema.TeamMember{
-		Organization: v.Member(row.MemberRow), Team: schema.TeamMembership{Role: row.Role},
-		Permissions: schema.TeamMemberPermissions{View: true},
+func (v Presenter) TeamMember(row orgs.TeamMemberRow) people.TeamMember {
+	return people.TeamMember{
+		Organization: v.Member(row.MemberRow), Team: people.TeamMembership{Role: row.Role},
+		Permissions: people.TeamMemberPermissions{View: true},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/frontmatter"
 	"github.com/octavo-docs/octavo/schema/content/keys"
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 	"github.com/octavo-docs/octavo/schema/content/merge"
@@ -63,7 +64,7 @@ func (r *repository) compare(ctx context.Context, name string, v [3]string) erro
 }
 
 func read(text string, before *schema.Document) (schema.Document, error) {
-	_, body, err := markdown.SplitFrontMatter(text)
+	_, body, err := frontmatter.Split(text)
 	if err != nil {
 		body = text
 	}

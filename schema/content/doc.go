@@ -3,6 +3,8 @@
 // on it:
 //
 //	markdown     Markdown to documents and back
+//	frontmatter  the fields at the start of a Markdown file
+//	respell      edited text in the spelling of its source
 //	tree         the pages of a revision: find, change, merge
 //	merge        three-way merges of documents and pages
 //	diff         lines up two lists

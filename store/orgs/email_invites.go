@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -27,8 +28,8 @@ type EmailInvite = db.EmailInvite
 // has no provider, sso invites nobody.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
-) (schema.Invited, error) {
-	invited := schema.Invited{Users: []string{}, FailedSSOEmails: []string{}}
+) (people.Invited, error) {
+	invited := people.Invited{Users: []string{}, FailedSSOEmails: []string{}}
 	if sso {
 		logins, err := s.SSOLogins(ctx, organizationID)
 		if err != nil {

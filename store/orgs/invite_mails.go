@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/people"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -44,11 +45,11 @@ func linkHash(secret string) []byte {
 }
 
 // newInviteMail returns the mail of an invite that is made now.
-func (s *Store) newInviteMail() schema.InviteMail {
+func (s *Store) newInviteMail() people.InviteMail {
 	if s.config.InvitesByMail {
-		return schema.InviteMail{State: schema.InviteMailWaiting}
+		return people.InviteMail{State: people.InviteMailWaiting}
 	}
-	return schema.InviteMail{State: schema.InviteMailOff, Reason: schema.InviteMailsOff}
+	return people.InviteMail{State: people.InviteMailOff, Reason: people.InviteMailsOff}
 }
 
 // addMails adds the mails of invites. People who log in through a provider need no link.
@@ -102,7 +103,7 @@ func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID s
 // working.
 func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
 	if !s.config.InvitesByMail {
-		return EmailInvite{}, schema.Conflict(schema.InviteMailsOff)
+		return EmailInvite{}, schema.Conflict(people.InviteMailsOff)
 	}
 	key, err := s.db.Key(ctx, inviteLinkKeyName)
 	if err != nil {

@@ -6,33 +6,33 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/customization"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Customization reads the settings of a site; unset members are absent.
-func (s *Store) Customization(ctx context.Context, siteID string) (schema.Customization, error) {
+func (s *Store) Customization(ctx context.Context, siteID string) (customization.Customization, error) {
 	return siteCustomization(ctx, s.db.Queries, siteID)
 }
 
-func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (schema.Customization, error) {
+func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (customization.Customization, error) {
 	stored, err := q.SiteCustomization(ctx, siteID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return schema.Customization{}, nil
+		return customization.Customization{}, nil
 	}
 	if err != nil {
-		return schema.Customization{}, postgres.Interpret(err, "customization")
+		return customization.Customization{}, postgres.Interpret(err, "customization")
 	}
-	return postgres.FromJSON[schema.Customization](stored)
+	return postgres.FromJSON[customization.Customization](stored)
 }
 
 // SetCustomization replaces the settings of a site, and returns them with both forms of page actions in step. The
 // settings have no nulls. The lock of the site lets concurrent requests compare themselves with the stored settings
 // one after the other.
 func (s *Store) SetCustomization(
-	ctx context.Context, siteID string, settings schema.Customization,
-) (schema.Customization, error) {
+	ctx context.Context, siteID string, settings customization.Customization,
+) (customization.Customization, error) {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockSite(ctx, siteID); err != nil {
 			return postgres.Interpret(err, "site")
@@ -41,7 +41,7 @@ func (s *Store) SetCustomization(
 		if err != nil {
 			return err
 		}
-		settings.SettleActions(schema.DefaultCustomization(), before, settings)
+		settings.SettleActions(customization.Default(), before, settings)
 		stored, err := postgres.ToJSON(settings)
 		if err != nil {
 			return err
@@ -55,17 +55,17 @@ func (s *Store) SetCustomization(
 // Customizations reads the settings of a site, and the overrides of each of its site spaces, by their ids.
 func (s *Store) Customizations(
 	ctx context.Context, siteID string,
-) (settings schema.Customization, overrides map[string]schema.Customization, err error) {
+) (settings customization.Customization, overrides map[string]customization.Customization, err error) {
 	rows, err := s.db.Queries.CustomizationsOfSite(ctx, siteID)
 	if err != nil {
 		return settings, nil, postgres.Interpret(err, "customizations")
 	}
-	overrides = make(map[string]schema.Customization, len(rows))
+	overrides = make(map[string]customization.Customization, len(rows))
 	for _, row := range rows {
 		if row.SiteSpaceID == "" {
-			settings, err = postgres.FromJSON[schema.Customization](row.Settings)
+			settings, err = postgres.FromJSON[customization.Customization](row.Settings)
 		} else {
-			overrides[row.SiteSpaceID], err = postgres.FromJSON[schema.Customization](row.Settings)
+			overrides[row.SiteSpaceID], err = postgres.FromJSON[customization.Customization](row.Settings)
 		}
 		if err != nil {
 			return settings, nil, err
@@ -77,29 +77,29 @@ func (s *Store) Customizations(
 // SiteSpaceCustomization reads the settings of a site and the overrides of one of its site spaces.
 func (s *Store) SiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string,
-) (settings, overrides schema.Customization, err error) {
+) (settings, overrides customization.Customization, err error) {
 	return siteSpaceCustomization(ctx, s.db.Queries, siteID, siteSpaceID)
 }
 
 func siteSpaceCustomization(
 	ctx context.Context, q *db.Queries, siteID, siteSpaceID string,
-) (settings, overrides schema.Customization, err error) {
+) (settings, overrides customization.Customization, err error) {
 	row, err := q.SiteSpaceCustomization(ctx, db.SiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
 	if err != nil {
 		return settings, overrides, postgres.Interpret(err, "site space")
 	}
-	if settings, err = postgres.FromJSON[schema.Customization](row.Settings); err != nil {
+	if settings, err = postgres.FromJSON[customization.Customization](row.Settings); err != nil {
 		return settings, overrides, err
 	}
-	overrides, err = postgres.FromJSON[schema.Customization](row.Overrides)
+	overrides, err = postgres.FromJSON[customization.Customization](row.Overrides)
 	return settings, overrides, err
 }
 
 // OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and returns the site's settings
 // with the new overrides. Concurrent patches are applied one after the other, so none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
-	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
-) (settings, overrides schema.Customization, err error) {
+	ctx context.Context, siteID, siteSpaceID string, patch customization.Customization,
+) (settings, overrides customization.Customization, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		_, err := q.LockSiteSpace(ctx, db.LockSiteSpaceParams{SiteSpaceID: siteSpaceID, SiteID: siteID})
 		if err != nil {
@@ -110,8 +110,8 @@ func (s *Store) OverrideSiteSpaceCustomization(
 			return err
 		}
 		before := overrides
-		overrides = schema.Merge(before, patch)
-		overrides.SettleActions(schema.Overlay(schema.DefaultCustomization(), settings), before, patch)
+		overrides = customization.Merge(before, patch)
+		overrides.SettleActions(customization.Overlay(customization.Default(), settings), before, patch)
 		stored, err := postgres.ToJSON(overrides)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
-	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/frontmatter"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
@@ -61,7 +61,7 @@ func Tags(text []byte) []schema.RevisionTag {
 }
 
 // tagsOf reads the tags of a page: names, of which one can be the primary one.
-func tagsOf(front *markdown.FrontMatter) []tree.Tag {
+func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag
 	for _, value := range given {
@@ -127,7 +127,7 @@ var layoutParts = []string{
 }
 
 // layoutOf reads which parts of a page are shown; nil if all are.
-func layoutOf(front *markdown.FrontMatter) schema.Data {
+func layoutOf(front *frontmatter.Fields) schema.Data {
 	given, _ := front.Value("layout").(map[string]any)
 	layout := schema.Data{}
 	for _, part := range layoutParts {

@@ -9,7 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/frontmatter"
 	"github.com/octavo-docs/octavo/schema/content/markdown"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
@@ -17,7 +19,7 @@ import (
 type pageFile struct {
 	mark     string // a byte order mark
 	original string // without it
-	front    markdown.FrontMatter
+	front    frontmatter.Fields
 	// imports are the lines of MDX at the start that import components. Readers do not see them.
 	imports string
 	// lead are the blank lines before the heading, heading its lines, rest what follows.
@@ -35,7 +37,7 @@ func parsePage(text string) *pageFile {
 	}
 	f.original, text = text, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	// Front matter that cannot be read is a part of the text.
-	f.front, f.rest, _ = markdown.SplitFrontMatter(text)
+	f.front, f.rest, _ = frontmatter.Split(text)
 	for found := importLine.FindString(f.rest); found != ""; found = importLine.FindString(f.rest) {
 		f.imports, f.rest = f.imports+found, f.rest[len(found):]
 	}
@@ -129,7 +131,7 @@ func cutText(text string, longest int) string {
 type pageField struct {
 	name string
 	get  func(p *tree.Page) any // nil if the attribute is not set
-	set  func(p *tree.Page, front *markdown.FrontMatter, name string)
+	set  func(p *tree.Page, front *frontmatter.Fields, name string)
 }
 
 func textField(name string, longest int, of func(*tree.Page) *string, ok func(string) bool) pageField {
@@ -140,7 +142,7 @@ func textField(name string, longest int, of func(*tree.Page) *string, ok func(st
 			}
 			return *of(p)
 		},
-		func(p *tree.Page, front *markdown.FrontMatter, name string) {
+		func(p *tree.Page, front *frontmatter.Fields, name string) {
 			*of(p) = ""
 			text, _ := front.Text(name)
 			text = content.Clean(strings.ToValidUTF8(text, "\ufffd"))
@@ -160,7 +162,7 @@ func flagField(name string, of func(*tree.Page) *bool) pageField {
 			}
 			return true
 		},
-		func(p *tree.Page, front *markdown.FrontMatter, name string) { *of(p), _ = front.Flag(name) },
+		func(p *tree.Page, front *frontmatter.Fields, name string) { *of(p), _ = front.Flag(name) },
 	}
 }
 
@@ -273,5 +275,5 @@ func (f *pageFile) setBody(title string, d schema.Document) {
 
 // text returns the whole file.
 func (f *pageFile) text() string {
-	return f.mark + markdown.KeepEnds(f.original, f.front.Join(f.imports+f.lead+f.heading+f.rest))
+	return f.mark + respell.Ends(f.original, f.front.Join(f.imports+f.lead+f.heading+f.rest))
 }

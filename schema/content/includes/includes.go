@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/frontmatter"
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
@@ -89,7 +90,7 @@ func Edit(file []byte, d schema.Document) []byte {
 
 // split separates the front matter of a file, with the blank lines after it. What cannot be read as front matter is text.
 func split(file string) (front, body string) {
-	_, body, err := markdown.SplitFrontMatter(file)
+	_, body, err := frontmatter.Split(file)
 	if err != nil {
 		return "", file
 	}

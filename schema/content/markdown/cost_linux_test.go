@@ -347,7 +347,7 @@ func definitions() string {
 
 // maxCost bounds the time for the largest body. It is three times the promised time, to allow for a busy machine.
 // The texts of costly used to take up to half a minute.
-const maxCost = raceFactor * 600 * time.Millisecond
+const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
 // TestMarkdownCost measures a thread's CPU time, which other programs cannot affect, and takes the best of a few tries.
 // It also counts the steps of loops over earlier text. The long form measures Safe too.
@@ -407,64 +407,5 @@ func TestWriteCost(t *testing.T) {
 				t.Errorf("the document of %d bytes took %s of processor time", len(markdown), best)
 			}
 		})
-	}
-}
-
-// TestRespellCost gives edited parts of the largest size another spelling: of words that all repeat or all differ, and
-// of lists that were none before.
-func TestRespellCost(t *testing.T) {
-	lines := func(line string) string { return strings.Repeat(line, mostRespelled/3/len(line)) }
-	distinct := func(format string) string {
-		var b strings.Builder
-		for n := 0; b.Len() < mostRespelled/3-20; n++ {
-			fmt.Fprintf(&b, format, n)
-		}
-		return b.String()
-	}
-	texts := map[string]string{
-		"repeated words": lines("a b "), "words": distinct("w%d "), "lines": distinct("w%d\n"), "signs": lines("*_`"),
-		"bullets": lines("- a\n"), "ones": lines("1. a\n"), "numbers": distinct("%d. a\n"), "quotes": lines("> a\n"),
-	}
-	for from, source := range texts {
-		for to, next := range texts {
-			best := time.Hour
-			for range 5 {
-				cost := cputime.Of(func() { respelled(source, strings.ReplaceAll(source, "a", "b"), next) })
-				if best = min(best, cost); best < maxCost {
-					break
-				}
-			}
-			if best > maxCost {
-				t.Errorf("%s to %s took %s of processor time", from, to, best)
-			}
-		}
-	}
-}
-
-// TestKeepEndsCost gives texts of a quarter of the largest size the line ends of others: of lines that all repeat or
-// all differ.
-func TestKeepEndsCost(t *testing.T) {
-	const size = schema.MaxPage / 4
-	var distinct strings.Builder
-	for n := 0; distinct.Len() < size; n++ {
-		fmt.Fprintf(&distinct, "w%d\n", n)
-	}
-	texts := map[string]string{
-		"empty": strings.Repeat("\n", size), "repeated": strings.Repeat("a\n", size/2),
-		"two": strings.Repeat("a\nb\n", size/4), "distinct": distinct.String(),
-	}
-	for from, original := range texts {
-		for to, edited := range texts {
-			best := time.Hour
-			for range 5 {
-				cost := cputime.Of(func() { KeepEnds(strings.ReplaceAll(original, "\n", "\r\n"), "x\n"+edited+"x\n") })
-				if best = min(best, cost); best < maxCost/2 {
-					break
-				}
-			}
-			if best > maxCost/2 {
-				t.Errorf("%s to %s took %s of processor time", from, to, best)
-			}
-		}
 	}
 }

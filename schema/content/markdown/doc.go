@@ -1,5 +1,6 @@
 // Package markdown reads Markdown as rich documents and writes documents as Markdown: CommonMark and GFM, with GitBook's
-// dialect. It is pure, does no I/O, and imports of this module only schema, schema/content and schema/content/diff.
+// dialect. It is pure, does no I/O, and imports of this module only schema, schema/content and
+// its packages diff and respell.
 //
 // Reading what was written gives the same document, up to its normal form, which is what Read returns. In it:
 //   - there are no keys, and tables have counters for the names of their columns, rows and cells;

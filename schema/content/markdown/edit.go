@@ -11,16 +11,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/diff"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
 // of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
-// differ, unchanged words keep the bytes around them: see respelled. Reading the result gives the edited document. If a
-// new block would change the meaning of an unchanged block, Edit writes the whole document. Lines keep their ends, of
-// whatever kind: see KeepEnds.
+// differ, unchanged words keep the bytes around them: see respell.Words. Reading the result gives the edited
+// document. If a new block would change the meaning of an unchanged block, Edit writes the whole document. Lines keep
+// their ends, of whatever kind: see respell.Ends.
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
-	return KeepEnds(original, editLines(source, edited))
+	return respell.Ends(original, editLines(source, edited))
 }
 
 // editLines edits a text that Clean leaves as it is.
@@ -286,7 +287,7 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 		old = append(old, u.nodes...)
 	}
 	source := s.source[units[0].from:units[len(units)-1].to]
-	result := respelled(source, w.blocks(old), text)
+	result := respell.Words(source, w.blocks(old), text)
 	if s.spelling == ofSource {
 		return result, true
 	}
@@ -326,4 +327,11 @@ func gapFrom(written, gap, next string) string {
 		return needed
 	}
 	return gap
+}
+
+func finalNewline(original string) string {
+	if strings.HasSuffix(original, "\n") {
+		return "\n"
+	}
+	return ""
 }

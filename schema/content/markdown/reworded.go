@@ -6,6 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // reworded returns the source of a kept paragraph whose text was edited, with the new words in the place of the old
@@ -23,7 +24,7 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 	if strings.HasPrefix(source, "<") {
 		spell = func(n *schema.Node) string { return textEscapes.Replace(content.InlineText(n.Nodes)) }
 	}
-	edited := respelled(source, spell(old), spell(n))
+	edited := respell.Words(source, spell(old), spell(n))
 	made, ok := keptAs(edited, parent)
 	if !ok {
 		return "", false

@@ -1,7 +1,9 @@
-package schema
+package customization
 
-// CustomizationEnums has the closed sets of the customization by the names that its rules use.
-func CustomizationEnums() map[string][]string {
+import "github.com/octavo-docs/octavo/schema"
+
+// Enums has the closed sets of the customization by the names that its rules use.
+func Enums() map[string][]string {
 	return map[string][]string{
 		"customizationTheme":             {"clean", "muted", "bold", "gradient"},
 		"customizationCorners":           {"straight", "rounded", "circular"},
@@ -21,7 +23,7 @@ func CustomizationEnums() map[string][]string {
 		"customizationMonospaceFont": {
 			"FiraCode", "IBMPlexMono", "JetBrainsMono", "SourceCodePro", "RobotoMono", "SpaceMono", "DMMono", "Inconsolata",
 		},
-		"localizedLanguage": append(Languages(), "zh-tw"),
+		"localizedLanguage": append(schema.Languages(), "zh-tw"),
 		"pageAction":        pageActions,
 		"socialPlatform": {
 			"twitter", "instagram", "facebook", "linkedin", "github", "discord", "slack", "youtube", "tiktok", "reddit",

@@ -1,6 +1,10 @@
-package schema
+package customization
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+)
 
 // pageActions are the values of pageActions.items.
 var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git", "pdf"}
@@ -8,25 +12,32 @@ var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git",
 // defaultPageActions are the page actions of a site without settings: git and pdf follow their own switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients know as a separate switch. A row has its name in the
-// list of actions, the switch's name, and the switch in the settings, which is nil if unset. make creates the switch.
-var actionSwitches = []struct {
-	action, member string
-	of             func(c *Customization) *Opt[bool]
-	make           func(c *Customization) *Opt[bool]
-}{
-	actionSwitch("external-ai", "pageActions.externalAI", func(c *Customization) *Opt[PageActions] { return &c.PageActions }, func(g *PageActions) *Opt[bool] { return &g.ExternalAI }),
-	actionSwitch("markdown", "pageActions.markdown", func(c *Customization) *Opt[PageActions] { return &c.PageActions }, func(g *PageActions) *Opt[bool] { return &g.Markdown }),
-	actionSwitch("mcp", "pageActions.mcp", func(c *Customization) *Opt[PageActions] { return &c.PageActions }, func(g *PageActions) *Opt[bool] { return &g.MCP }),
-	actionSwitch("git", "git.showEditLink", func(c *Customization) *Opt[GitSettings] { return &c.Git }, func(g *GitSettings) *Opt[bool] { return &g.ShowEditLink }),
-	actionSwitch("pdf", "pdf.enabled", func(c *Customization) *Opt[Toggle] { return &c.PDF }, func(g *Toggle) *Opt[bool] { return &g.Enabled }),
+// actionSwitches has a row for each page action that older clients know as a separate switch.
+var actionSwitches = []actionSwitch{
+	switchOf("external-ai", "pageActions.externalAI", pageActionsIn,
+		func(g *PageActions) *Opt[bool] { return &g.ExternalAI }),
+	switchOf("markdown", "pageActions.markdown", pageActionsIn, func(g *PageActions) *Opt[bool] { return &g.Markdown }),
+	switchOf("mcp", "pageActions.mcp", pageActionsIn, func(g *PageActions) *Opt[bool] { return &g.MCP }),
+	switchOf("git", "git.showEditLink", func(c *Customization) *Opt[GitSettings] { return &c.Git },
+		func(g *GitSettings) *Opt[bool] { return &g.ShowEditLink }),
+	switchOf("pdf", "pdf.enabled", func(c *Customization) *Opt[Toggle] { return &c.PDF },
+		func(g *Toggle) *Opt[bool] { return &g.Enabled }),
 }
 
-func actionSwitch[G any](action, member string, group func(*Customization) *Opt[G], in func(*G) *Opt[bool]) (row struct {
+// actionSwitch has a page action's name in the list of actions, the switch's name, and the switch in the settings,
+// which is nil if unset. make creates the switch.
+type actionSwitch struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
 	make           func(c *Customization) *Opt[bool]
-}) {
+}
+
+func pageActionsIn(c *Customization) *Opt[PageActions] { return &c.PageActions }
+
+// switchOf makes a row from the group of the switch and its place in the group.
+func switchOf[G any](
+	action, member string, group func(*Customization) *Opt[G], in func(*G) *Opt[bool],
+) (row actionSwitch) {
 	row.action, row.member = action, member
 	row.of = func(c *Customization) *Opt[bool] {
 		if g := group(c).Value; g != nil && in(g).Value != nil {
@@ -40,7 +51,7 @@ func actionSwitch[G any](action, member string, group func(*Customization) *Opt[
 		if g := group(c); g.Value != nil {
 			own = *g.Value
 		}
-		*group(c) = Some(own)
+		*group(c) = some(own)
 		return in(group(c).Value)
 	}
 	return row
@@ -68,11 +79,11 @@ func Overlay(base, set Customization) Customization {
 		}
 	}
 	for _, s := range actionSwitches {
-		*s.make(&all) = Some(slices.Contains(items, s.action))
+		*s.make(&all) = some(slices.Contains(items, s.action))
 	}
 	actions := *all.PageActions.Value
-	actions.Items = Some(items)
-	all.PageActions = Some(actions)
+	actions.Items = some(items)
+	all.PageActions = some(actions)
 	return all
 }
 
@@ -86,7 +97,7 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	for _, s := range actionSwitches {
 		on, has := s.of(&sent), slices.Contains(was, s.action)
 		if listed == nil && s.of(&old) != nil && s.of(c) == nil {
-			inherited := Some(slices.Contains(actionsOf(&above), s.action))
+			inherited := some(slices.Contains(actionsOf(&above), s.action))
 			on = &inherited
 		}
 		if on == nil && listed == nil {
@@ -98,13 +109,13 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 			items = withAction(items, s.action, want)
 		}
 		if s.of(c) != nil {
-			*s.make(c) = Some(want)
+			*s.make(c) = some(want)
 		}
 	}
 	if items != nil {
 		actions := *c.PageActions.Value
-		actions.Items = Some(items)
-		c.PageActions = Some(actions)
+		actions.Items = some(items)
+		c.PageActions = some(actions)
 	}
 }
 
@@ -120,12 +131,12 @@ func withAction(items []string, action string, want bool) []string {
 }
 
 // ActionProblems finds the page actions that are listed twice.
-func (c Customization) ActionProblems() []Detail {
-	var problems []Detail
+func (c Customization) ActionProblems() []schema.Detail {
+	var problems []schema.Detail
 	items := actionsOf(&c)
 	for i, item := range items {
 		if slices.Contains(items[:i], item) {
-			problems = append(problems, Detail{Field: "pageActions.items", Problem: "names " + item + " twice"})
+			problems = append(problems, schema.Detail{Field: "pageActions.items", Problem: "names " + item + " twice"})
 		}
 	}
 	return problems

@@ -1,6 +1,10 @@
-package schema
+package people
 
-import "time"
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
 
 // The states of a provider. Members cannot log in with a pending one, because it is incomplete.
 const (
@@ -21,13 +25,13 @@ type SAMLProvider struct {
 	EntityID    string `json:"entityID"`
 	Certificate string `json:"certificate"`
 	// Certificates are those in Certificate, which may be several.
-	Certificates []SAMLCertificate `json:"certificates"`
-	DefaultTeam  *Team             `json:"defaultTeam,omitzero"`
-	DefaultRole  Role              `json:"defaultRole"`
-	CreatedAt    time.Time         `json:"createdAt"`
-	Status       string            `json:"status" rules:"enum=samlStatus"`
-	Service      SAMLService       `json:"service"`
-	URLs         LocationURLs      `json:"urls"`
+	Certificates []SAMLCertificate   `json:"certificates"`
+	DefaultTeam  *Team               `json:"defaultTeam,omitzero"`
+	DefaultRole  schema.Role         `json:"defaultRole"`
+	CreatedAt    time.Time           `json:"createdAt"`
+	Status       string              `json:"status" rules:"enum=samlStatus"`
+	Service      SAMLService         `json:"service"`
+	URLs         schema.LocationURLs `json:"urls"`
 }
 
 // SAMLCertificate identifies a certificate in the form of identity providers, with its validity.

@@ -1,4 +1,6 @@
-package markdown
+// Package respell writes edited text in the spelling of its source: Words keeps the bytes of unchanged words, and Ends
+// keeps line ends.
+package respell
 
 import (
 	"strings"
@@ -8,18 +10,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// mostRespelled bounds the bytes of an edited part that keeps the spelling of its unchanged words. A longer part is
+// maxBytes bounds the bytes of an edited part that keeps the spelling of its unchanged words. A longer part is
 // written as Write spells it.
-const mostRespelled = 256 << 10
+const maxBytes = 256 << 10
 
 // farthest bounds the words that are looked at for the spelling of a new one, on each side.
 const farthest = 256
 
-// respelled returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
+// Words returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
 // blocks as Write spells it. Text that before and next share keeps the bytes of the source: line breaks, markers of
 // lists, escapes, entities and delimiters. The caller checks that the result reads as next.
-func respelled(source, before, next string) string {
-	if len(source)+len(before)+len(next) > mostRespelled {
+func Words(source, before, next string) string {
+	if len(source)+len(before)+len(next) > maxBytes {
 		return next
 	}
 	was, old, wanted := wordsOf(source), wordsOf(before), wordsOf(next)

@@ -1,17 +1,21 @@
-package schema
+package people
 
-import "time"
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
 
 // Member is a user in an organization.
 type Member struct {
 	Object string `json:"object"`
 	// ID is the id of the user.
-	ID       string    `json:"id"`
-	Role     Role      `json:"role"`
-	User     User      `json:"user"`
-	Disabled bool      `json:"disabled"`
-	JoinedAt time.Time `json:"joinedAt"`
-	SSO      bool      `json:"sso"`
+	ID       string      `json:"id"`
+	Role     schema.Role `json:"role"`
+	User     schema.User `json:"user"`
+	Disabled bool        `json:"disabled"`
+	JoinedAt time.Time   `json:"joinedAt"`
+	SSO      bool        `json:"sso"`
 	// Spaces counts the spaces that the member has access to, and Teams the teams that the member is in.
 	Spaces     int64      `json:"spaces"`
 	Teams      int64      `json:"teams"`
@@ -24,7 +28,7 @@ type Ping struct{}
 // MemberRoles are the roles by which members can be listed, including `guest`.
 func MemberRoles() []string {
 	names := []string{"guest"}
-	for _, role := range Roles() {
+	for _, role := range schema.Roles() {
 		names = append(names, string(role))
 	}
 	return names

@@ -1,4 +1,4 @@
-package schema
+package customization
 
 import (
 	"reflect"
@@ -39,7 +39,7 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 	}
 	got := map[string]bool{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
-		got[join(l.path[0], l.path[len(l.path)-1])] = true
+		got[l.path[0]+"."+l.path[len(l.path)-1]] = true
 	}
 	for _, want := range []string{
 		"Title.Title", "Styling.PrimaryColor", "Styling.List", "Styling.Font", "Favicon.Favicon", "Header.Links", "Header.PrimaryLink",
@@ -185,7 +185,7 @@ func TestMergeLaw(t *testing.T) {
 
 func TestMergeNullGroup(t *testing.T) {
 	t.Parallel()
-	base := Customization{PDF: Some(Toggle{Enabled: Some(true)}), Title: Some("Docs")}
+	base := Customization{PDF: some(Toggle{Enabled: some(true)}), Title: some("Docs")}
 	var patch Customization
 	if err := json.Unmarshal([]byte(`{"pdf":null,"title":null,"git":{},"header":{"logo":null}}`), &patch); err != nil {
 		t.Fatal(err)

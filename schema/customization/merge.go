@@ -1,4 +1,4 @@
-package schema
+package customization
 
 import "reflect"
 
@@ -42,7 +42,7 @@ func isGroup(t reflect.Type) bool {
 		return false
 	}
 	for i := range t.NumField() {
-		if !t.Field(i).Type.Implements(reflect.TypeFor[interface{ optional() }]()) {
+		if !t.Field(i).Type.Implements(reflect.TypeFor[interface{ Null() bool }]()) {
 			return false
 		}
 	}

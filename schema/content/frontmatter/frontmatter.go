@@ -1,4 +1,5 @@
-package markdown
+// Package frontmatter reads the fields at the start of a Markdown file, in YAML or TOML, and changes them in place.
+package frontmatter
 
 import (
 	"errors"
@@ -11,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// FrontMatter is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
+// Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
 // plus signs. It keeps its source: what is not set stays as it was, byte for byte.
-type FrontMatter struct {
+type Fields struct {
 	source string // with both lines of hyphens; "" if the file has none
 	fields map[string]any
 	spans  map[string]lineSpan
@@ -26,45 +27,45 @@ type FrontMatter struct {
 // lineSpan are the lines of a field in the source.
 type lineSpan struct{ from, to int }
 
-// maxFrontMatter bounds what is read as front matter. Longer text is a part of the page.
-const maxFrontMatter = 64 << 10
+// maxBytes bounds what is read as front matter. Longer text is a part of the page.
+const maxBytes = 64 << 10
 
-// ErrFrontMatter means that the front matter is not a map of YAML. The text is then a part of the page.
-var ErrFrontMatter = errors.New("the front matter is not a map of YAML")
+// ErrNotMap means that the front matter is not a map of YAML. The text is then a part of the page.
+var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
-// SplitFrontMatter separates the front matter of a file from its Markdown. Without one, or with an error, body is the file.
-func SplitFrontMatter(file string) (front FrontMatter, body string, err error) {
+// Split separates the front matter of a file from its Markdown. Without one, or with an error, body is the file.
+func Split(file string) (front Fields, body string, err error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	fence := strings.TrimSuffix(first, "\r")
 	if fence != yamlFence && fence != tomlFence || len(first) == len(file) {
-		return FrontMatter{}, file, nil
+		return Fields{}, file, nil
 	}
 	start := len(file) - len(rest)
-	for at := start; at < len(file) && at < maxFrontMatter; {
+	for at := start; at < len(file) && at < maxBytes; {
 		end := at + strings.IndexByte(file[at:], '\n') + 1
 		if end == at {
 			end = len(file)
 		}
 		if line := strings.TrimRight(file[at:end], " \t\r\n"); line == fence || fence == yamlFence && line == "..." {
-			front := FrontMatter{source: file[:end], toml: fence == tomlFence}
+			front := Fields{source: file[:end], toml: fence == tomlFence}
 			parse := front.parse
 			if front.toml {
 				parse = front.parseTOML
 			}
 			if err := parse(file[start:at]); err != nil {
-				return FrontMatter{}, file, err
+				return Fields{}, file, err
 			}
 			return front, file[end:], nil
 		}
 		at = end
 	}
-	return FrontMatter{}, file, nil
+	return Fields{}, file, nil
 }
 
-func (f *FrontMatter) parse(text string) error {
+func (f *Fields) parse(text string) error {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
-		return fmt.Errorf("%w: %w", ErrFrontMatter, err)
+		return fmt.Errorf("%w: %w", ErrNotMap, err)
 	}
 	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
 	if len(root.Content) == 0 {
@@ -72,16 +73,16 @@ func (f *FrontMatter) parse(text string) error {
 	}
 	mapping := root.Content[0]
 	if mapping.Kind != yaml.MappingNode || mapping.Style == yaml.FlowStyle {
-		return ErrFrontMatter
+		return ErrNotMap
 	}
 	if err := mapping.Decode(&f.fields); err != nil {
-		return fmt.Errorf("%w: %w", ErrFrontMatter, err)
+		return fmt.Errorf("%w: %w", ErrNotMap, err)
 	}
 	lines := strings.Count(text, "\n") + 1
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key := mapping.Content[i]
 		if key.Kind != yaml.ScalarNode {
-			return ErrFrontMatter
+			return ErrNotMap
 		}
 		span := lineSpan{from: key.Line, to: lines}
 		if i+2 < len(mapping.Content) {
@@ -105,7 +106,7 @@ var (
 )
 
 // parseTOML reads the texts and flags of TOML that are fields of all of it. Other fields, and tables, are not read.
-func (f *FrontMatter) parseTOML(text string) error {
+func (f *Fields) parseTOML(text string) error {
 	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
 	long := "" // what ends a text of several lines
 	for i, line := range strings.Split(text, "\n") {
@@ -163,26 +164,26 @@ func tomlLine(name string, value any) string {
 var tomlEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
 
 // Names returns the names of the fields, in the order of the file.
-func (f *FrontMatter) Names() []string { return slices.Clone(f.order) }
+func (f *Fields) Names() []string { return slices.Clone(f.order) }
 
 // Text returns a field that is text.
-func (f *FrontMatter) Text(name string) (string, bool) {
+func (f *Fields) Text(name string) (string, bool) {
 	text, ok := f.fields[name].(string)
 	return text, ok
 }
 
 // Value returns a field as YAML has it.
-func (f *FrontMatter) Value(name string) any { return f.fields[name] }
+func (f *Fields) Value(name string) any { return f.fields[name] }
 
 // Flag returns a field that is true or false.
-func (f *FrontMatter) Flag(name string) (value, ok bool) {
+func (f *Fields) Flag(name string) (value, ok bool) {
 	value, ok = f.fields[name].(bool)
 	return value, ok
 }
 
-// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines stay as they are; a new
-// field goes to the end.
-func (f *FrontMatter) Set(name string, value any) error {
+// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines stay as they
+// are; a new field goes to the end.
+func (f *Fields) Set(name string, value any) error {
 	if old, given := f.fields[name]; given && sameYAML(old, value) || !given && value == nil {
 		return nil
 	}
@@ -215,11 +216,12 @@ func (f *FrontMatter) Set(name string, value any) error {
 		}
 	}
 	// Comments and blank lines before the next field belong to that.
-	for given && span.to > span.from+1 && (strings.HasPrefix(lines[span.to-1], "#") || strings.TrimSpace(lines[span.to-1]) == "") {
+	for given && span.to > span.from+1 &&
+		(strings.HasPrefix(lines[span.to-1], "#") || strings.TrimSpace(lines[span.to-1]) == "") {
 		span.to--
 	}
 	f.source = strings.Join(lines[:span.from], "") + text + strings.Join(lines[span.to:], "")
-	again, _, err := SplitFrontMatter(f.source)
+	again, _, err := Split(f.source)
 	if err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func sameYAML(a, b any) bool {
 }
 
 // Join puts front matter before Markdown. If its last field was removed, nothing of it is left.
-func (f *FrontMatter) Join(body string) string {
+func (f *Fields) Join(body string) string {
 	if f.emptied && strings.TrimSpace(strings.ReplaceAll(f.source, "-", "")) == "" {
 		return body
 	}

@@ -1,4 +1,4 @@
-package schema
+package customization
 
 import (
 	"maps"
@@ -6,11 +6,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Customization says how a site looks and behaves. The same type serves three purposes. In the settings of a site, an absent
 // member has its default. In the overrides of a site space, an absent member has the site's value. In the effective settings,
-// which Merge makes from the other two, no required member is absent (see DefaultCustomization).
+// which Merge makes from the other two, no required member is absent (see [Default]).
 //
 // A struct of Opts is a group, whose members are set and overridden one by one. Everything else is a leaf: a pair of colors,
 // a favicon or a list of links is always set as a whole.
@@ -38,6 +40,12 @@ type Customization struct {
 	SocialAccounts       Opt[[]SocialAccount]      `json:"socialAccounts,omitzero" rules:"len=..10"`
 	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
 }
+
+// Opt is a member that is absent, null or a value.
+type Opt[T any] = schema.Opt[T]
+
+// some makes a member with a value.
+func some[T any](value T) Opt[T] { return schema.Some(value) }
 
 // Styling is the group of colors, fonts and shapes. The contract deprecates Background, but still requires it in
 // answers.
@@ -168,29 +176,29 @@ func (Favicon) OpenAPIKeywords() map[string]any {
 
 // Header is the group of settings for the top of every page. Preset is deprecated in the contract, but still required in answers.
 type Header struct {
-	Preset          Opt[string]       `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
-	Logo            Opt[ThemedURL]    `json:"logo,omitzero"`
-	BackgroundColor Opt[ThemedColor]  `json:"backgroundColor,omitzero"`
-	LinkColor       Opt[ThemedColor]  `json:"linkColor,omitzero"`
-	PrimaryLink     Opt[ContentRef]   `json:"primaryLink,omitzero"`
-	Links           Opt[[]HeaderItem] `json:"links,omitzero"`
+	Preset          Opt[string]            `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
+	Logo            Opt[ThemedURL]         `json:"logo,omitzero"`
+	BackgroundColor Opt[ThemedColor]       `json:"backgroundColor,omitzero"`
+	LinkColor       Opt[ThemedColor]       `json:"linkColor,omitzero"`
+	PrimaryLink     Opt[schema.ContentRef] `json:"primaryLink,omitzero"`
+	Links           Opt[[]HeaderItem]      `json:"links,omitzero"`
 }
 
 // HeaderItem is a link of the header or, if its target is null, a menu of links.
 type HeaderItem struct {
-	Title     *string       `json:"title" rules:"required"`
-	Localized Localized     `json:"localizedTitle,omitempty" keys:"enum=localizedLanguage"`
-	Style     *string       `json:"style,omitempty" rules:"enum=headerItemStyle"`
-	To        *ContentRef   `json:"to"`
-	Links     []ContentLink `json:"links"`
-	Condition *string       `json:"condition,omitempty" rules:"len=..1024,pattern=condition"`
+	Title     *string            `json:"title" rules:"required"`
+	Localized Localized          `json:"localizedTitle,omitempty" keys:"enum=localizedLanguage"`
+	Style     *string            `json:"style,omitempty" rules:"enum=headerItemStyle"`
+	To        *schema.ContentRef `json:"to"`
+	Links     []ContentLink      `json:"links"`
+	Condition *string            `json:"condition,omitempty" rules:"len=..1024,pattern=condition"`
 }
 
 // ContentLink is a title and a target.
 type ContentLink struct {
-	Title     *string     `json:"title" rules:"required,len=..64"`
-	Localized Localized   `json:"localizedTitle,omitempty" each:"len=..64" keys:"enum=localizedLanguage"`
-	To        *ContentRef `json:"to" rules:"required"`
+	Title     *string            `json:"title" rules:"required,len=..64"`
+	Localized Localized          `json:"localizedTitle,omitempty" each:"len=..64" keys:"enum=localizedLanguage"`
+	To        *schema.ContentRef `json:"to" rules:"required"`
 }
 
 // Footer is the group of settings for the bottom of every page.
@@ -283,15 +291,19 @@ func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 }
 
 // UnmarshalJSONFrom reads a name or a definition.
-func (f *Font) UnmarshalJSONFrom(d *jsontext.Decoder) error { return readEither(d, &f.Name, &f.Own) }
-
-// MarshalJSONTo writes a name or a definition.
-func (f Font) MarshalJSONTo(e *jsontext.Encoder) error { return writeEither(e, f.Name, f.Own) }
-
-// UnmarshalJSONFrom reads a name or a definition.
-func (f *MonoFont) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readEither(d, &f.Name, &f.Own)
+func (f *Font) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return schema.ReadEither(d, &f.Name, &f.Own)
 }
 
 // MarshalJSONTo writes a name or a definition.
-func (f MonoFont) MarshalJSONTo(e *jsontext.Encoder) error { return writeEither(e, f.Name, f.Own) }
+func (f Font) MarshalJSONTo(e *jsontext.Encoder) error { return schema.WriteEither(e, f.Name, f.Own) }
+
+// UnmarshalJSONFrom reads a name or a definition.
+func (f *MonoFont) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return schema.ReadEither(d, &f.Name, &f.Own)
+}
+
+// MarshalJSONTo writes a name or a definition.
+func (f MonoFont) MarshalJSONTo(e *jsontext.Encoder) error {
+	return schema.WriteEither(e, f.Name, f.Own)
+}

@@ -1,6 +1,10 @@
-package schema
+package people
 
-import "time"
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
 
 // Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their number.
 // FailedSSOEmails are the addresses that should log in through a provider although there is none. Mail says whether mails are sent; it is
@@ -42,13 +46,13 @@ const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_
 // LinkInvite is what a link grants to everyone who follows it: a role in the organization, or a level on one space or
 // collection. It has either Role, or Level with one of the others. Redundant says that the caller already has the access.
 type LinkInvite struct {
-	Object     string      `json:"object"`
-	ID         string      `json:"id"`
-	Role       *Role       `json:"role,omitzero"`
-	Level      *Role       `json:"level,omitzero"`
-	Redundant  bool        `json:"redundant"`
-	Space      *Space      `json:"space,omitzero"`
-	Collection *Collection `json:"collection,omitzero"`
+	Object     string             `json:"object"`
+	ID         string             `json:"id"`
+	Role       *schema.Role       `json:"role,omitzero"`
+	Level      *schema.Role       `json:"level,omitzero"`
+	Redundant  bool               `json:"redundant"`
+	Space      *schema.Space      `json:"space,omitzero"`
+	Collection *schema.Collection `json:"collection,omitzero"`
 	// ExpiresAt is absent if the link does not expire.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
@@ -66,13 +70,13 @@ func (i LinkInvite) Location() string { return i.location }
 
 // EmailInvite is an invite by e-mail that nobody has accepted yet. For the organization, its ID is that of the invited user.
 type EmailInvite struct {
-	Object    string     `json:"object"`
-	ID        string     `json:"id"`
-	Email     string     `json:"email"`
-	Role      Role       `json:"role"`
-	SSO       bool       `json:"sso"`
-	CreatedAt time.Time  `json:"createdAt"`
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	Object    string      `json:"object"`
+	ID        string      `json:"id"`
+	Email     string      `json:"email"`
+	Role      schema.Role `json:"role"`
+	SSO       bool        `json:"sso"`
+	CreatedAt time.Time   `json:"createdAt"`
+	ExpiresAt *time.Time  `json:"expiresAt,omitempty"`
 	// Mail is shown to the organization's admins.
 	Mail *InviteMail `json:"mail,omitempty"`
 	// Organization is shown to the invited user.

@@ -1,36 +1,40 @@
-package schema
+package discussion
 
-import "time"
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
 
 // Comment is a contribution to the discussion of a space or of a change request.
 type Comment struct {
 	Object      string             `json:"object"`
 	ID          string             `json:"id"`
-	PostedBy    User               `json:"postedBy"`
+	PostedBy    schema.User        `json:"postedBy"`
 	PostedAt    time.Time          `json:"postedAt"`
 	EditedAt    *time.Time         `json:"editedAt,omitzero"`
 	Reactions   []EmojiReaction    `json:"reactions"`
 	Replies     int64              `json:"replies"`
 	Repliers    []UserContributor  `json:"repliers"`
-	Body        Body               `json:"body"`
+	Body        schema.Body        `json:"body"`
 	Target      CommentTarget      `json:"target"`
 	URLs        CommentURLs        `json:"urls"`
 	Permissions CommentPermissions `json:"permissions"`
 	// Status is resolved exactly when ResolvedAt and ResolvedBy are set.
-	Status     string     `json:"status" rules:"enum=commentStatus"`
-	ResolvedAt *time.Time `json:"resolvedAt,omitzero"`
-	ResolvedBy *User      `json:"resolvedBy,omitzero"`
+	Status     string       `json:"status" rules:"enum=commentStatus"`
+	ResolvedAt *time.Time   `json:"resolvedAt,omitzero"`
+	ResolvedBy *schema.User `json:"resolvedBy,omitzero"`
 }
 
 // CommentReply is an answer to a comment.
 type CommentReply struct {
 	Object      string             `json:"object"`
 	ID          string             `json:"id"`
-	PostedBy    User               `json:"postedBy"`
+	PostedBy    schema.User        `json:"postedBy"`
 	PostedAt    time.Time          `json:"postedAt"`
 	EditedAt    *time.Time         `json:"editedAt,omitzero"`
 	Reactions   []EmojiReaction    `json:"reactions"`
-	Body        Body               `json:"body"`
+	Body        schema.Body        `json:"body"`
 	URLs        CommentURLs        `json:"urls"`
 	Permissions CommentPermissions `json:"permissions"`
 }
@@ -44,15 +48,15 @@ type EmojiReaction struct {
 
 // UserReaction is one user's reaction.
 type UserReaction struct {
-	User      User      `json:"user"`
-	ReactedAt time.Time `json:"reactedAt"`
+	User      schema.User `json:"user"`
+	ReactedAt time.Time   `json:"reactedAt"`
 }
 
 // UserContributor is a user who replied to a comment, with the number of replies and the time of the last one.
 type UserContributor struct {
-	UpdatedAt time.Time `json:"updatedAt"`
-	Count     int64     `json:"count"`
-	User      User      `json:"user"`
+	UpdatedAt time.Time   `json:"updatedAt"`
+	Count     int64       `json:"count"`
+	User      schema.User `json:"user"`
 }
 
 // CommentTarget is the content that a comment is about. Revision is the head of the content when the comment was posted.

@@ -1,4 +1,4 @@
-package markdown
+package frontmatter
 
 import (
 	"errors"
@@ -33,11 +33,11 @@ func TestFrontMatter(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			front, body, err := SplitFrontMatter(c.file)
+			front, body, err := Split(c.file)
 			if c.name == "bomb" {
 				c.body = c.file
 			}
-			if body != c.body || len(front.Names()) != c.names || errors.Is(err, ErrFrontMatter) != c.bad {
+			if body != c.body || len(front.Names()) != c.names || errors.Is(err, ErrNotMap) != c.bad {
 				t.Errorf("%q %v %v", body, front.Names(), err)
 			}
 			if joined := front.Join(body); !c.bad && joined != c.file {
@@ -47,7 +47,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-func TestFrontMatterSet(t *testing.T) {
+func TestSet(t *testing.T) {
 	t.Parallel()
 	const file = "---\n# first\ndescription: >-\n  a\n  b\n# about the icon\nicon:   bolt # fast\nown: {x: [1, 2]}\n---\n# A\n"
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestFrontMatterSet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			front, body, err := SplitFrontMatter(file)
+			front, body, err := Split(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestFrontMatterSet(t *testing.T) {
 			}
 		})
 	}
-	var none FrontMatter
+	var none Fields
 	if got := none.Join("x"); got != "x" {
 		t.Errorf("without fields: %q", got)
 	}
@@ -92,11 +92,11 @@ func TestFrontMatterSet(t *testing.T) {
 	}
 }
 
-// TestFrontMatterKeepsWhatIsSet sets fields in turn and reads them again.
-func TestFrontMatterKeepsWhatIsSet(t *testing.T) {
+// TestKeepsWhatIsSet sets fields in turn and reads them again.
+func TestKeepsWhatIsSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var front FrontMatter
+		var front Fields
 		want := map[string]string{}
 		for range rapid.IntRange(1, 6).Draw(t, "sets") {
 			name := rapid.SampledFrom([]string{"description", "icon", "a b", "x:y", "#c", "-"}).Draw(t, "name")
@@ -106,7 +106,7 @@ func TestFrontMatterKeepsWhatIsSet(t *testing.T) {
 			}
 			want[name] = value
 		}
-		again, body, err := SplitFrontMatter(front.Join("# A\n"))
+		again, body, err := Split(front.Join("# A\n"))
 		if err != nil || body != "# A\n" {
 			t.Fatalf("%q %v", body, err)
 		}

@@ -1,4 +1,4 @@
-package markdown
+package respell
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// KeepEnds gives an edited text, whose lines end in line feeds, the bytes of the original: its lines that are still
+// Ends gives an edited text, whose lines end in line feeds, the bytes of the original: its lines that are still
 // there, with their ends, and for others the ends of the lines that they replace or follow.
-func KeepEnds(original, edited string) string {
+func Ends(original, edited string) string {
 	if !strings.Contains(original, "\r") && content.Clean(original) == original {
 		return edited
 	}
@@ -55,13 +55,6 @@ func KeepEnds(original, edited string) string {
 		b.WriteString(text + end)
 	}
 	return b.String()
-}
-
-func finalNewline(original string) string {
-	if strings.HasSuffix(original, "\n") {
-		return "\n"
-	}
-	return ""
 }
 
 // endedLine is a line with its end, which is empty for the last one.

@@ -1,0 +1,6 @@
+//go:build linux && !race
+
+package cputime
+
+// RaceFactor is 1 without the race detector.
+const RaceFactor = 1

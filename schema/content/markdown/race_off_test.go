@@ -1,5 +1,0 @@
-//go:build !race
-
-package markdown
-
-const raceFactor = 1

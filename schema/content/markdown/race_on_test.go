@@ -1,6 +1,0 @@
-//go:build race
-
-package markdown
-
-// raceFactor bounds how much the race detector slows everything down.
-const raceFactor = 30

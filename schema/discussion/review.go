@@ -1,0 +1,46 @@
+package discussion
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// RequestedReviewer is a user who was asked to review a change request. Revision is the content at that time.
+type RequestedReviewer struct {
+	Object      string      `json:"object"`
+	Kind        string      `json:"kind"`
+	User        schema.User `json:"user"`
+	Revision    string      `json:"revision"`
+	RequestedBy schema.User `json:"requestedBy"`
+	CreatedAt   time.Time   `json:"createdAt"`
+}
+
+// RequestedReviewers is the answer to a request for reviews.
+type RequestedReviewers struct {
+	Users []RequestedReviewer `json:"users"`
+}
+
+// Review is a verdict on a change request. It is outdated when the content has changed since, or when its author
+// reviewed again or was asked to review again.
+type Review struct {
+	Object      string       `json:"object"`
+	ID          string       `json:"id"`
+	Revision    string       `json:"revision"`
+	Reviewer    schema.User  `json:"reviewer"`
+	RequestedBy *schema.User `json:"requestedBy,omitzero"`
+	Status      string       `json:"status" rules:"enum=reviewStatus"`
+	Outdated    bool         `json:"outdated"`
+	Comment     *Comment     `json:"comment,omitzero"`
+	CreatedAt   time.Time    `json:"createdAt"`
+	UpdatedAt   time.Time    `json:"updatedAt"`
+	URLs        ReviewURLs   `json:"urls"`
+}
+
+// ReviewURLs are the addresses of a review.
+type ReviewURLs struct {
+	Location string `json:"location"`
+}
+
+// Location is the address of a new review in the answer to its creation.
+func (r Review) Location() string { return r.URLs.Location }
