@@ -167,6 +167,8 @@ function Retention({ s, query, result, busy }: Part) {
   // All visitors of a row are there in its own time.
   const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
+  // The darkest cell is the greatest share of the table.
+  const greatest = Math.max(...rows.flatMap((c) => c.returned.map((n) => n / c.visitors)), 0.01)
   const heads = Array.from({ length: columns }, (_, n) => t.later[interval](n + 1))
   return (
     <ListCard
@@ -210,7 +212,7 @@ function Retention({ s, query, result, busy }: Part) {
                     class="number"
                     data-label={heads[at]}
                     title={count(n)}
-                    style={{ '--share': (100 * n) / c.visitors }}
+                    style={{ '--share': (100 * n) / c.visitors / greatest }}
                   >
                     {share(n / c.visitors)}
                   </td>

@@ -134,9 +134,23 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   { id: 'operationLanguages', column: 'visitorLanguage', name: language, ...counted, unit: unit(units.times) },
   { id: 'operationCountries', column: 'visitorGeoCountry', name: nation, ...counted, unit: unit(units.times) },
 
-  { id: 'livePaths', column: 'urlPath', still: true, name: plain, ...counted, unit: visitors },
-  { id: 'liveSources', column: 'referrerDomain', still: true, name: plain, ...counted, unit: visitors },
-  { id: 'liveCountries', column: 'visitorGeoCountry', still: true, name: nation, ...counted, unit: visitors },
+  { id: 'livePaths', column: 'urlPath', still: true, name: plain, ...counted, unit: unit(units.visitors) },
+  {
+    id: 'liveSources',
+    column: 'referrerDomain',
+    still: true,
+    name: (key) => key || texts.direct,
+    ...counted,
+    unit: unit(units.visitors),
+  },
+  {
+    id: 'liveCountries',
+    column: 'visitorGeoCountry',
+    still: true,
+    name: nation,
+    ...counted,
+    unit: unit(units.visitors),
+  },
 
   { id: 'doors', ...valued('eventDoor'), still: true, unit: unit(texts.units.events) },
   {

@@ -189,6 +189,7 @@ export const moreTexts = {
     ratings: 'ratings',
     downloads: 'downloads',
     times: 'times',
+    visitors: 'visitors',
     best: 'best first',
   },
   empty: {
