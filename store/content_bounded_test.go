@@ -89,7 +89,8 @@ func TestStatementsOfImportsAreBounded(t *testing.T) {
 		}
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		in := store.GitImport{
-			GitOutcome: store.GitOutcome{Operation: operation, Commit: fmt.Sprint(round), Now: now}, Base: base, Force: true,
+			GitOutcome: store.GitOutcome{Operation: operation, Commit: fmt.Sprint(round), Now: now},
+			Base:       base, Force: true,
 		}
 		text := &searched{t: t}
 		for i := range n {

@@ -285,8 +285,8 @@ func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
-// pagesAtOnce is the number of pages, or documents, that one statement writes. All pages of an import would be in memory three
-// times, and one statement would take too long.
+// pagesAtOnce is the number of pages, or documents, that one statement writes. All pages of an import would be in
+// memory three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
 // writePages makes pages part of a branch, starting with a new revision. A branch with a base also records which of

@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
-// only means that its tag stays open.
+// pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong
+// place only means that its tag stays open.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for at := 0; ; at++ {
@@ -156,8 +156,8 @@ func (row *tagRow) known() []tagAttribute {
 	return row.attrs
 }
 
-// belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block of code
-// that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
+// belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block
+// of code that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -240,8 +240,8 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
-	// A tag alone on its line is a block. Goldmark asks for no block after "> " and a tab, or far to the right: the tag is
-	// text there, as it will be once it is written. In headings and cells a tag is no block.
+	// A tag alone on its line is a block. Goldmark asks for no block after "> " and a tab, or far to the right: the
+	// tag is text there, as it will be once it is written. In headings and cells a tag is no block.
 	begins := parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent)
 	if begins {
 		if _, alone := readTagLine(line); alone {
