@@ -43,20 +43,22 @@ func NewDocument(t Text) (Document, error) {
 func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // A document has few megabytes.
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
-	if len(documents) == 0 {
-		return nil
-	}
 	byHash := make(map[string]Document, len(documents))
 	for _, d := range documents {
 		byHash[d.Hash] = d
 	}
-	insert := db.InsertDocumentsParams{SpaceID: spaceID, Hashes: slices.Sorted(maps.Keys(byHash))}
-	for _, hash := range insert.Hashes {
-		insert.Contents = append(insert.Contents, byHash[hash].Content)
-		insert.FileRefs = append(insert.FileRefs, string(byHash[hash].refs))
-		insert.Words = append(insert.Words, byHash[hash].words)
+	for hashes := range slices.Chunk(slices.Sorted(maps.Keys(byHash)), pagesAtOnce) {
+		insert := db.InsertDocumentsParams{SpaceID: spaceID, Hashes: hashes}
+		for _, hash := range hashes {
+			insert.Contents = append(insert.Contents, byHash[hash].Content)
+			insert.FileRefs = append(insert.FileRefs, string(byHash[hash].refs))
+			insert.Words = append(insert.Words, byHash[hash].words)
+		}
+		if err := q.InsertDocuments(ctx, insert); err != nil {
+			return postgres.Interpret(err, "document")
+		}
 	}
-	return postgres.Interpret(q.InsertDocuments(ctx, insert), "document")
+	return nil
 }
 
 // Documents reads documents of a space by their hashes. All of them must exist: a document is stored before a

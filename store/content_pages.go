@@ -285,20 +285,23 @@ func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
-// pagesAtOnce is the number of pages that one statement writes. All pages of an import would be in memory three
-// times, and one statement would take too long.
+// pagesAtOnce is the number of pages, or documents, that one statement writes. All pages of an import would be in
+// memory three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
 // writePages makes pages part of a branch, starting with a new revision. A branch with a base also records which of
 // the base's pages it lacks.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
 	// All old rows end before the first new row is written, because two pages may have swapped their places.
-	end := db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: slices.Clone(changed.Gone)}
+	ended := slices.Clone(changed.Gone)
 	for _, n := range changed.Put {
-		end.PageIds = append(end.PageIds, n.ID)
+		ended = append(ended, n.ID)
 	}
-	if err := q.EndPages(ctx, end); err != nil {
-		return postgres.Interpret(err, "pages")
+	for ids := range slices.Chunk(ended, pagesAtOnce) {
+		err := q.EndPages(ctx, db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: ids})
+		if err != nil {
+			return postgres.Interpret(err, "pages")
+		}
 	}
 	for put := range slices.Chunk(changed.Put, pagesAtOnce) {
 		if err := insertPages(ctx, q, r, put, nil); err != nil {

@@ -91,6 +91,9 @@ func read(files embed.FS, dir string) []string {
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
+// PagesAtOnce is the number of rows that a statement of an import writes.
+const PagesAtOnce = pagesAtOnce
+
 // KeptPages limits the pages of all cached trees.
 const KeptPages = keptPages
 

@@ -279,7 +279,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			_, err := st.RequestReviewers(ctx, store.ReviewRequest{ChangeRequestID: request.ID, UserIDs: users, RequestedBy: admin})
 			return err
 		}},
-		{"merge", 17, func() error {
+		{"merge", 16, func() error {
 			_, err := st.MergeChangeRequest(ctx, request, admin, storetest.Allow)
 			return err
 		}},

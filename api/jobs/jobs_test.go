@@ -613,3 +613,23 @@ func TestKilledGitOperation(t *testing.T) {
 		}
 	}
 }
+
+// TestStatementsOfJobsMayTakeLong reads the limit of a job's statements.
+func TestStatementsOfJobsMayTakeLong(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	limits := make(chan time.Duration, 1)
+	defer b.run(func(ctx context.Context, _ step) error {
+		limits <- postgres.LimitOf(ctx)
+		return nil
+	})()
+	b.ask(step{Space: "s"})
+	select {
+	case limit := <-limits:
+		if limit != maxStatement {
+			t.Errorf("a statement may take %s, want %s", limit, maxStatement)
+		}
+	case <-time.After(eventually.Patience):
+		t.Fatal("the job does not run")
+	}
+}

@@ -31,9 +31,10 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
 	defer ended()
 	// The audit log has the same id as the list of jobs.
-	err := w.try(postgres.By(ctx, postgres.Actor{
+	ctx = postgres.By(ctx, postgres.Actor{
 		Type: schema.ActorJob, ID: strconv.FormatInt(job.ID, 10), Name: w.row.Name, Operation: w.row.Name,
-	}), job.Args)
+	})
+	err := w.try(postgres.Limited(ctx, maxStatement), job.Args)
 	if err == nil {
 		return nil
 	}
@@ -53,6 +54,10 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	}
 	return errors.New(reason)
 }
+
+// maxStatement limits each statement of a job. A node that is lost in the middle of one may leave it running, with its
+// locks.
+const maxStatement = 5 * time.Minute
 
 // lastAttempt is the key of the context's value that says that a failure is final.
 type lastAttempt struct{}

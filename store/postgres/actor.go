@@ -93,16 +93,21 @@ func plain(text string) string {
 	}, text)
 }
 
-// begin returns the options that begin a transaction with the actor, in the same round trip.
+// begin returns the options that begin a transaction with the actor and the limit, in the same round trip.
 func begin(ctx context.Context) pgx.TxOptions {
+	query := "begin"
 	if said := setting(ctx); said != "" {
-		return pgx.TxOptions{BeginQuery: "begin; set local octavo.actor = '" + said + "'"}
+		query += "; set local octavo.actor = '" + said + "'"
 	}
-	return pgx.TxOptions{}
+	if limit := limitOf(ctx); limit != "" {
+		query += "; set local statement_timeout = " + limit
+	}
+	return pgx.TxOptions{BeginQuery: query}
 }
 
 // acting runs single statements for the actor of the context. A statement that may write is sent together with the
-// actor, in one round trip and one transaction. Without an actor, and for selects, acting is the pool.
+// actor, in one round trip and one transaction. Without an actor, and for selects, acting is the pool. If the context
+// has a limit, every statement is sent together with it.
 type acting struct{ *pgxpool.Pool }
 
 // Exec has the pool's parameters.
@@ -143,28 +148,34 @@ func (a acting) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 
 // SendBatch sends a batch with the actor before it.
 func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	said := setting(ctx)
-	if said == "" {
+	said, limit := setting(ctx), limitOf(ctx)
+	if said == "" && limit == "" {
 		return a.Pool.SendBatch(ctx, b)
 	}
-	return a.sendAfter(ctx, said, b.QueuedQueries...)
+	return a.sendAfter(ctx, said, limit, b.QueuedQueries...)
 }
 
-// send sends a statement with the actor before it. It returns nil if the statement needs no actor.
+// send sends a statement with the actor and the limit before it. It returns nil if the statement needs neither.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
-	if reads(sql) {
+	limit := limitOf(ctx)
+	if limit == "" && reads(sql) {
 		return nil
 	}
 	said := setting(ctx)
-	if said == "" {
+	if said == "" && limit == "" {
 		return nil
 	}
-	return a.sendAfter(ctx, said, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+	return a.sendAfter(ctx, said, limit, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 }
 
-func (a acting) sendAfter(ctx context.Context, said string, queries ...*pgx.QueuedQuery) pgx.BatchResults {
+func (a acting) sendAfter(ctx context.Context, said, limit string, queries ...*pgx.QueuedQuery) pgx.BatchResults {
 	var all pgx.Batch
-	all.Queue("select set_config('octavo.actor', $1, true)", said)
+	if limit == "" {
+		all.Queue("select set_config('octavo.actor', $1, true)", said)
+	} else {
+		all.Queue(
+			"select set_config('octavo.actor', $1, true), set_config('statement_timeout', $2, true)", said, limit)
+	}
 	all.QueuedQueries = append(all.QueuedQueries, queries...)
 	results := a.Pool.SendBatch(ctx, &all)
 	_, _ = results.Exec() // If this fails, the following statements fail with the same error.

@@ -1,6 +1,6 @@
 package contenttest
 
-// Dialect has the constructs of GitBook's Markdown, as Markdown has those of CommonMark and GFM.
+// Dialect has the constructs of GitBook's Markdown. Markdown has the constructs of CommonMark and GFM.
 var Dialect = []struct{ In, Outline, Out string }{
 	{`{% tabs %}
 {% tab title="One" %}
@@ -17,6 +17,31 @@ A *caption*.
 {% endembed %}`, `embed caption="A _caption_." fullWidth=true url="https://v.example"()`, `{% embed url="https://v.example" fullWidth="true" %}
 A _caption_.
 {% endembed %}`},
+	{"{% embed\n  url=\"https://v.example\"\n%}", `embed url="https://v.example"()`, `{% embed url="https://v.example" %}`},
+	{
+		"text {% embed\nurl=\"https://v.example\" %} more {% set\na %}.\n\n> a {% hint\n> style=\"info\" %} b",
+		`paragraph('text ' hidden="{% embed url=\"https://v.example\" %}" ' more ' '{% set a %}'.code '.') ` +
+			`blockquote(paragraph('a ' hidden="{% hint style=\"info\" %}" ' b'))`,
+		"text {% embed url=\"https://v.example\" %} more {% set a %}.\n\n> a {% hint style=\"info\" %} b",
+	},
+	{
+		"{% tabs %}{% tab\n title=\"x\" %}\na\n{% endtab %}\n{% endtabs %}\n\n> {% hint\n> style=\"info\" %}\n> b\n> " +
+			"{% endhint %}\n\n{% if a\n> 1 %}\nc\n{% endif %}\n\n    {% hint\n    style=\"info\" %}",
+		`tabs(tabs-item title="x"(paragraph('a'))) blockquote(paragraph kept="{% hint style=\"info\" %}"() ` +
+			`paragraph('b') paragraph kept="{% endhint %}"()) paragraph kept="{% if a > 1 %}"() paragraph('c') ` +
+			`paragraph kept="{% endif %}"() code(code-line('{% hint') code-line('style="info" %}'))`,
+		"{% tabs %}\n{% tab title=\"x\" %}\na\n{% endtab %}\n{% endtabs %}\n\n> {% hint style=\"info\" %}\n> b\n> " +
+			"{% endhint %}\n\n{% if a > 1 %}\nc\n{% endif %}\n\n```\n{% hint\nstyle=\"info\" %}\n```",
+	},
+	{
+		"Use <code>{% hint %}</code>, <code class=\"x\">{% hint %}</code> and <code style=\"color: red\">a &lt; *b*</code>.\n\n" +
+			"<b class=\"x\">a</b> <tt>b</tt> <samp>c</samp> <var>d</var>\n\n| a |\n| --- |\n| <code class=\"x\">b</code> |",
+		`paragraph('Use ' '{% hint %}'.code ', ' '{% hint %}'.code.color ' and ' 'a < '.code.color ` +
+			`'b'.italic.code.color '.') paragraph('a'.bold.color ' ' 'b'.code.color ' ' 'c'.code.color ' ' ` +
+			`'d'.italic.color) table(r1c1(paragraph('b'.code.color)))`,
+		"Use `{% hint %}`, <code class=\"x\">\\{% hint %}</code> and <code style=\"color: red\">a < _b_</code>.\n\n" +
+			"<b class=\"x\">a</b> <tt>b</tt> <samp>c</samp> <var>d</var>\n\n| a |\n| --- |\n| <code class=\"x\">b</code> |",
+	},
 	{`{% stepper %}
 {% step %}
 ## One
@@ -393,7 +418,7 @@ c
 			`label="Ask"() ' ' button action={"action":"search"} kind="secondary" label="Find"() ' ' ` +
 			`hidden="<button>" 'plain' hidden="</button>") paragraph align="center"(button ref="a.md" ` +
 			`kind="primary" label="Go"()) paragraph(icon icon="x"() ' ' icon class="fa-brands fa-github" ` +
-			`icon="github"() ' ' 'it'.color) drawing alt="A drawing" ` +
+			`icon="github"() ' ' 'it'.italic.color) drawing alt="A drawing" ` +
 			`ref="ref:file/..%2F.gitbook%2Fassets%2Fd.svg" attributes={"width":"300"}() hint ` +
 			`style="info"(paragraph kept="<img src=\"d.svg\" alt=\"\" ` +
 			`class=\"gitbook-drawing\">"(inline-image ref="ref:file/d.svg"())) ` +

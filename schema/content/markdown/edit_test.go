@@ -57,6 +57,16 @@ func TestEdit(t *testing.T) {
 		{"beside definitions", "[a][r]\n\n[r]: /u\n\n*b*\n", "[a][r]\n\n[r]: /u\n\nnew\n", func(n []schema.Node) []schema.Node { n[1] = paragraph("new"); return n }},
 		{"a list beside a list", "* a\n\ntext\n\n* b\n", "- a\n\n* b\n", func(n []schema.Node) []schema.Node { return slices.Delete(n, 1, 2) }},
 		{"a note", "a[^1]\n\n*b*\n\n[^1]: c\n", "a[^1]\n\nnew\n\n[^1]: c\n", func(n []schema.Node) []schema.Node { n[1] = paragraph("new"); return n }},
+		{
+			"a line beside a tag over lines", "a b {% hint\n  style=\"info\" %} c d\ne f\n", "a b {% hint\n  style=\"info\" %} c d\ne new\n",
+			func(n []schema.Node) []schema.Node {
+				return read(t, "a b {% hint style=\"info\" %} c d e new").Nodes
+			},
+		},
+		{
+			"a block beside a tag over lines", "{% embed\n  url=\"https://v.example\"\n%}\n\nb\n", "{% embed\n  url=\"https://v.example\"\n%}\n\nnew\n",
+			func(n []schema.Node) []schema.Node { n[1] = paragraph("new"); return n },
+		},
 		{"a heading with an id of its own", "## *A*\n\nb\n", "## *A*\n\nnew\n", func(n []schema.Node) []schema.Node {
 			n[0].Key, n[0].Meta, n[1] = "k", schema.Data{"id": "a"}, paragraph("new")
 			return n

@@ -142,7 +142,10 @@ var genValue = rapid.StringOfN(rapid.SampledFrom([]rune("ab \"'&;#%{}<>|=,\n$_*[
 func genStyle(t *rapid.T) style {
 	s := style{marks: content.Marks(rapid.IntRange(0, 127).Draw(t, "marks"))}
 	s.color = rapid.SampledFrom([]string{"", "", "red default", "$primary yellow", "default blue"}).Draw(t, "color")
-	s.tags = rapid.SampledFrom([]string{"", "", "<u>", `<span class="a">`, "<u>" + tagBreak + "<small>"}).Draw(t, "tags")
+	s.tags = rapid.SampledFrom([]string{
+		"", "", "<u>", `<span class="a">`, "<u>" + tagBreak + "<small>", `<code class="a">`, "<var>",
+		`<b class="a">` + tagBreak + "<tt>",
+	}).Draw(t, "tags")
 	return s
 }
 

@@ -274,7 +274,7 @@ var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
 // htmlText adds text of HTML: white space is collapsed, shortcodes are emojis, and tags are as in Markdown.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
-	if b.marks&content.Code == 0 {
+	if !b.inCode() {
 		for at := tagInHTML.FindStringIndex(source); at != nil; at = tagInHTML.FindStringIndex(source) {
 			b.htmlWords(source[:at[0]])
 			b.tag(source[at[0]:at[1]])
@@ -295,7 +295,7 @@ func (b *inlineBuilder) htmlWords(source string) {
 			break
 		}
 		node, ok := emojiNode(source[at[0]+1 : at[1]-1])
-		if !ok || !aloneAt(source, at[0], at[1]) || b.marks&content.Code != 0 {
+		if !ok || !aloneAt(source, at[0], at[1]) || b.inCode() {
 			b.text(content.Clean(html.UnescapeString(source[:at[1]-1])))
 			source = source[at[1]-1:]
 			continue

@@ -174,7 +174,7 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 // tokens are the pieces of Markdown syntax, for blocks and for inlines.
 var tokens = [][]string{
 	{"\n", "\n", "\n\n", "\n  ", "\n    ", "\n\n  ", "\n> ", " ", "  ", "\t", "- ", "* ", "+ ", "1. ", "0) ", "- [ ] ", "> ", "# ", "-", "=", "***", "---",
-		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
+		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "{% hint\n", "style='info' %}", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
 	{"*", "**", "_", "~~", "`", "[", "](", ")", "](/u)", "![", "\n", "\\", " ", "&#10;", "&", "<", ">", "https://x.y", "!", ":", "{", "%", "1", ".", "x@y.z", "a", "b"},
 }
 

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/yuin/goldmark/ast"
@@ -136,7 +137,12 @@ func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, 
 // tagInline is a tag within a line: it is kept.
 type tagInline struct {
 	ast.BaseInline
-	segment text.Segment
+	segments *text.Segments
+}
+
+// source is the tag on one line.
+func (n *tagInline) source(source []byte) []byte {
+	return bytes.ReplaceAll(n.segments.Value(source), []byte("\n"), []byte(" "))
 }
 
 var kindTagInline = ast.NewNodeKind("TagInline")

@@ -30,6 +30,11 @@ func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 // settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white
 // space, and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
 func settle(pieces []piece) []piece {
+	for i := range pieces {
+		if p := &pieces[i]; p.tags != "" {
+			p.marks &^= looks(p.tags)
+		}
+	}
 	pieces = splitSpaces(pieces)
 	carryMarks(pieces)
 	for _, m := range []content.Marks{content.Bold, content.Italic, content.Strike} {
@@ -262,9 +267,16 @@ func (b *inlineBuilder) hide(source string) {
 	}
 }
 
+// inCode reports whether what is added is code.
+func (b *inlineBuilder) inCode() bool { return (b.marks|looks(b.tags))&content.Code != 0 }
+
 // tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Others are shown as
-// text.
+// text, and so are all of them in code.
 func (b *inlineBuilder) tag(source string) {
+	if b.inCode() {
+		b.text(source)
+		return
+	}
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
 		b.hide(source)
 		return

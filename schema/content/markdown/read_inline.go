@@ -53,7 +53,7 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 		case *mathInline:
 			r.mathInline(b, n)
 		case *tagInline:
-			b.tag(string(n.segment.Value(r.source)))
+			b.tag(string(n.source(r.source)))
 		case *commentInline:
 			b.hide(string(n.segments.Value(r.source)))
 		case *noteReference:

@@ -165,8 +165,8 @@ func (s *safeScan) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	case *tagNode:
 		s.tag(n.tag, bytes.LastIndexByte(s.source[:startOf(n)], '\n')+1)
 	case *tagInline:
-		if t, ok := readTagLine(n.segment.Value(s.source)); ok {
-			s.tag(t, n.segment.Start)
+		if t, ok := readTagLine(n.source(s.source)); ok {
+			s.tag(t, n.segments.At(0).Start)
 		}
 	}
 	return ast.WalkContinue, nil

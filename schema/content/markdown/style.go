@@ -13,7 +13,7 @@ import (
 type style struct {
 	marks content.Marks
 	color string // "text background", "" for the default of both
-	tags  string // the opening tags of HTML elements that have no mark, outermost first, separated by tagBreak
+	tags  string // the opening tags of HTML elements that are kept, outermost first, separated by tagBreak
 	raw   bool   // the text is the source of an inline that the grammar has no node for, and is written as it is
 	// hidden is true with raw, for a source that is not shown.
 	hidden bool
@@ -33,7 +33,7 @@ func (s style) list() []schema.Mark {
 	if s.raw {
 		return []schema.Mark{{Object: schema.ObjectMark, Type: "code", Data: schema.Data{memberRaw: true}}}
 	}
-	list := s.marks.List()
+	list := (s.marks | looks(s.tags)).List()
 	if text, background, ok := strings.Cut(s.color, " "); ok {
 		list = append(list, colorMark(text, background, ""))
 	}
@@ -65,12 +65,15 @@ func styleOf(list []schema.Mark) style {
 		case "color":
 			text, background := content.Member(mark.Data, "text"), content.Member(mark.Data, "background")
 			if tag := content.Member(mark.Data, memberTag); plainTag(tag) {
-				s = s.within(tag)
+				if looks(tag)&^s.marks == 0 { // Otherwise an editor has removed the mark, and the element with it.
+					s = s.within(tag)
+				}
 			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
 				s.color = text + " " + background
 			}
 		}
 	}
+	s.marks &^= looks(s.tags)
 	return s
 }
 
@@ -161,11 +164,26 @@ var elementMarks = map[string]content.Marks{
 	"sup": content.Superscript, "sub": content.Subscript,
 }
 
-// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without
-// them.
+// unmarked lists the elements that are kept with their attributes: no mark stands for them, or a mark without
+// attributes does.
 var unmarked = []string{
 	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b",
-	"em", "i", "del", "s", "kbd", "sup", "sub",
+	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
+}
+
+// likeMarks has the elements that look like a mark and are not written as one.
+var likeMarks = map[string]content.Marks{
+	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
+}
+
+// looks returns the marks that elements show by themselves. A leaf has them. While it is read and written, its style
+// has only their tags.
+func looks(tags string) (marks content.Marks) {
+	for tag := range strings.SplitSeq(tags, tagBreak) {
+		name := tagName(tag)
+		marks |= elementMarks[name] | likeMarks[name]
+	}
+	return marks
 }
 
 // plainTag reports whether a tag is the opening tag of an element without a mark.

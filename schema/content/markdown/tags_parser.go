@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
-// only means that its tag stays open.
+// pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong
+// place only means that its tag stays open.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for at := 0; ; at++ {
@@ -156,8 +156,8 @@ func (row *tagRow) known() []tagAttribute {
 	return row.attrs
 }
 
-// belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block of code
-// that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
+// belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block
+// of code that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -237,22 +237,53 @@ func (tagInlineParser) Trigger() []byte { return []byte{'{'} }
 func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	s := stateOf(pc)
-	if len(line) < 4 || line[1] != '%' || segment.Start < s.noTagEnd {
+	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
-	// What has its line to itself is a block. After "> " and a tab, or in a line that goes on far to the right, goldmark does not ask for
-	// one: it is text, as it will be once it is written. In headings and cells it is no block.
-	if parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent) {
+	// A tag alone on its line is a block. Goldmark asks for no block after "> " and a tab, or far to the right: the
+	// tag is text there, as it will be once it is written. In headings and cells a tag is no block.
+	begins := parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent)
+	if begins {
 		if _, alone := readTagLine(line); alone {
 			return nil
 		}
 	}
-	end := bytes.Index(line[2:], []byte("%}"))
-	s.steps += max(end, 0)
-	if end < 0 {
-		s.noTagEnd = segment.Stop
+	length := 0
+	if segment.Start >= s.noTagEnd {
+		end := bytes.Index(line[2:], []byte("%}"))
+		s.steps += max(end, 0)
+		if end < 0 {
+			s.noTagEnd = segment.Stop
+		}
+		length = end + 4
+	}
+	if segment.Start < s.noTagEnd {
+		length = s.longTag(line, block)
+	}
+	if length == 0 {
 		return nil
 	}
-	block.Advance(end + 4)
-	return &tagInline{segment: text.NewSegment(segment.Start, segment.Start+end+4)}
+	n := &tagInline{segments: text.NewSegments()}
+	begin, position := block.Position()
+	advanceOver(block, segment, length, n.segments)
+	if after, _ := block.PeekLine(); begins && len(bytes.TrimSpace(after)) == 0 {
+		if _, alone := readTagLine(n.source(block.Source())); alone {
+			block.SetPosition(begin, position)
+			return nil
+		}
+	}
+	return n
+}
+
+// longTag returns the length of a tag that goes on in the next lines; 0 if it has no end.
+func (s *markdownState) longTag(line []byte, block text.Reader) int {
+	length, open := tagLength(line)
+	for most := 256; open; most *= 4 {
+		rest := restOfBlock(block, most)
+		s.steps += len(rest)
+		if length, open = tagLength(rest); len(rest) < most {
+			break
+		}
+	}
+	return length
 }

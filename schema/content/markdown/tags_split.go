@@ -17,6 +17,10 @@ var (
 	// markersOnly matches the beginning of a quote, and a line of nothing but what begins an item of a list.
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
+	// quoteMarkers begin a line of a quote. lineBegins has the newline before them.
+	quoteMarkers = regexp.MustCompile(`^(?:[ \t]*>)+[ \t]*`)
+	lineBegins   = regexp.MustCompile(`\n(?:[ \t]*>)*`)
+
 	fenceOpens  = regexp.MustCompile("^(```+|~~~+)")
 	itemMarkers = regexp.MustCompile(`^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]{1,4}|$))+`)
 	taskBox     = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
@@ -27,6 +31,9 @@ var (
 type tagSplitter struct {
 	out   []byte
 	fence string
+	// text is where the text of the line begins, behind markers of lists. In code without a fence, it is at the line's
+	// beginning.
+	text int
 	// items are the columns at which the content of the open list items begins; the fence stands in the first
 	// fenceIn of them.
 	items   []int
@@ -47,18 +54,21 @@ func splitTags(source string) string {
 		if end < at {
 			end = len(source)
 		}
-		s.line(at, end)
-		at = end + 1
+		at = s.line(at, end) + 1
 	}
 	return string(s.out)
 }
 
-func (s *tagSplitter) line(from, to int) {
+// line splits a line, and returns its end: a tag may go on in the next lines.
+func (s *tagSplitter) line(from, to int) int {
 	line := s.out[from:to]
 	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {
-		return
+		return to
 	}
+	start := from + s.text + len(quoteMarkers.Find(line[s.text:]))
 	for { // Tags can follow each other in a line.
+		to = s.join(start, to, start > from+s.text)
+		line = s.out[from:to]
 		m := tagAtStart.FindSubmatchIndex(line)
 		if m == nil {
 			break
@@ -75,10 +85,54 @@ func (s *tagSplitter) line(from, to int) {
 			break
 		}
 		s.open = append(s.open, row.name)
-		at := bytes.IndexByte(line, '\n') + 1
-		from, line = from+at, line[at:]
+		from += bytes.IndexByte(line, '\n') + 1
+		start, s.text = from, 0
 	}
+	line = s.out[from:to]
 	s.ends(line)
+	return to
+}
+
+// join makes one line of a known tag that begins a line and goes on in the next ones: newlines become spaces, and in a
+// quote so do its markers. It returns where the line ends.
+func (s *tagSplitter) join(from, to int, quoted bool) int {
+	if !bytes.HasPrefix(s.out[from:to], []byte("{%")) || bytes.Contains(s.out[from:to], []byte("%}")) {
+		return to
+	}
+	length, _ := tagLength(s.out[from:])
+	joined := bytes.ReplaceAll(s.out[from:from+length], []byte("\n"), []byte(" "))
+	if quoted {
+		joined = lineBegins.ReplaceAllFunc(s.out[from:from+length], func(begin []byte) []byte {
+			return bytes.Repeat([]byte{' '}, len(begin))
+		})
+	}
+	t, ok := readTagLine(joined)
+	row := tagNamed(strings.TrimPrefix(t.name, "end"))
+	if !ok || row == nil || t.position != "" && row.position == "" || blankLine.Match(s.out[from:from+length]) {
+		return to
+	}
+	to = from + copy(s.out[from:], joined)
+	if end := bytes.IndexByte(s.out[to:], '\n'); end >= 0 {
+		return to + end
+	}
+	return len(s.out)
+}
+
+// tagLength returns the length of the tag that a source begins with; 0 if another tag begins before its end. open says
+// that the tag goes on behind the source.
+func tagLength(source []byte) (length int, open bool) {
+	for at := len("{%"); ; at++ {
+		next := bytes.IndexByte(source[min(at, len(source)):], '%')
+		if next < 0 {
+			return 0, true
+		}
+		switch at += next; {
+		case at+1 < len(source) && source[at+1] == '}':
+			return at + len("%}"), false
+		case source[at-1] == '{':
+			return 0, false
+		}
+	}
 }
 
 // fences follows blocks of code, and reports whether the line belongs to one. A block ends with the list item that
@@ -95,6 +149,7 @@ func (s *tagSplitter) fences(line []byte) bool {
 		s.fence, s.fenceIn = "", 0
 	}
 	text := bytes.TrimLeft(line, " \t")
+	s.text = 0
 	if s.fence != "" {
 		if match := fenceOpens.FindSubmatch(text); match != nil && bytes.HasPrefix(match[1], []byte(s.fence)) {
 			s.fence, s.fenceIn = "", 0
@@ -113,8 +168,12 @@ func (s *tagSplitter) fences(line []byte) bool {
 	if len(s.items) > 0 {
 		in = s.items[len(s.items)-1]
 	}
+	if indent-in > 3 { // This is code without a fence.
+		return false
+	}
+	s.text = len(line) - len(text)
 	match := fenceOpens.FindSubmatch(text)
-	if match == nil || indent-in > 3 { // More than three columns to the right is code without a fence.
+	if match == nil {
 		return false
 	}
 	s.fence, s.fenceIn = string(match[1]), len(s.items)

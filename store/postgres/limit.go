@@ -1,0 +1,30 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+type limitKey struct{}
+
+// Limited returns a context whose statements may each take a time, instead of the time that the pool allows. It is for
+// jobs: their statements read and write all pages of a space.
+func Limited(ctx context.Context, limit time.Duration) context.Context {
+	return context.WithValue(ctx, limitKey{}, limit)
+}
+
+// LimitOf returns the limit of a context; 0 if it has none.
+func LimitOf(ctx context.Context) time.Duration {
+	limit, _ := ctx.Value(limitKey{}).(time.Duration)
+	return limit
+}
+
+// limitOf returns the statement_timeout of a context. It is "" for the pool's own limit.
+func limitOf(ctx context.Context) string {
+	limit := LimitOf(ctx)
+	if limit <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(max(limit.Milliseconds(), 1), 10) // Postgres takes 0 for no limit.
+}
