@@ -57,11 +57,7 @@ func (b *gitBench) commit(files map[string]string) string {
 // files returns the branch's files.
 func (b *gitBench) files() map[string]string {
 	b.T.Helper()
-	files := map[string]string{}
-	for _, path := range strings.Split(b.forge.Git("a.git", "", "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "main"), "\n") {
-		files[path] = b.forge.Git("a.git", "", "show", "main:"+path) + "\n"
-	}
-	return files
+	return b.filesOf("a.git", "main")
 }
 
 // queue requests an operation with a later timestamp than the previous one.

@@ -48,9 +48,9 @@ func (b *gitBench) has(what string, want map[string]string) {
 // filesOf returns the files of a branch.
 func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	b.T.Helper()
-	files := map[string]string{}
-	for path := range strings.SplitSeq(b.forge.Git(repository, "", "ls-tree", "-r", "--name-only", branch), "\n") {
-		files[path] = b.forge.Git(repository, "", "show", branch+":"+path) + "\n"
+	files := b.forge.Contents(repository, branch)
+	for path, text := range files {
+		files[path] = strings.TrimSuffix(text, "\n") + "\n"
 	}
 	return files
 }

@@ -263,7 +263,7 @@ func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 
 // poll is short enough for tests. River hears of new jobs and of turns without a poll. A runner asks for jobs of each
 // kind at every poll, so with a shorter poll most statements of tests would be polls.
-const poll = 100 * time.Millisecond
+const poll = 400 * time.Millisecond
 
 // Start starts a runner that polls quickly, and stops it when the test ends, or earlier.
 func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {

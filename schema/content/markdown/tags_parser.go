@@ -157,7 +157,8 @@ func (row *tagRow) known() []tagAttribute {
 }
 
 // belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block
-// of code that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists around it.
+// of code that is still open, or to an item of a list. A blank line ends an item that is still empty, and the lists
+// around it.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)

@@ -60,7 +60,7 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	next := 0
 	if len(mine) > 0 && len(others) > 0 && len(mine)*len(others) <= maxNear {
 		a, b := m.sayings(m.ours, mine), m.sayings(m.theirs, others)
-		pairs := diff.Align(len(a), len(b), func(i, j int) float64 { return a[i].near(b[j]) })
+		pairs := diff.Align(len(a), len(b), func(i, j int) float64 { return a[i].nearHere(b[j]) })
 		for i, j := range pairs {
 			if j != diff.None {
 				m.contest(at, nil, mine[i:i+1], others[j:j+1])

@@ -15,6 +15,8 @@ type saying struct {
 	// words and pairs of neighboring characters, sorted
 	words []string
 	pairs [][2]rune
+	// parts has the texts of the items of a list, the lines of code or the records of a table, without short ones.
+	parts map[string]bool
 }
 
 // The bounds of comparing texts: two blocks are near-equal if this share of the shorter text is in the longer one. They
@@ -46,7 +48,30 @@ func sayingOf(n *schema.Node) saying {
 	}
 	slices.Sort(t.words)
 	slices.SortFunc(t.pairs, comparePairs)
+	if parts[n.Type] {
+		t.parts = map[string]bool{}
+		for i := range n.Nodes {
+			text := strings.Join(strings.Fields(plain(&n.Nodes[i])), " ")
+			if words, _ := wordsOf(text, fewestWords); len(words) == fewestWords {
+				t.parts[text] = true
+			}
+		}
+	}
 	return t
+}
+
+// nearHere is near for two blocks at one place. There, two blocks are near-equal too if they have an equal part.
+func (t saying) nearHere(o saying) float64 {
+	const shared = 0.1 // Near-equal texts are nearer.
+	if near := t.near(o); near > 0 || t.family != o.family {
+		return near
+	}
+	for part := range t.parts {
+		if o.parts[part] {
+			return shared
+		}
+	}
+	return 0
 }
 
 // wordsOf lists the words of a text, and returns the text up to the last one if there are more.

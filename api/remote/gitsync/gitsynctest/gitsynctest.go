@@ -13,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -63,15 +65,21 @@ func New(t testing.TB) *Forge {
 	return f
 }
 
+// programs finds the folder of Git's programs.
+var programs = sync.OnceValues(func() (string, error) {
+	path, err := exec.Command("git", "--exec-path").Output()
+	return strings.TrimSpace(string(path)), err
+})
+
 // Backend answers requests for repositories.
 func (f *Forge) Backend() http.Handler {
 	f.t.Helper()
-	path, err := exec.CommandContext(f.t.Context(), "git", "--exec-path").Output()
+	path, err := programs()
 	if err != nil {
 		f.t.Fatalf("these tests need git: %v", err)
 	}
 	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: io.Discard,
+		Path: filepath.Join(path, "git-http-backend"), Stderr: io.Discard,
 		Env: append(f.env(), "GIT_PROJECT_ROOT="+f.Root, "GIT_HTTP_EXPORT_ALL=1"),
 	}
 }
@@ -97,16 +105,24 @@ func (f *Forge) Git(repository, stdin string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Repository makes a bare repository.
+// Repository makes a bare repository, without a process of Git.
 func (f *Forge) Repository(name string, config ...string) {
 	f.t.Helper()
-	if err := os.MkdirAll(filepath.Join(f.Root, name), 0o700); err != nil {
-		f.t.Fatal(err)
+	root := filepath.Join(f.Root, name)
+	for _, folder := range []string{"hooks", "objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o700); err != nil {
+			f.t.Fatal(err)
+		}
 	}
-	f.Git(name, "", "init", "--quiet", "--bare", "--initial-branch=main")
+	settings := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	for _, setting := range append(config, "http.receivepack=true") {
-		key, value, _ := strings.Cut(setting, "=")
-		f.Git(name, "", "config", key, value)
+		section, rest, _ := strings.Cut(setting, ".")
+		settings += "[" + section + "]\n\t" + rest + "\n"
+	}
+	for file, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": settings} {
+		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
 	}
 }
 
@@ -153,7 +169,7 @@ func (f *Forge) Commit(repository, branch, tree string, parents ...string) strin
 func (f *Forge) Files(repository, branch string, files map[string]string, parents ...string) string {
 	f.t.Helper()
 	var stream strings.Builder
-	fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example> 1700000000 +0000\ndata 1\nm\n", branch)
+	fmt.Fprintf(&stream, "commit refs/heads/%s\nmark :1\ncommitter a <a@example> 1700000000 +0000\ndata 1\nm\n", branch)
 	for i, parent := range parents {
 		fmt.Fprintf(&stream, "%s %s\n", []string{"from", "merge"}[min(i, 1)], parent)
 	}
@@ -161,6 +177,24 @@ func (f *Forge) Files(repository, branch string, files map[string]string, parent
 	for path, content := range files {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 	}
-	f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
-	return f.Git(repository, "", "rev-parse", "refs/heads/"+branch)
+	stream.WriteString("get-mark :1\n") // It prints the hash.
+	return f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
+}
+
+// Contents returns the files of a branch, by path.
+func (f *Forge) Contents(repository, branch string) map[string]string {
+	f.t.Helper()
+	names := strings.Split(f.Git(repository, "", "ls-tree", "-r", "-z", "--name-only", branch), "\x00")
+	names = names[:len(names)-1]
+	files := make(map[string]string, len(names))
+	rest := f.Git(repository, branch+":"+strings.Join(names, "\n"+branch+":")+"\n", "cat-file", "--batch") + "\n"
+	for _, name := range names {
+		head, after, _ := strings.Cut(rest, "\n")
+		size, err := strconv.Atoi(head[strings.LastIndexByte(head, ' ')+1:])
+		if err != nil || size >= len(after) {
+			f.t.Fatalf("git cat-file of %s: %q", name, head)
+		}
+		files[name], rest = after[:size], after[size+1:]
+	}
+	return files
 }
