@@ -75,8 +75,10 @@ func (m *madeUp) Batch(
 		if err := json.Unmarshal(text, &q); err != nil {
 			return nil, nil, err
 		}
-		answer := m.answer(from.SiteID, string(text), q)
+		var answer map[string]any
 		switch q.Report {
+		case query.Aggregate, "":
+			answer = m.answer(from.SiteID, string(text), q)
 		case query.Pages:
 			answer = m.pages(from.SiteID, string(text), q)
 		case query.Funnel:
