@@ -60,7 +60,7 @@ func TestNoDurationInWallTime(t *testing.T) {
 	wantReasons(t, "reads the calendar as a number", found, reasons)
 }
 
-// countInSources counts something in the text of each file of Go that nodes run. Files with 0 are left out.
+// countInSources counts matches in each Go file that nodes run. It leaves out files without a match.
 func countInSources(t *testing.T, count func(text []byte) int) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -86,7 +86,7 @@ func countInSources(t *testing.T, count func(text []byte) int) map[string]int {
 	return found
 }
 
-// wantReasons compares the counts of files with the counts that a table has reasons for.
+// wantReasons compares the counts of files with the counts in a table of reasons.
 func wantReasons(t *testing.T, does string, found, reasons map[string]int) {
 	t.Helper()
 	for name, n := range found {

@@ -37,8 +37,8 @@
 //  3. store/content_git.go: the method of the store.
 //  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
 //     api/content/vocabulary.go; the presentation of the row goes into api/view.
-//  5. api/apitest/examples_content.go: the example with which every test of the whole table calls the operation. Without one these
-//     tests fail and name the operation.
+//  5. api/apitest/examples_content.go: the example with which every test of the whole table calls the operation.
+//     Without an example these tests fail and name the operation.
 //
 // go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the
 // operation against its row: tokens, rights, other tenants, limits, bad input, its description. A test in api/content

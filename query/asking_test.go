@@ -27,7 +27,7 @@ func (a *asking) ask(ctx context.Context, who Caller, body string) {
 	})
 }
 
-// waiting waits until n queries wait for their turn, with so many rows.
+// waiting waits until n queries with the given number of rows wait for their turn.
 func (a *asking) waiting(n, rows float64) {
 	a.t.Helper()
 	eventually.True(a.t, fmt.Sprint(n, " queries to wait"), func() bool {

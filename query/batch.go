@@ -26,7 +26,7 @@ const (
 	batchDepth = 2
 )
 
-// Connections returns the number of connections that the queries of so many turns need.
+// Connections returns the number of connections that the queries of the given turns need.
 func Connections(turns int) int { return batchParallel * turns }
 
 // named is a query of a batch.

@@ -47,7 +47,7 @@ func hashOf(description string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// countedAs makes the plan count as the previous page did. text is of a cursor.
+// countedAs makes the plan count as the previous page did. text is a cursor's text.
 func (p *plan) countedAs(text string) error {
 	counting, err := strconv.Atoi(text)
 	_, estimate := errorBounds[insights.Counting(counting)]

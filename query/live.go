@@ -33,8 +33,8 @@ func LiveParts() []string {
 	return names
 }
 
-// Live answers what happens on a site now: its visitors, minutes, pages, paths, sources and countries. All callers of a site
-// who ask for the same segments and have the same view share an answer for a moment.
+// Live answers what happens on a site now: its visitors, minutes, pages, paths, sources and countries. Callers with the
+// same segments and the same view share an answer for a moment.
 func (s *Service) Live(
 	ctx context.Context, who Caller, site string, segments []string, now time.Time,
 ) ([]byte, map[string]string, error) {

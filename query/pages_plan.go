@@ -59,7 +59,7 @@ func compilePages(of reach, body []byte, now time.Time) (p pages, err error) {
 	return p, p.continues(keys)
 }
 
-// resolveMetrics resolves the metrics of pages. Without any it is the number of events.
+// resolveMetrics resolves the metrics of pages. If the request names no metric, it returns the number of events.
 func resolveMetrics(list []columnRequest) (refs []ref, err error) {
 	named, err := resolveList(list)
 	for _, n := range named {
@@ -135,7 +135,8 @@ func (p pages) hash() string {
 	return hashOf(p.String())
 }
 
-// continues sets the row after which the list continues. keys are of a cursor, nil without one.
+// continues sets the row after which the list continues. keys are the cursor's sort keys. They are nil if the request
+// has no cursor.
 func (p *pages) continues(keys []string) error {
 	if keys == nil {
 		return nil

@@ -164,8 +164,8 @@ func (r rangeRequest) resolved(now time.Time, zone *time.Location) (from, to tim
 	return storable(from), storable(to), err
 }
 
-// CheckWhere refuses conditions that are no where of a request, or have conditions on metrics. Errors name members of
-// where.
+// CheckWhere checks a value of a request's member where. It refuses conditions on metrics. Errors name the member that
+// is wrong.
 func CheckWhere(where []byte) error {
 	list, err := readWhere(where)
 	if err == nil {

@@ -12,6 +12,6 @@ type EventSettings struct {
 	// Hosts are hosts of the site in addition to its own name and the hosts of its publishable keys. Visits from them
 	// have no source.
 	Hosts []string `json:"hosts"`
-	// RespectGPC is the respectGPC of publishable keys that are made without one.
+	// RespectGPC is the default of a new publishable key's respectGPC.
 	RespectGPC bool `json:"respectGPC"`
 }

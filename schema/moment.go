@@ -45,6 +45,6 @@ func writeMoment(e *jsontext.Encoder, at time.Time) error {
 var origin = time.Now().Add(-100 * 365 * 24 * time.Hour)
 
 // Elapsed returns the nanoseconds from a fixed origin of this process to a time. A step of the machine's clock changes
-// nothing if at has a monotonic reading, as the times of time.Now have, and sums with them. Limits, caches and
-// deadlines count in it.
+// nothing if at has a monotonic reading. Times of time.Now have one, and so do their sums with durations. Limits,
+// caches and deadlines count in these nanoseconds.
 func Elapsed(at time.Time) int64 { return int64(at.Sub(origin)) }

@@ -149,7 +149,7 @@ type SearchPageResult struct {
 	Score float64 `json:"score"`
 	// Rank is the position of the page among all results, from 1.
 	Rank int64 `json:"rank"`
-	// Sections are those in which the words are. Only the best pages have some.
+	// Sections are the sections that have the words. Only the best pages have sections.
 	Sections []SearchSectionResult `json:"sections,omitzero"`
 	// Ancestors are the pages above it, from the top.
 	Ancestors []SearchAncestor `json:"ancestors"`

@@ -76,7 +76,7 @@ type InsightsPart struct {
 	Where jsontext.Value `json:"where"`
 	// Segments are the saved segments in which every event is.
 	Segments []string `json:"segments"`
-	// Ranges are the ranges that queries are cut to, as in a query. Without any, all time is shown.
+	// Ranges are the ranges that queries are cut to, as in a query. If the list is empty, queries see all time.
 	Ranges jsontext.Value `json:"ranges"`
 	// Timezone is the zone of the ranges' days.
 	Timezone string `json:"timezone"`

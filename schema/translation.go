@@ -122,8 +122,9 @@ func TranslationReportKinds() []string {
 	}
 }
 
-// TranslationReport is something of a run that people should look at. Segment names the part of the page: the key of a block, with
-// what follows it if it is a part of the block, or title or description; in a reusable content, the id of its file comes before. Text is how its source begins, for those who may read it.
+// TranslationReport is something of a run that people should look at. Segment names the part of the page: title,
+// description, or the key of a block. A part of a block follows the block's key. In a reusable content, the id of its
+// file comes first. Text is how its source begins, for those who may read it.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`

@@ -63,7 +63,7 @@ func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, conte
 	return hash, postgres.Interpret(err, "file")
 }
 
-// mergeFiles makes the files that a change request added files of the main content, starting with a new revision.
+// mergeFiles adds the files of a change request to the main content, from a new revision on.
 func mergeFiles(ctx context.Context, q *db.Queries, branch Revision, since int32) error {
 	merge := db.MergeFilesParams{Main: branch.SpaceID, Branch: branch.Branch, Seq: branch.Seq, Since: since}
 	return postgres.Interpret(q.MergeFiles(ctx, merge), "files")

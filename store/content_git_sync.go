@@ -49,7 +49,7 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 // has the pages of the repository. Otherwise both are merged. Conflicts are a GitConflict: the caller then calls
 // again, and the import becomes a change request.
 //
-// Editors wait while the space is locked. So files are loaded and stored before the lock. The pages are the ones that
+// Editors wait while the space is locked. So files are loaded and stored before the lock. The pages are the pages that
 // were read for the import. They are read again only if the space has changed since.
 func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	i := gitImporter{store: s, ctx: ctx, in: in}

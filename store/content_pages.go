@@ -132,8 +132,8 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 }
 
 // PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If
-// there is no page at the path, it follows a redirect of the space's Git repository. Without one, it reads the page
-// that was last at the path before it was renamed or moved. The returned page then has another path.
+// there is no page at the path, it follows a redirect of the space's Git repository. If there is no redirect, it reads
+// the page that was last at the path before the page was renamed or moved. The returned page then has another path.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.

@@ -22,7 +22,7 @@ type TemplatePage struct {
 	Icon        string `json:"icon,omitempty"`
 	Description string `json:"description,omitempty"`
 	Hidden      bool   `json:"hidden,omitzero"`
-	// Ref names the page for the ones after it, and Into is the ref of the page that it is below.
+	// Ref names the page for later pages, and Into is the ref of its parent page.
 	Ref  string `json:"ref,omitempty"`
 	Into string `json:"into,omitempty"`
 	Text *Text  `json:"text,omitzero"`

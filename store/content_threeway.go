@@ -101,7 +101,8 @@ func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result,
 	return m.with(ctx, q, nil)
 }
 
-// with merges, and returns the new documents to store. It reads the surroundings of the changes.
+// with makes the merge with these choices, and returns the new documents to store. It reads the surroundings of the
+// changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{

@@ -80,8 +80,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// orders has the lists that one statement returns in several orders. The values are those of its first parameters. The other
-// parameters have the same values as for any list.
+// orders has the lists that one statement returns in several orders. values are the values of the statement's first
+// parameters. The other parameters have the same values as for any list.
 var orders = map[string]struct {
 	values []string
 	index  string

@@ -27,7 +27,7 @@ type Session struct {
 // finder loads the session of a token.
 type finder func(context.Context) (*Session, error)
 
-// Authenticate finds the principal for what a request presents: an Authorization header, or without one the cookie of a
+// Authenticate finds the principal of a request. The request presents an Authorization header, or the cookie of a
 // browser's session. Both alias the request and are not retained. A query to the store for a token counts against the
 // caller's address, because the token may be made up. A recently valid token does not count.
 func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {

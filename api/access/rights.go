@@ -51,7 +51,8 @@ func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
-	// Level is the effective level of the content; nil for objects without one, such as the organization itself or a site.
+	// Level is the effective level of the content; nil for objects without a level, such as the organization itself or
+	// a site.
 	Level *schema.Level
 	// Grant is the highest role granted to the member, or to one of the member's teams, on the content or on a collection above
 	// it; empty means none.

@@ -43,9 +43,9 @@ type madeUpQuery struct {
 	GroupBy []struct{ Column, Interval string }
 	Compare string
 	Limit   int
-	// NeverRead is of lists of pages: no page of it has events.
+	// NeverRead belongs to lists of pages: no page of the list has events.
 	NeverRead bool
-	// Steps are of funnels.
+	// Steps are the steps of a funnel.
 	Steps []json.RawMessage
 }
 
@@ -243,7 +243,7 @@ func (m *madeUp) Answer(
 
 func (*madeUp) SettingsChanged(string) {}
 
-// Live answers with thirty minutes of people and agents, and where they are.
+// Live answers with people and agents of thirty minutes, and with their places.
 func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -53,8 +53,8 @@ func (b *tab) slow(pattern string, by time.Duration) {
 const moreFile = "*://*:*/o/more.*"
 
 // TestDashboardLazy loads the file of further views when the first of them is opened, and once. Without a network, the
-// view comes when the network does. Where only the file does not come, as from a node that was upgraded meanwhile, the
-// page loads itself again; then it says what is missing, and the reader tries again.
+// view comes when the network does. If the file alone is missing, as after an upgrade of the node, the page loads
+// itself again. If the file is still missing, the page says so, and the reader tries again.
 func TestDashboardLazy(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -46,7 +46,8 @@ func TestDashboardShare(t *testing.T) {
 	if got := d.texts(".top nav")[0]; got != "Shared view: 30 d/"+title {
 		t.Errorf("the header is %q", got)
 	}
-	views := []string{"Overview", "Live", "Search & ask", "Agents", "Audience", "Feedback", "Links", "OpenAPI", "Journeys", "Explore"}
+	views := []string{"Overview", "Live", "Search & ask", "Agents", "Audience", "Feedback",
+		"Links", "OpenAPI", "Journeys", "Explore"}
 	if got := d.texts(".site-nav a"); !slices.Equal(got, views) {
 		t.Errorf("the link shows the views %q", got)
 	}
@@ -64,7 +65,7 @@ func TestDashboardShare(t *testing.T) {
 	if n := eval[int](d, `document.querySelectorAll('.open, .top a:not(.skip)').length`); n > 0 {
 		t.Errorf("%d links lead to what the link does not show", n)
 	}
-	// An address of a view that the link does not show has the overview.
+	// If the link does not show the view in the address, the page shows the overview.
 	_, secret, _ := strings.Cut(address, "#")
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "settings") + "#" + secret))
 	d.until(field)
@@ -74,7 +75,8 @@ func TestDashboardShare(t *testing.T) {
 	d.shown()
 	asked := eval[[]string](d, `[...new Set(performance.getEntriesByType('resource').map(e => new URL(e.name).pathname)
 		.filter(path => !path.startsWith('/o/')))].sort()`)
-	if want := []string{"/insights/open", d.insights() + "/access", d.insights() + "/batch"}; !slices.Equal(asked, want) {
+	want := []string{"/insights/open", d.insights() + "/access", d.insights() + "/batch"}
+	if !slices.Equal(asked, want) {
 		t.Errorf("the page asks %v, want %v", asked, want)
 	}
 	if kept := eval[string](d, `document.cookie + JSON.stringify({...localStorage, ...sessionStorage})`); kept != "{}" {
@@ -92,7 +94,7 @@ func TestDashboardShare(t *testing.T) {
 }
 
 // TestDashboardShareChanges opens a link without a password at once.
-// A session of a link that takes a password since then asks for it, and goes on where the reader was.
+// Later the link takes a password: the page asks for it, and then shows the same view.
 func TestDashboardShareChanges(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDocsOpenAtOnce opens the first page: all its bytes, each request's host, and the time until it is there.
+// TestDocsOpenAtOnce opens the first page. It checks the page's size and the host of each request, and logs the loading
+// time.
 func TestDocsOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	chromium(t)

@@ -180,7 +180,7 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 type contentBuilder struct {
 	store *store.Store
 	space string
-	// initial is the revision that the change request started from, head the one that it has now.
+	// initial is the revision that the change request started from, and head is its present revision.
 	initial, head string
 	// written has the documents from earlier changes of the request, by the page's id or ref.
 	written map[string]schema.Document
@@ -322,8 +322,8 @@ func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) er
 	return nil
 }
 
-// revertPage restores a page to its state in a revision of the space, or without one to the revision that the change request
-// started from.
+// revertPage restores a page to its state in the named revision of the space. If the change names no revision, it uses
+// the revision that the change request started from.
 func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
 	revision, err := b.revision(ctx, schema.Or(change.Revision, b.initial))
 	if schema.IsCode(err, schema.CodeNotFound) {

@@ -194,8 +194,8 @@ func TestGitRoundTrip(t *testing.T) {
 	}
 }
 
-// TestGitBothSides: changes of different blocks are merged; the same words changed make a change request, and the
-// import names the page and the words; force lets Git win, or the space.
+// TestGitBothSides: changes of different blocks are merged. If both sides changed the same words, the import makes a
+// change request and names the page and the words. With force, Git or the space wins.
 func TestGitBothSides(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -74,7 +74,8 @@ func TestMovedPages(t *testing.T) {
 	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
 	leads(space+"/revisions/"+second, "setup", "", "")
 
-	// The path leads to its current page. Without one, it leads to the existing page that had it last.
+	// A path leads to the page that has it now. If no page has it, the path leads to the existing page that had it
+	// last.
 	change(set(start, "begin"))
 	change(set(help, "start"))
 	leads(current, "start", help, "start")

@@ -82,10 +82,10 @@ func onePageOperations(h *pages) []frame.Operation {
 }
 
 // The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page,
-// or to /pages/ and its id, which front ends replace. Without one they are as they were written in Markdown, and
-// relative in pages that were written as documents. An editor can write back each form. Editors see the files of the
-// Git repository. For readers, and without a repository, a page is a file at its path. References named by an id
-// are shown with their title, except in Markdown as it was written.
+// or to /pages/ and its id, which front ends replace. If the parameter is absent, links are as they were written in
+// Markdown. In pages that were written as documents, they are relative. An editor can write back each form. Editors see
+// the files of the Git repository. For readers, and without a repository, a page is a file at its path. References
+// named by an id are shown with their title, except in Markdown as it was written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"

@@ -100,8 +100,9 @@ func (h *searches) spaces(
 		})
 }
 
-// The values of a site search's `mode`: the site spaces that a visitor sees first, with the current one in the place of another of
-// its section; the older name of that, which must say which one is current; those that are named; all.
+// The values of a site search's `mode`. default searches the site spaces that a visitor sees first, with the current
+// site space in the place of another one of its section. current is the older name of default, and must say which site
+// space is current. specific searches the named site spaces, and all searches every site space.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"

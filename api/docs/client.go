@@ -12,7 +12,8 @@ import (
 type known struct {
 	// Origin is contract, published or own.
 	Origin string
-	// Call is the method of the published client, such as orgs.createSpace(organizationId, data); "" without one.
+	// Call is the method of the published client, such as orgs.createSpace(organizationId, data); "" if the client has
+	// no method for the operation.
 	Call string
 }
 

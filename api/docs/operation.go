@@ -23,7 +23,7 @@ type operation struct {
 	// Origin is a key of origins.
 	Origin string
 	Params []member
-	// Media are the media types of its body, "" without one.
+	// Media are the media types of the operation's body, or "" if it has no body.
 	Media  string
 	Body   []member
 	More   int // members of the body that are not listed
@@ -33,7 +33,8 @@ type operation struct {
 	Status   int
 	Example  request
 	Snippets []snippet
-	// Answer is the example's answer, "" without one, and Left how many entries of its list were left out.
+	// Answer is the example's answer, or "" if it has none. Left is the number of entries that are left out of its
+	// list.
 	Answer string
 	Left   int
 	// Token is false for operations that need none.

@@ -228,7 +228,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // an empty form, whose rules report missing members
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // a form's rules report missing members
 		if p.body.optional {
 			return nil
 		}

@@ -18,7 +18,7 @@ var (
 	headerETagWeakly = []byte("W/")
 )
 
-// compressible reports whether an answer of so many bytes may be sent compressed, to clients that accept gzip.
+// compressible reports whether an answer of this size may be sent compressed to clients that accept gzip.
 func compressible(size int) bool { return size >= leastCompressed && size <= mostCompressed }
 
 // accepted reports whether the client accepts gzip. A client that weighs its codings gets the answer as it is.

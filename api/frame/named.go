@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// memberText returns one member, a non-empty string, of a body that is an object. It skips the members before it and
-// does not read those after it.
+// memberText returns one member, a non-empty string, of a body that is an object. It skips the members before this
+// member, and does not read the members after it.
 func memberText(body []byte, member string) (string, error) {
 	// Duplicate names are refused later, when the whole body is decoded.
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))

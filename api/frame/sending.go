@@ -23,7 +23,7 @@ const (
 // pieces is a body that is read piece by piece. It holds no bytes between two reads.
 type pieces interface {
 	io.Reader
-	// Next returns at most that many further bytes, or io.EOF. Back returns the last of them to the reader.
+	// Next returns the next bytes, or io.EOF. most bounds their number. Back returns the last of them to the reader.
 	Next(most int) ([]byte, error)
 	Back(n int)
 }

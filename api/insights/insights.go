@@ -128,8 +128,8 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: base + "/live", ID: "getSiteLiveInsights", Tag: "insights",
 			Doc: fmt.Sprintf("Read what happens now: the visitors of the last %d minutes, the last %d minutes one by "+
-				"one, and their top pages, paths, sources and countries. All callers of a site share an answer for two "+
-				"seconds. "+
+				"one, and their top pages, paths, sources and countries. All callers of a site share an answer for "+
+				"two seconds. "+
 				"Each member is an answer like those of …/events/aggregate. An addition to the published contract.",
 				query.ActiveMinutes, query.LiveMinutes),
 			Scope: queryScope(), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true,

@@ -131,7 +131,7 @@ func (h *shareLinks) create(
 	return link, err
 }
 
-// hashed returns the hash of a password, or nil without one.
+// hashed returns the hash of a password, or nil if there is no password.
 func (h *shareLinks) hashed(ctx context.Context, password *string) (*string, error) {
 	if password == nil {
 		return nil, nil

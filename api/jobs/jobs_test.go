@@ -561,8 +561,8 @@ func TestWordsAlone(t *testing.T) {
 	}
 }
 
-// TestKilledGitOperation: an import whose process dies on the last attempt fails with its job, by the runner that rescues the job or
-// by the sweep if river gave it up; one whose job can still run stays.
+// TestKilledGitOperation: the process of an import dies on the last attempt. The runner that rescues the job fails the
+// import, or the sweep does if river gave the job up. An import whose job can still run stays.
 func TestKilledGitOperation(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

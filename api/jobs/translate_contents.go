@@ -23,7 +23,7 @@ type reusable struct {
 	translatedPage
 }
 
-// eachContent reads the reusable contents that pages name, except those in seen.
+// eachContent reads the reusable contents that pages name, except the contents in seen.
 func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
 	for i := range pages {
 		if pages[i].document == nil {

@@ -47,7 +47,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run for the organization that has the space now: the arguments name the one that had it when the job was made.
+// runTranslation does a run for the organization that has the space now: the arguments name the organization that had
+// the space when the job was made.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})

@@ -189,8 +189,9 @@ func TestExplainTranslation(t *testing.T) {
 	}
 }
 
-// TestLostTranslationRuns: a run whose process dies on the last attempt fails with its job, by the runner that rescues the job or by the
-// sweep if river gave it up; one whose job can still run stays, and so does one that is done. One that failed can be tried again.
+// TestLostTranslationRuns: the process of a run dies on the last attempt. The runner that rescues the job fails the
+// run, or the sweep does if river gave the job up. A run that is done stays, and so does a run whose job can still run.
+// A failed run can be tried again.
 func TestLostTranslationRuns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -101,7 +101,7 @@ func isSSOURL(text string) bool {
 }
 
 // SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
-// the resource's form of a missing value: empty text or schema.NoSSOURL.
+// the resource's form of a missing value: empty text or people.NoSSOURL.
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`

@@ -191,7 +191,7 @@ var wraps = map[string]func() *etree.Element{
 		r.CreateAttr("ID", r.SelectElement("Assertion").SelectAttrValue("ID", ""))
 		return r
 	},
-	"a foreign reference": func() *etree.Element { // CVE-2026-33487: of several references, the last was the one that was checked.
+	"a foreign reference": func() *etree.Element { // CVE-2026-33487: of several references, only the last was checked.
 		r := build(nil, true, false)
 		info := r.FindElement("./Assertion/Signature/SignedInfo")
 		second := info.SelectElement("Reference").Copy()
@@ -414,8 +414,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestKeyChange: while an identity provider changes its key, answers by both are good; those of a third are not, and neither are those by a
-// key whose time is over.
+// TestKeyChange: while an identity provider changes its key, answers signed by the old key or the new key are accepted.
+// Answers signed by a third key, or by an expired key, are refused.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	ours, other := samltest.Ours(), samltest.Other()

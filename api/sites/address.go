@@ -20,8 +20,8 @@ import (
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
 // The default section, and the default site space of a section, omit their path. Paths of the structure cannot begin
-// with "~", so nothing is mistaken for a key; if a page, or a site space of the default section, has the same path as a
-// section, the section wins. The address holds the site's id, because its basename may change.
+// with "~", so nothing is mistaken for a key. If a page has the path of a section, the section wins. The same holds for
+// a site space of the default section. The address holds the site's id, because its basename may change.
 //
 // The zero siteAddress means that the caller cannot read the site: it is not published, or it is published by share
 // links and the caller has no active key. A wrong key is not an error: it opens nothing, so the answer has no published

@@ -133,8 +133,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOfParts: the published address of every space leads to the part that shows it, whatever the parts are called and
-// whether or not there are sections; a space of several sites is shown by the one that is open to most.
+// TestPlacesOfParts: the published address of every space leads to the part that shows it. The names of the parts do
+// not matter, nor does it matter if there are sections. A space of several sites is shown by the site that is open to
+// most readers.
 func TestPlacesOfParts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -218,8 +218,9 @@ func TestResolvePreviews(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", token, map[string]any{"url": address + "/~/revisions/" + draft}), http.StatusNotFound)
 }
 
-// TestPreviewsOfMembers: the token that a member gets for a site opens the drafts of its spaces as long as the member may read them. So
-// front ends, which ask for what is before /~/changes alone, show them; also at their addresses for previews.
+// TestPreviewsOfMembers: a member's token for a site opens the drafts of the site's spaces, as long as the member may
+// read the drafts. So front ends show the drafts, although they ask only for the part of the address before /~/changes.
+// Front ends also show the drafts at the addresses for previews.
 func TestPreviewsOfMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

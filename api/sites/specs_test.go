@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestReadersReadTheSpecsOfTheirSite: a reader of a site reads the OpenAPI specifications that its pages show to that reader, and no
-// other of the organization.
+// TestReadersReadTheSpecsOfTheirSite: a reader of a site reads the OpenAPI specifications on the pages that this reader
+// sees. The organization's other specifications stay hidden.
 func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = outboundtest.Policy(t, outboundtest.Loopback) })

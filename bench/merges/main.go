@@ -3,11 +3,10 @@
 //
 // Its pairs are Markdown files that both sides of a merge commit changed. Where
 // a repository has too few, a commit and the one before it that changed the
-// same file are a pair too, if the later one applies without the other. A word
-// that a side wrote is lost if it is in neither the result nor a conflict; a
-// text is double if the result has a line more often than each side and git's
-// clean result, or two near-equal lines, one of each side. Edits of two
-// different lines of base that look alike are two texts.
+// same file are a pair too, if the later one applies without the other. A word that a side wrote is lost if neither the
+// result nor a conflict has it. A text is double if the result has a line more often than each side and git's clean
+// result. It is also double if the result has two near-equal lines, one of each side. Edits of two different lines of
+// base that look alike are two texts.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main
@@ -118,7 +117,7 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// twoCommits compares a commit and the one before it that changed a file.
+// twoCommits compares a commit and the previous commit that changed the same file.
 func (r *repository) twoCommits(ctx context.Context, ids []string) error {
 	for _, path := range r.changed(ctx, ids[1], ids[0]) {
 		before, err := r.git(ctx, "log", "-1", "--no-merges", "--format=%H", ids[1], "--", path)

@@ -51,7 +51,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// recovering is during the start after another cut.
+// recovering cuts the power, and returns during the next start.
 func recovering(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err
@@ -62,7 +62,7 @@ func recovering(ctx context.Context, l *life) error {
 	return pause(ctx, l.between(0, 5*time.Second))
 }
 
-// merging is while the events table's parts are merged.
+// merging starts a merge of the events table's parts, and returns during the merge.
 func merging(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 5*time.Second)); err != nil {
 		return err
@@ -97,7 +97,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 }
 
-// merged is when the source parts of a merge have been removed, so that only its result has the rows.
+// merged makes a merge, and returns when its source parts are removed. Only the merged part then has the rows.
 func merged(ctx context.Context, l *life) error {
 	t, err := l.table()
 	if err != nil {
@@ -129,8 +129,7 @@ func merged(ctx context.Context, l *life) error {
 	})
 }
 
-// catchingUp is while the sink stores events that arrived during an outage of
-// the insights engine.
+// catchingUp stops the insights engine for some seconds, and returns while the sink stores the events of the outage.
 func catchingUp(ctx context.Context, l *life) error {
 	pid, err := l.node.child("clickhouse")
 	if err != nil {
@@ -146,8 +145,8 @@ func catchingUp(ctx context.Context, l *life) error {
 	return pause(ctx, l.between(0, time.Second))
 }
 
-// stopping is during a clean stop, while everything writes what makes the next start fast: Postgres its checkpoint, the
-// broker its summaries.
+// stopping begins a clean stop, and returns during the stop. Postgres then writes its checkpoint, and the broker its
+// summaries, so that the next start is fast.
 func stopping(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err

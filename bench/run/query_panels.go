@@ -18,8 +18,8 @@ import (
 
 var presetRange = regexp.MustCompile(`"range":"\w+"`)
 
-// dashboard are the questions of a dashboard: the first ones of [questions] and those
-// below. $page is the page that is seen most.
+// dashboard has the queries of a dashboard: the first queries of [questions] and the queries below. $page is the page
+// with the most views.
 var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 	{name: "totals", body: `{"range":"r","select":[{"column":"eventsCount"},{"column":"visitorsCount"},{"column":"sessionsCount"}]}`},
 	{name: "by hour in Kolkata", body: `{"range":"r","timezone":"Asia/Kolkata","select":[{"column":"datetime","interval":"hour"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"hour"}]}`},

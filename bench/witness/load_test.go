@@ -73,8 +73,7 @@ const testDoor = "/e/key"
 
 func forgetsKeys(f *fakeNode) { f.forget = true }
 
-// runLoad sends to two nodes that share a store, until that many requests were
-// accepted.
+// runLoad sends to two nodes that share a store, until the given number of requests is accepted.
 func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...func(*fakeNode)) (*Load, *fakeNode) {
 	t.Helper()
 	fake := &fakeNode{rows: map[uint64]Row{}, keys: map[string]bool{}}

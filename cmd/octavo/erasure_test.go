@@ -296,8 +296,8 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 	i.wantCounts(1, 1)
 }
 
-// TestEraseEventKey: forged events under a publishable key's first generation leave all answers, and nothing else does:
-// neither events of the second generation, nor events that the site itself sent. A repair does not bring them back.
+// TestEraseEventKey: an erasure removes forged events under a publishable key's first generation from all answers.
+// Events of the second generation stay, and so do events that the site itself sent. A repair does not bring them back.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

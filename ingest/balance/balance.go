@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Balance is what became of one site's events in this process since it started: the intake counts those posted to it,
-// the sink those in its partitions of the log. The sum over all processes is the site's balance. Requests that never
-// reach the intake (no right to post, a body that is too large) do not count as received. Requests that the intake has
-// no room for, or that a publishable key's rules refuse, count as Unread only.
+// Balance is what became of one site's events in this process since it started: the intake counts the events posted to
+// it, and the sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
+// Requests that never reach the intake (no right to post, a body that is too large) do not count as received. Requests
+// that the intake has no room for, or that a publishable key's rules refuse, count as Unread only.
 type Balance struct {
 	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
 	// repeated, refused, or in flight.

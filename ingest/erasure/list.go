@@ -41,7 +41,7 @@ type marks struct {
 func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 
 // Has reports whether an event of a visitor and under a key is erased. It was received at a time, in milliseconds. The
-// key is "" without one.
+// key is "" for an event without a key.
 func (s Site) Has(visitor uint64, eventKey string, received int64) bool {
 	erases := func(m mark) bool { return received < m.before && m.version <= s.upTo }
 	return slices.ContainsFunc(s.visitors[visitor], erases) ||
@@ -143,7 +143,7 @@ func (l *List) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends it.
+// Stop stops following the tombstones.
 func (l *List) Stop(context.Context) error {
 	if l.cancel != nil {
 		l.cancel()

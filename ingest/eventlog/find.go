@@ -49,7 +49,7 @@ type knownEnd struct {
 // that is appended from now on. Many callers share a question to the broker. (If the topic is recreated, its new end
 // can be lower for that second. Find then begins at the first message.)
 func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
-	// The select below chooses by chance if the broker answers a caller that has gone.
+	// A caller that has gone must not ask the broker: the select below could take the broker's answer.
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -51,7 +51,8 @@ func isOneOf(err error, list []kafka.Error) bool {
 // refusesProducers are the error codes of brokers that never issue a producer id to this client.
 var refusesProducers = []kafka.Error{kafka.ClusterAuthorizationFailed, kafka.UnsupportedVersion, kafka.TransactionalIDAuthorizationFailed}
 
-// identify sets a batch's producer id and seals the batch. If the brokers issue no ids, the batch is sent without one.
+// identify sets a batch's producer id and seals the batch. If the brokers issue no ids, the batch is sent without a
+// producer id.
 func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
 	if b.plain || l.noIDs.Load() {
 		b.plain = true

@@ -19,8 +19,8 @@ const (
 	crowdPause   = time.Hour // between two warnings about a site
 )
 
-// crowds finds sites whose batches nearly all come from one address, with many user agents. Mostly the cause is a proxy
-// that OCTAVO_TRUSTED_PROXIES does not name, and then all visitors with the same user agent count as one.
+// crowds finds sites whose batches nearly all come from one address, with many user agents. The usual cause is a proxy
+// that OCTAVO_TRUSTED_PROXIES does not name. All visitors with the same user agent then count as one.
 //
 // It looks at windows of crowdBatches batches for each site. Each window chooses the address that the next window
 // counts: the majority, by the vote of Boyer and Moore.

@@ -14,7 +14,7 @@ func (a *agent) correct(text string) {
 	}
 	switch {
 	case hasAny(text, televisions):
-		// A television is none of the devices.
+		// The closed set of devices has no television.
 		a.device = deviceUnknown
 		if has("Tizen") || has("Web0S") {
 			a.os = osUnknown

@@ -36,7 +36,7 @@ type sessionEntry struct {
 	first, last int64 // event times in milliseconds
 }
 
-// newSessions makes room for about so many sessions.
+// newSessions makes room for about the given number of sessions.
 func newSessions(entries int, m *Metrics) *sessions {
 	const least = sessionShards * sessionWays
 	return &sessions{sets: uint64((entries + least - 1) / least), metrics: m}

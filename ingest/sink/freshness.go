@@ -56,7 +56,7 @@ func (f *Freshness) Start(ctx context.Context) {
 	})
 }
 
-// Stop ends it.
+// Stop stops marking the log's end.
 func (f *Freshness) Stop(context.Context) error {
 	f.cancel()
 	f.done.Wait()

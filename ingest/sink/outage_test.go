@@ -37,8 +37,9 @@ var outages = map[string]outage{
 	"memory limit":    {limited: true, reason: "memory"},
 }
 
-// TestSinkOutages: while the real engine's state prevents inserts, intake continues, the sink retries and counts the reason,
-// nothing becomes a dead letter, and the partition shows as stalled. When the outage ends, everything is stored once.
+// TestSinkOutages: the real engine's state prevents inserts. Intake continues, the sink retries and counts the reason,
+// and the partition shows as stalled. No message becomes a dead letter. When the outage ends, everything is stored
+// once.
 func TestSinkOutages(t *testing.T) {
 	t.Parallel()
 	for name, o := range outages {

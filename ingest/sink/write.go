@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// writeAll stores cuts in order. The intent of the next cut commits the one before;
-// while there is no next cut, writeAll commits by itself.
+// writeAll stores cuts in order. The intent of the next cut commits the previous cut. If there is no next cut, writeAll
+// commits the cut itself.
 func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-chan *cut, free chan<- *cut, lost func()) {
 	owned := true
 	for {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RelativeTarget resolves a link in a file of a folder to the path of a file and a fragment; not ok if the link leads
-// elsewhere, or out of the root of all folders.
+// RelativeTarget resolves a link in a file of a folder to the path of a file and a fragment. ok is false if the link
+// leads elsewhere, or out of the root of all folders.
 func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
 		return "", "", false

@@ -41,8 +41,9 @@ type Known struct {
 	Rests bool
 }
 
-// Group is issues about the same thing. Clusters are indexes of the group's clusters. Without any, the group becomes a
-// new cluster. Of several, the first continues and absorbs the others. Items are indexes of its issues.
+// Group is issues about the same thing. Clusters are indexes of the group's clusters. If the group has no cluster, it
+// becomes a new cluster. If it has several, the first continues and absorbs the others. Items are indexes of its
+// issues.
 type Group struct{ Clusters, Items []int }
 
 // Method finds clusters. It counts the terms that it sees, and weighs them by their counts. Each analysis makes a

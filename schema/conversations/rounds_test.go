@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// rounds feeds the method as the job does: so many new issues at a time, with the latest of those before, and the clusters that there
-// are by their profiles only. It keeps what the database would.
+// rounds feeds the method as the job does. Each round has new issues, the latest earlier issues, and only the profiles
+// of the existing clusters. It keeps what the database would.
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item

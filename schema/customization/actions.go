@@ -12,7 +12,7 @@ var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git",
 // defaultPageActions are the page actions of a site without settings: git and pdf follow their own switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients know as a separate switch.
+// actionSwitches has a row for each page action that older clients set by a separate switch.
 var actionSwitches = []actionSwitch{
 	switchOf("external-ai", "pageActions.externalAI", pageActionsIn,
 		func(g *PageActions) *Opt[bool] { return &g.ExternalAI }),
@@ -24,8 +24,8 @@ var actionSwitches = []actionSwitch{
 		func(g *Toggle) *Opt[bool] { return &g.Enabled }),
 }
 
-// actionSwitch has a page action's name in the list of actions, the switch's name, and the switch in the settings,
-// which is nil if unset. make creates the switch.
+// actionSwitch has a page action's name in the list of actions, and its switch's name. of returns the switch in the
+// settings, or nil if it is unset. make creates the switch.
 type actionSwitch struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -64,9 +64,9 @@ func actionsOf(c *Customization) []string {
 	return nil
 }
 
-// Overlay returns the effective settings of a level: its own members over the effective settings of the level above.
-// The page actions have two forms, and the answer has both. A list that is set decides the switches. A switch that is
-// set adds its action to the list or removes it.
+// Overlay returns the effective settings of a level: the level's own members over the effective settings of the level
+// above. The page actions have two forms, and the answer has both. A list that is set decides the switches. A switch
+// that is set adds its action to the list, or removes the action.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
 	items := actionsOf(&set)

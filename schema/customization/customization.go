@@ -76,7 +76,7 @@ type Sidebar struct {
 	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
 }
 
-// CodeThemes is the group of the colors of code: in blocks of code, and in those of OpenAPI operations.
+// CodeThemes is the group of the colors of code: in blocks of code, and in blocks of OpenAPI operations.
 type CodeThemes struct {
 	Default Opt[ThemedCode] `json:"default,omitzero"`
 	OpenAPI Opt[ThemedCode] `json:"openapi,omitzero"`

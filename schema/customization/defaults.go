@@ -1,7 +1,7 @@
 package customization
 
-// Default is the look of a site that sets nothing. It has every member that the contract requires in answers,
-// so that the result of merging anything over it has them as well.
+// Default is the look of a site that sets nothing. It has every member that the contract requires in answers. So the
+// result of every merge over it has these members too.
 func Default() Customization {
 	both := func(color string) Opt[ThemedColor] {
 		return some(ThemedColor{Light: &color, Dark: &color})
@@ -42,7 +42,8 @@ func Default() Customization {
 	}
 }
 
-// Normalize fills in the members of leaves that senders may leave out and answers must have. Call it after the check.
+// Normalize fills in the members of leaves that requests may leave out and answers must have. Call Normalize after the
+// check.
 func (c *Customization) Normalize() {
 	yes, style := true, "info"
 	if a := c.Announcement.Value; a != nil {

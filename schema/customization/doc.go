@@ -1,6 +1,6 @@
-// Package customization defines how a published site looks and behaves: customization.go has the settings, defaults.go
-// and values.go their defaults and closed sets, merge.go and actions.go the way from settings and overrides to the
-// effective settings, and published.go the answer with all that shows a site.
+// Package customization defines how a published site looks and behaves. customization.go has the settings, defaults.go
+// their defaults, and values.go their closed sets. merge.go and actions.go make the effective settings from settings
+// and overrides. published.go has the answer with everything that a front end needs to show a site.
 //
 // Of this module it imports package schema and nothing else.
 package customization

@@ -2,7 +2,7 @@ package customization
 
 import "github.com/octavo-docs/octavo/schema"
 
-// PublishedSite is all that shows a site.
+// PublishedSite is everything that a front end needs to show a site.
 type PublishedSite struct {
 	Object         string                  `json:"object"`
 	Site           schema.Site             `json:"site"`

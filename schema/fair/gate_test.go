@@ -166,8 +166,8 @@ func TestPartyBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestFullPartyHoldsNobodyUp: a party at its limit of slots waits, but no other party
-// waits for it, not even one that uses more.
+// TestFullPartyHoldsNobodyUp: a party at its limit of slots waits. Other parties do not wait for it, even if they use
+// more slots.
 func TestFullPartyHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Bytes: 12, Waiting: 100, PartySlots: 4})
@@ -202,8 +202,8 @@ func TestFullPartyHoldsNobodyUp(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBytes: a party at its limit of bytes waits although there is room,
-// and blocks no other party, not even one that uses as much.
+// TestPartyBytes: a party at its limit of bytes waits although there is room. Other parties do not wait for it, even if
+// they use as many bytes.
 func TestPartyBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 100, Bytes: 8, PartyBytes: 2})
@@ -340,9 +340,9 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestMemberBytes: a member is held at its bytes and its party at its own, in the
-// order in which requests came; requests of no bytes pass all that wait for bytes, as
-// long as their own party and member have slots.
+// TestMemberBytes: requests of a member at its limit of bytes wait, and so do requests of a party at its limit. They
+// enter in the order in which they came. A request without bytes passes all that wait for bytes, if its party and
+// member have slots.
 func TestMemberBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})

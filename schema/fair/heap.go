@@ -1,8 +1,7 @@
 package fair
 
-// partyHeap has the party that uses least first; among equals, the one whose
-// last turn is longest ago; among those without a turn, the one that came
-// first.
+// partyHeap has the party that uses least first. Of equal parties, the party whose last turn is longest ago comes
+// first. Of parties without a turn, the first to arrive comes first.
 type partyHeap []*Party
 
 func (h partyHeap) Len() int { return len(h) }

@@ -75,9 +75,8 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed reports whether r holds exactly so many events, whatever is in them. If
-// it does not, the message is damaged, and unknown bits in it do not mean that a
-// later version wrote it.
+// framed reports whether r holds exactly the given number of events. It does not check their content. If it does not,
+// the message is damaged, and unknown bits in it do not mean that a later version wrote it.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {
@@ -160,7 +159,8 @@ func (b *Batch) Content(row int) RowContent {
 	}
 }
 
-// EventKey returns the publishable key of a row, with its generation; "" without one. It aliases the message.
+// EventKey returns the publishable key of a row, with its generation. It returns "" for an event without a key. It
+// aliases the message.
 func (b *Batch) EventKey(row int) string { return b.columns[fieldEventKey].(*buffer[string]).list[row] }
 
 // The places of some fields in fields.

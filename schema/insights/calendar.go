@@ -12,11 +12,11 @@ func DayOf(t time.Time) Day {
 	return Day{time.Date(year, month, day, 0, 0, 0, 0, time.UTC)}
 }
 
-// AddDays is the day so many days later.
+// AddDays returns the day n days later.
 func (d Day) AddDays(n int) Day { return Day{d.midnight.AddDate(0, 0, n)} }
 
-// AddMonths is the same day so many months later. A month without that day gives its last one:
-// three months before May 31 is February 28.
+// AddMonths returns the same day n months later. A month without that day gives its last one: three months before May
+// 31 is February 28.
 func (d Day) AddMonths(n int) Day {
 	first := d.Month().midnight.AddDate(0, n, 0)
 	last := first.AddDate(0, 1, -1)

@@ -124,8 +124,8 @@ var minute = &Interval{
 	func(t time.Time) time.Time { return t.Add(time.Minute) },
 }
 
-// Quarters reports whether each bucket has whole quarters of an hour, as rows of visits have. Exact time, which is nil,
-// has none.
+// Quarters reports whether each bucket has whole quarters of an hour, as rows of visits have. It returns false for
+// exact time, which is nil.
 func (i *Interval) Quarters() bool { return i != nil && i != minute }
 
 // Cuts reports whether a range may be cut to the interval: to minutes, at most a day of the location's calendar.

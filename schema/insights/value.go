@@ -73,7 +73,7 @@ type MemberError struct {
 
 func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e.Member) }
 
-// WordError refuses a word that is none of a closed set, as MemberError does.
+// WordError refuses a word that is not in a closed set, as MemberError does.
 type WordError struct {
 	What  string // such as "an interval"
 	Word  string

@@ -103,7 +103,7 @@ func (w *Encoder) ID() (id MessageID) {
 	return id
 }
 
-// SetID makes the message a repeat of the one with this id.
+// SetID makes the message a repeat of the message with this id.
 func (w *Encoder) SetID(id MessageID) { copy(w.buf[idAt:], id[:]) }
 
 // Len is the number of events added since Begin.

@@ -7,8 +7,8 @@ import (
 )
 
 // Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their number.
-// FailedSSOEmails are the addresses that should log in through a provider although there is none. Mail says whether mails are sent; it is
-// absent if nobody is invited.
+// FailedSSOEmails are the addresses that should log in through a provider, although the organization has no provider.
+// Mail says whether mails are sent; it is absent if nobody is invited.
 type Invited struct {
 	Users           []string    `json:"users"`
 	Invited         int         `json:"invited"`
@@ -19,8 +19,8 @@ type Invited struct {
 // InviteMailState is where the mail of an invite is.
 type InviteMailState string
 
-// The states of a mail. One that is off is not sent, because no server for it was set when the invite was made. One that failed is
-// sent when somebody asks for it again.
+// The states of a mail. A mail that is off is not sent, because no mail server was set when the invite was made. A
+// failed mail is sent when somebody asks for it again.
 const (
 	InviteMailOff     InviteMailState = "off"
 	InviteMailWaiting InviteMailState = "waiting"
@@ -44,7 +44,8 @@ type InviteMail struct {
 const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
 
 // LinkInvite is what a link grants to everyone who follows it: a role in the organization, or a level on one space or
-// collection. It has either Role, or Level with one of the others. Redundant says that the caller already has the access.
+// collection. It has either Role, or Level with a space or a collection. Redundant says that the caller already has the
+// access.
 type LinkInvite struct {
 	Object     string             `json:"object"`
 	ID         string             `json:"id"`
@@ -68,7 +69,8 @@ func (i LinkInvite) At(location string) LinkInvite {
 // Location is the address of a new invite in the answer to its creation.
 func (i LinkInvite) Location() string { return i.location }
 
-// EmailInvite is an invite by e-mail that nobody has accepted yet. For the organization, its ID is that of the invited user.
+// EmailInvite is an invite by e-mail that nobody has accepted yet. For the organization, its ID is the invited user's
+// ID.
 type EmailInvite struct {
 	Object    string      `json:"object"`
 	ID        string      `json:"id"`

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The states of a provider. Members cannot log in with a pending one, because it is incomplete.
+// The states of a provider. Members cannot log in with a pending provider, because it is incomplete.
 const (
 	SAMLActive  = "active"
 	SAMLPending = "pending"
@@ -24,7 +24,7 @@ type SAMLProvider struct {
 	SSOURL      string `json:"ssoURL"`
 	EntityID    string `json:"entityID"`
 	Certificate string `json:"certificate"`
-	// Certificates are those in Certificate, which may be several.
+	// Certificates are all certificates in the text Certificate.
 	Certificates []SAMLCertificate   `json:"certificates"`
 	DefaultTeam  *Team               `json:"defaultTeam,omitzero"`
 	DefaultRole  schema.Role         `json:"defaultRole"`
@@ -41,8 +41,8 @@ type SAMLCertificate struct {
 	NotAfter  time.Time `json:"notAfter"`
 }
 
-// NoSSOURL replaces an unknown address of an identity provider, because the contract requires an absolute URI. In
-// requests it means none, so that an answer can be written back.
+// NoSSOURL replaces an unknown address of an identity provider, because the contract requires an absolute URI. In a
+// request it means an unknown address, so that an answer can be sent back.
 const NoSSOURL = "about:blank"
 
 // SAMLService has the facts about this server that the identity provider needs.
@@ -62,7 +62,7 @@ type SSOLogin struct {
 	StartURL string `json:"startURL"`
 }
 
-// SSOLogins are the ways to log in to an organization. They are few, so the list has no pages.
+// SSOLogins are the ways to log in to an organization. An organization has few logins, so the list has no pages.
 type SSOLogins struct {
 	Items []SSOLogin `json:"items"`
 }

@@ -14,8 +14,8 @@ type Order struct {
 
 // Select is one SELECT statement. A nil Where or Having is left out, and so is a
 // zero Limit. It reads from Sub or Rows, whichever is set, else from Table. With Join each
-// row has the columns of the row there with which it agrees on Using; a row without one is
-// left out. The rows of Union follow its own.
+// row has the columns of the row there with which it agrees on Using; a row without such a row is left out. The rows of
+// Union follow its own.
 type Select struct {
 	Columns []Aliased
 	Table   string

@@ -90,7 +90,7 @@ type CollectionTreeRow struct {
 	Depth int32
 }
 
-// The collection and those below it, with their depth.
+// The collection and the collections below it, with their depth.
 func (q *Queries) CollectionTree(ctx context.Context, id string) ([]CollectionTreeRow, error) {
 	rows, err := q.db.Query(ctx, collectionTree, id)
 	if err != nil {

@@ -225,8 +225,9 @@ type InsertCommentParams struct {
 	Bound           int64
 }
 
-// On a change request or, without one, on the space itself; it counts there and takes the head of that content. No row when
-// there is no such place, or when it has as many comments as the bound says.
+// Inserts a comment on a change request, or on the space if change_request_id is null. The place counts the comment,
+// and the comment gets the head of the place's content. The result is empty if there is no such place, or if the place
+// has bound comments.
 func (q *Queries) InsertComment(ctx context.Context, arg InsertCommentParams) (Comment, error) {
 	row := q.db.QueryRow(ctx, insertComment,
 		arg.ID,

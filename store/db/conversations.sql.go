@@ -83,7 +83,7 @@ type ConversationByIDRow struct {
 	ConversationContent ConversationContent
 }
 
-// By our id, or by the one that its source gave it. Of sources that gave the same, the conversation that came first.
+// By our id, or by the id that its source gave it. Of sources that gave the same, the conversation that came first.
 func (q *Queries) ConversationByID(ctx context.Context, arg ConversationByIDParams) (ConversationByIDRow, error) {
 	row := q.db.QueryRow(ctx, conversationByID, arg.OrganizationID, arg.ID)
 	var i ConversationByIDRow
@@ -276,9 +276,9 @@ type LeaveClustersParams struct {
 	Replaced       []string
 }
 
-// Notes that issues leave their clusters because their conversations were replaced: those whose words are no longer among the ones
-// that are kept. Every cluster that a replaced conversation is in is counted anew. What a model wrote about one that an issue leaves may
-// tell what nobody says any more.
+// Notes that issues leave their clusters because their conversations were replaced. An issue leaves if the kept words
+// no longer include its words. Every cluster with a replaced conversation is counted again. A model's text about a
+// cluster that an issue leaves may be out of date.
 func (q *Queries) LeaveClusters(ctx context.Context, arg LeaveClustersParams) error {
 	_, err := q.db.Exec(ctx, leaveClusters,
 		arg.Prefix,

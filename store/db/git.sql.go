@@ -251,8 +251,8 @@ type GitFilesOfSyncsRow struct {
 	FileID string
 }
 
-// The pages and the files of synchronizations, by their paths: of two with one path, the one of the synchronization
-// named first. Entries without a file belong to the synchronizations with keys.
+// The pages and the files of synchronizations, by their paths. If two have the same path, the synchronization that is
+// named first wins. Entries without a file belong to the synchronizations with keys.
 // No index: all of some synchronizations, by the first column of the primary key.
 // Sorts: the files of some synchronizations.
 func (q *Queries) GitFilesOfSyncs(ctx context.Context, arg GitFilesOfSyncsParams) ([]GitFilesOfSyncsRow, error) {
@@ -832,9 +832,9 @@ type NewerGitOperationParams struct {
 	Ref     string
 }
 
-// Whether a later operation, by their order, was done: one whose import did not stand alone. An export writes what the
-// space has now, so only later operations with its own branch make it needless. An import that became a change request
-// has not changed the space.
+// Whether a later operation of the space is done. Standalone imports do not count. An export writes the present content
+// of the space, so only later operations on its branch replace it. An import that became a change request has not
+// changed the space.
 // Index: git_operations_space (space_id, timestamp desc, id desc).
 func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationParams) (bool, error) {
 	row := q.db.QueryRow(ctx, newerGitOperation,

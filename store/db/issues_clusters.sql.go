@@ -121,7 +121,7 @@ type ClusterPulsesRow struct {
 	Issues    int64
 }
 
-// Week 0 is the one that ends now.
+// Week 0 is the week that ends now.
 func (q *Queries) ClusterPulses(ctx context.Context, arg ClusterPulsesParams) ([]ClusterPulsesRow, error) {
 	rows, err := q.db.Query(ctx, clusterPulses, arg.Now, arg.Clusters, arg.Weeks)
 	if err != nil {

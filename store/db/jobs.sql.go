@@ -655,11 +655,12 @@ type WaitingJobsRow struct {
 	Crowded bool
 }
 
-// Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
-// over a locked row, so the one that waits does not start before this transaction ends. One that waits after a failure starts
-// without the rest of its pause, which may be an hour, and that attempt does not count: there is news. It keeps its last errors only.
-// A new job counts for its maker: the user, or the first administrator of the organization. The query also tells
-// whether the maker has nothing more at work, and whether the job has to wait for its turn.
+// Reads two facts about a sequence: whether a waiting job can take the place of a new job, and whether a job is not
+// over. River skips a locked row, so the waiting job does not start before this transaction ends. A job that waits
+// after a failure starts without the rest of its pause, which may be an hour. That attempt does not count, because
+// there is news. The job keeps only its last errors. A new job counts for its maker: the user, or the first
+// administrator of the organization. The query also tells whether the maker has nothing more at work, and whether the
+// job has to wait for its turn.
 // Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRow(ctx, waitingJobs,

@@ -233,8 +233,8 @@ type OrganizationForUserRow struct {
 	Role         *string
 }
 
-// The organization and the user's role in it; no row when there is no such organization or the user is not in it, which
-// the caller must not be able to tell apart.
+// The organization and the user's role in it. The result is empty if the user is not in the organization, and if the
+// organization does not exist. So the caller cannot tell the two apart.
 func (q *Queries) OrganizationForUser(ctx context.Context, arg OrganizationForUserParams) (OrganizationForUserRow, error) {
 	row := q.db.QueryRow(ctx, organizationForUser, arg.UserID, arg.OrganizationID)
 	var i OrganizationForUserRow
@@ -447,7 +447,7 @@ type UpdateOrganizationParams struct {
 	ID             string
 }
 
-// Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+// Null leaves a member as it is. A member for which null is a value is set only if its set_ parameter is true.
 func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) (Organization, error) {
 	row := q.db.QueryRow(ctx, updateOrganization,
 		arg.Title,

@@ -34,8 +34,8 @@ type PlacesOfSpacesRow struct {
 	SectionCondition *string
 }
 
-// Where readers find each of these spaces: of the published sites that have it, in the one that is open to most. Of several such
-// sites it is the one that shows the space without a condition, then the oldest.
+// Where readers find each of these spaces: in the published site that has the space and is open to most readers. Of
+// several such sites, a site that shows the space without a condition wins, and then the oldest site.
 // Index: site_spaces_once (space_id, site_id).
 // Sorts: the published sites of one page of spaces.
 func (q *Queries) PlacesOfSpaces(ctx context.Context, spaces []string) ([]PlacesOfSpacesRow, error) {

@@ -28,7 +28,7 @@ const commentsOnChangeRequest = `-- name: CommentsOnChangeRequest :one
 select (open_comments + resolved_comments)::bigint from change_requests where id = $1
 `
 
-// The change request counts them itself.
+// A change request's row has the number of its comments.
 func (q *Queries) CommentsOnChangeRequest(ctx context.Context, subject string) (int64, error) {
 	row := q.db.QueryRow(ctx, commentsOnChangeRequest, subject)
 	var column_1 int64
@@ -40,7 +40,7 @@ const commentsOnSpace = `-- name: CommentsOnSpace :one
 select (open_comments + resolved_comments)::bigint from spaces where id = $1
 `
 
-// The space counts them itself.
+// A space's row has the number of its comments.
 func (q *Queries) CommentsOnSpace(ctx context.Context, subject string) (int64, error) {
 	row := q.db.QueryRow(ctx, commentsOnSpace, subject)
 	var column_1 int64
@@ -352,7 +352,7 @@ const repliesToComment = `-- name: RepliesToComment :one
 select replies from comments where id = $1
 `
 
-// The comment counts them itself.
+// A comment's row has the number of its replies.
 func (q *Queries) RepliesToComment(ctx context.Context, subject string) (int64, error) {
 	row := q.db.QueryRow(ctx, repliesToComment, subject)
 	var replies int64
@@ -364,7 +364,7 @@ const unmergedChangeRequests = `-- name: UnmergedChangeRequests :one
 select (change_requests_open + change_requests_draft)::bigint from spaces where id = $1
 `
 
-// The space counts them itself.
+// A space's row has the number of its comments.
 func (q *Queries) UnmergedChangeRequests(ctx context.Context, subject string) (int64, error) {
 	row := q.db.QueryRow(ctx, unmergedChangeRequests, subject)
 	var column_1 int64

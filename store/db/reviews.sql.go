@@ -262,7 +262,7 @@ type RequestReviewersParams struct {
 	RequestedBy     string
 }
 
-// Users who were asked and have not answered stay asked as they were; those who have answered are asked again.
+// Users who were asked and have not answered stay asked as they were; users who have answered are asked again.
 func (q *Queries) RequestReviewers(ctx context.Context, arg RequestReviewersParams) error {
 	_, err := q.db.Exec(ctx, requestReviewers,
 		arg.ChangeRequestID,

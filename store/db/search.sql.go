@@ -48,7 +48,7 @@ type AllPagesToIndexParams struct {
 	Seq     int32
 }
 
-// The pages of the main content, and those in the index.
+// The pages of the main content, and the pages in the index.
 // No index: it lists them all.
 func (q *Queries) AllPagesToIndex(ctx context.Context, arg AllPagesToIndexParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, allPagesToIndex, arg.SpaceID, arg.Seq)
@@ -425,7 +425,8 @@ type PagesToIndexParams struct {
 	Seq     int32
 }
 
-// The pages that revisions of the main content have changed, and those below the ones that moved, or were hidden or shown.
+// The pages that revisions of the main content have changed. The pages below a page that was moved, hidden or shown are
+// included.
 // Index: revision_changes_pkey.
 // Sorts: the pages that changed.
 func (q *Queries) PagesToIndex(ctx context.Context, arg PagesToIndexParams) ([]string, error) {
@@ -697,10 +698,10 @@ type SearchSpaceRow struct {
 // The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
 // with one Postgres would read the index of all of the space's pages as well.
 // The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
-// their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
-// are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
-// Pages that are hidden from the visitor count as missing.
-// Of a long page, parts have the words: each of the terms is in one of them.
+// their top, and of 100 others: of more than that, the rest has rank 0. Pages with the words at their top come first.
+// The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted:
+// Postgres stops there. Pages that are hidden from the visitor count as missing. Of a long page, parts have the words:
+// each of the terms is in one of them.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {

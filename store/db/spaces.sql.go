@@ -29,7 +29,8 @@ type AccessOfUsersRow struct {
 	GrantRank int32
 }
 
-// What decides about the access of each of these users to a space; no row for those who are not in its organization.
+// Reads what decides about the access of each of these users to a space. Users who are not in its organization have no
+// row.
 func (q *Queries) AccessOfUsers(ctx context.Context, arg AccessOfUsersParams) ([]AccessOfUsersRow, error) {
 	rows, err := q.db.Query(ctx, accessOfUsers, arg.Users, arg.SpaceID)
 	if err != nil {

@@ -107,7 +107,7 @@ type InsertTeamMembersParams struct {
 	Users  []string
 }
 
-// Adds members of the team's organization to the team; those who are in it keep their role.
+// Adds members of the team's organization to the team; members who are in it keep their role.
 func (q *Queries) InsertTeamMembers(ctx context.Context, arg InsertTeamMembersParams) error {
 	_, err := q.db.Exec(ctx, insertTeamMembers, arg.Role, arg.TeamID, arg.Users)
 	return err

@@ -18,14 +18,14 @@ type Pieces struct {
 	at, left int64
 }
 
-// NewPieces returns the pieces of size bytes. read returns at most that many bytes from a position on.
+// NewPieces returns the pieces of size bytes. read returns the bytes from a position on. Its most bounds their number.
 func NewPieces(
 	ctx context.Context, size int64, read func(ctx context.Context, at int64, most int) ([]byte, error),
 ) *Pieces {
 	return &Pieces{ctx: ctx, read: read, left: size}
 }
 
-// Next returns the next bytes, at most that many, or io.EOF. The caller owns them.
+// Next returns the next bytes, or io.EOF. most bounds their number. The caller owns them.
 func (p *Pieces) Next(most int) ([]byte, error) {
 	if p.left <= 0 {
 		return nil, io.EOF

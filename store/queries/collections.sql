@@ -62,7 +62,7 @@ with recursive path as (
 select id from path order by depth;
 
 -- name: CollectionTree :many
--- The collection and those below it, with their depth.
+-- The collection and the collections below it, with their depth.
 with recursive tree as (
     select c.id, 1 as depth from collections c where c.id = sqlc.arg(id)
     union all

@@ -28,9 +28,9 @@ on conflict (conversation_id, position) do update set
     created_at = excluded.created_at, ingested_at = excluded.ingested_at;
 
 -- name: LeaveClusters :exec
--- Notes that issues leave their clusters because their conversations were replaced: those whose words are no longer among the ones
--- that are kept. Every cluster that a replaced conversation is in is counted anew. What a model wrote about one that an issue leaves may
--- tell what nobody says any more.
+-- Notes that issues leave their clusters because their conversations were replaced. An issue leaves if the kept words
+-- no longer include its words. Every cluster with a replaced conversation is counted again. A model's text about a
+-- cluster that an issue leaves may be out of date.
 with kept as (
     select unnest(sqlc.arg(conversations)::text[]) as conversation_id, unnest(sqlc.arg(positions)::int[]) as position,
            unnest(sqlc.arg(fingerprints)::text[]) as fingerprint
@@ -72,7 +72,7 @@ select count(*) from conversations
 where organization_id = sqlc.arg(organization_id) and (sqlc.narg(source)::text is null or source = sqlc.narg(source));
 
 -- name: ConversationByID :one
--- By our id, or by the one that its source gave it. Of sources that gave the same, the conversation that came first.
+-- By our id, or by the id that its source gave it. Of sources that gave the same, the conversation that came first.
 select sqlc.embed(c), sqlc.embed(t)
 from conversations c join conversation_contents t on t.conversation_id = c.id
 where c.organization_id = sqlc.arg(organization_id) and (c.id = sqlc.arg(id) or c.source_id = sqlc.arg(id))

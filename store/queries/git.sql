@@ -24,9 +24,9 @@ select * from git_operations where id = $1;
 select * from git_operations where id = $1 for update;
 
 -- name: NewerGitOperation :one
--- Whether a later operation, by their order, was done: one whose import did not stand alone. An export writes what the
--- space has now, so only later operations with its own branch make it needless. An import that became a change request
--- has not changed the space.
+-- Whether a later operation of the space is done. Standalone imports do not count. An export writes the present content
+-- of the space, so only later operations on its branch replace it. An import that became a change request has not
+-- changed the space.
 -- Index: git_operations_space (space_id, timestamp desc, id desc).
 select exists (
     select from git_operations
@@ -162,8 +162,8 @@ select file_id from git_sync_files where sync_id = sqlc.arg(but_not)::text;
 select * from git_syncs where space_id = $1 and change_request_id is null order by synced_at desc, id desc;
 
 -- name: GitFilesOfSyncs :many
--- The pages and the files of synchronizations, by their paths: of two with one path, the one of the synchronization
--- named first. Entries without a file belong to the synchronizations with keys.
+-- The pages and the files of synchronizations, by their paths. If two have the same path, the synchronization that is
+-- named first wins. Entries without a file belong to the synchronizations with keys.
 -- No index: all of some synchronizations, by the first column of the primary key.
 -- Sorts: the files of some synchronizations.
 select distinct on (f.path) f.path, f.blob, f.page_id, f.file_id

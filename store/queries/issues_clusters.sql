@@ -86,7 +86,7 @@ where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: ClusterPulses :many
--- Week 0 is the one that ends now.
+-- Week 0 is the week that ends now.
 select cluster_id, floor(extract(epoch from (sqlc.arg(now)::timestamptz - created_at)) / 604800)::int as week, count(*) as issues
 from conversation_issues
 where cluster_id = any(sqlc.arg(clusters)::text[])

@@ -2,8 +2,8 @@
 insert into organizations (id, title, email_domains) values ($1, $2, $3) returning *;
 
 -- name: OrganizationForUser :one
--- The organization and the user's role in it; no row when there is no such organization or the user is not in it, which
--- the caller must not be able to tell apart.
+-- The organization and the user's role in it. The result is empty if the user is not in the organization, and if the
+-- organization does not exist. So the caller cannot tell the two apart.
 select sqlc.embed(o), m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = sqlc.arg(user_id) and m.organization_id = sqlc.arg(organization_id);
@@ -28,7 +28,7 @@ on conflict (user_id, organization_id) do update set role = excluded.role;
 select id from organizations where hostname = sqlc.arg(hostname)::text;
 
 -- name: UpdateOrganization :one
--- Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+-- Null leaves a member as it is. A member for which null is a value is set only if its set_ parameter is true.
 update organizations set
     title = coalesce(sqlc.narg(title), title),
     email_domains = coalesce(sqlc.narg(email_domains)::text[], email_domains),

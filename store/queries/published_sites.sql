@@ -29,8 +29,8 @@ where l.site_id = $1
 order by l.rank;
 
 -- name: PlacesOfSpaces :many
--- Where readers find each of these spaces: of the published sites that have it, in the one that is open to most. Of several such
--- sites it is the one that shows the space without a condition, then the oldest.
+-- Where readers find each of these spaces: in the published site that has the space and is open to most readers. Of
+-- several such sites, a site that shows the space without a condition wins, and then the oldest site.
 -- Index: site_spaces_once (space_id, site_id).
 -- Sorts: the published sites of one page of spaces.
 select distinct on (l.space_id) sqlc.embed(s), l.id, l.space_id, l.path, l.is_default, l.condition, l.section_id, c.path as section_path,

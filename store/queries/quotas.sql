@@ -45,19 +45,19 @@ select count(*) from (select 1 from openapi_specs where organization_id = sqlc.a
 select count(*) from (select 1 from conversations where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: UnmergedChangeRequests :one
--- The space counts them itself.
+-- A space's row has the number of its comments.
 select (change_requests_open + change_requests_draft)::bigint from spaces where id = sqlc.arg(subject);
 
 -- name: CommentsOnSpace :one
--- The space counts them itself.
+-- A space's row has the number of its comments.
 select (open_comments + resolved_comments)::bigint from spaces where id = sqlc.arg(subject);
 
 -- name: CommentsOnChangeRequest :one
--- The change request counts them itself.
+-- A change request's row has the number of its comments.
 select (open_comments + resolved_comments)::bigint from change_requests where id = sqlc.arg(subject);
 
 -- name: RepliesToComment :one
--- The comment counts them itself.
+-- A comment's row has the number of its replies.
 select replies from comments where id = sqlc.arg(subject);
 
 -- name: BytesOfFiles :one

@@ -23,7 +23,8 @@ update search_spaces set
 where space_id = sqlc.arg(space_id);
 
 -- name: PagesToIndex :many
--- The pages that revisions of the main content have changed, and those below the ones that moved, or were hidden or shown.
+-- The pages that revisions of the main content have changed. The pages below a page that was moved, hidden or shown are
+-- included.
 -- Index: revision_changes_pkey.
 -- Sorts: the pages that changed.
 with recursive changed as (
@@ -48,7 +49,7 @@ with recursive changed as (
 select page_id from changed union select page_id from below;
 
 -- name: AllPagesToIndex :many
--- The pages of the main content, and those in the index.
+-- The pages of the main content, and the pages in the index.
 -- No index: it lists them all.
 select p.page_id from branch_pages p
 where p.branch = sqlc.arg(space_id)::text and p.since <= sqlc.arg(seq)::integer and p.until > sqlc.arg(seq)::integer
@@ -210,10 +211,10 @@ from unnest(sqlc.arg(queries)::text[]) q(query) cross join lateral (
 
 -- name: SearchSpace :many
 -- The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
--- their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
--- are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
--- Pages that are hidden from the visitor count as missing.
--- Of a long page, parts have the words: each of the terms is in one of them.
+-- their top, and of 100 others: of more than that, the rest has rank 0. Pages with the words at their top come first.
+-- The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted:
+-- Postgres stops there. Pages that are hidden from the visitor count as missing. Of a long page, parts have the words:
+-- each of the terms is in one of them.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with far as materialized (

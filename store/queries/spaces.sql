@@ -11,7 +11,8 @@ from spaces s
 where s.id = any(sqlc.arg(ids)::text[]);
 
 -- name: AccessOfUsers :many
--- What decides about the access of each of these users to a space; no row for those who are not in its organization.
+-- Reads what decides about the access of each of these users to a space. Users who are not in its organization have no
+-- row.
 select m.user_id, m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = any(sqlc.arg(users)::text[])

@@ -52,7 +52,7 @@ limit sqlc.arg(page_size);
 select count(*) from team_members where team_id = $1;
 
 -- name: InsertTeamMembers :exec
--- Adds members of the team's organization to the team; those who are in it keep their role.
+-- Adds members of the team's organization to the team; members who are in it keep their role.
 insert into team_members (team_id, user_id, organization_id, role)
 select t.id, m.user_id, t.organization_id, sqlc.arg(role)
 from teams t join memberships m on m.organization_id = t.organization_id

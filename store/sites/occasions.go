@@ -17,8 +17,8 @@ type Occasion struct {
 	text string
 }
 
-// The occasions. A text has nothing that only readers of a space may see, because every reader of a site's insights
-// sees it.
+// The occasions are all changes that annotate a site. Every reader of a site's insights sees the text, so it names
+// nothing that only readers of a space may see.
 var (
 	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
 	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}
@@ -32,7 +32,7 @@ var (
 type Happening struct {
 	Site  string
 	Space string
-	// Title is the space's.
+	// Title is the title of the space.
 	Title         string
 	Pages         []string
 	Path          string

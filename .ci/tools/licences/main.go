@@ -18,8 +18,7 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// allowed are the licences that Octavo's own, Apache-2.0, can be combined with
-// in a binary that is handed on.
+// allowed are the licences of code that a published binary may contain together with Octavo's code (Apache-2.0).
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense"}
 
 // allowedFonts may be handed on beside a binary. They are no part of it.
@@ -86,7 +85,7 @@ type module struct {
 	licences []string
 }
 
-// goModules are those whose packages are compiled into a binary or a test.
+// goModules are the modules whose packages are compiled into a binary or a test.
 func goModules() ([]module, error) {
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
 	list := exec.Command("go", "list", "-deps", "-test", "-f", format, "./...")

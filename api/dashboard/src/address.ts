@@ -17,12 +17,12 @@ export const views = [
   ...(['feedback', 'links', 'openapi', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
-/** unshared are the views of more than figures, which a share link does not show. */
+/** unshared are the views that a share link does not show, because they have more than figures. */
 export const unshared: ViewName[] = ['pages', 'broken', 'health', 'settings']
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
 
-/** Filter is a condition on a column. Its value is null for events without one. */
+/** Filter is a condition on a column. Its value is null for events without a value. */
 export type Filter = { column: string; not: boolean; value: string | null }
 
 export type State = {
@@ -46,7 +46,7 @@ export type State = {
   by: string
   of: string
   step: string
-  /** funnel has the steps of a journey. Without any, the page has steps of its own. */
+  /** funnel has the steps of a journey. If it is empty, the page uses the usual steps. */
   funnel: Filter[]
 }
 
@@ -134,7 +134,7 @@ export function write(s: State): string {
 export const state = signal(read(location.search))
 addEventListener('popstate', () => (state.value = read(location.search)))
 
-/** go shows another state. It replaces the address of a state that nobody has seen. */
+/** go shows another state. If unseen is set, it replaces the present entry of the browser's history. */
 export function go(change: Partial<State>, unseen = false) {
   const next = { ...state.value, ...change }
   history[unseen ? 'replaceState' : 'pushState'](null, '', write(next))

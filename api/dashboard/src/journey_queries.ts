@@ -1,11 +1,11 @@
-// Queries about visitors over time: how far they come through steps, and whether they come back.
+// Queries about journeys of visitors: a funnel of steps, and the visitors who return.
 import type { Filter, State } from './address'
 import type { FunnelQuery, RetentionQuery } from './api'
 import { chips, intervalOf, sent } from './queries'
 
 const event = (value: string): Filter => ({ column: 'eventType', not: false, value })
 
-/** usual are the steps of a reader who has chosen none: from a search to a rating. */
+/** usual are the steps until the reader chooses other steps: from a search to a rating. */
 const usual = ['search_type_query', 'search_open_result', 'page_post_feedback'].map(event)
 
 /** fewest and most bound the steps of a funnel, as the API does. */
@@ -13,10 +13,10 @@ export const [fewest, most] = [2, 10]
 
 export const stepsOf = (s: State) => (s.funnel.length < fewest ? usual : s.funnel.slice(0, most))
 
-/** periods is how many times the table of returning visitors has after the first. */
+/** periods is the number of periods after the first in the table of returning visitors. */
 const periods = 8
 
-/** cohortsOf is the time in which visitors begin together. */
+/** cohortsOf returns the length of a cohort's period. */
 export function cohortsOf(range: State['range']) {
   const interval = intervalOf(range)
   if (range === 'last30Days' || range === 'thisMonth' || interval === 'week') return 'week'

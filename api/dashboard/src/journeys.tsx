@@ -1,4 +1,4 @@
-// Journeys of visitors: how far they come through steps, and who comes back.
+// Journeys of visitors: a funnel of steps, and the visitors who return.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { go, state, type Filter, type State } from './address'
 import { batch, type AnyQuery, type Result, type Results } from './api'
@@ -51,7 +51,7 @@ export function Journeys() {
 
 type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
 
-/** named is how a step reads. An address can have any column and value. */
+/** named returns the name of a step. The address can have any column and value. */
 const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
 
 type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
@@ -119,7 +119,7 @@ function Funnel({ s, query, result, busy }: Part) {
   )
 }
 
-/** NextStep adds a step: an event of a kind, or a page by its path. */
+/** NextStep is the form that adds a step: an event of a type, or a page by its path. */
 function NextStep({ steps }: { steps: Filter[] }) {
   const [column, choose] = useState('eventType')
   const add = (event: SubmitEvent) => {
@@ -160,11 +160,11 @@ function NextStep({ steps }: { steps: Filter[] }) {
   )
 }
 
-/** Retention is a row for each time in which visitors began. */
+/** Retention shows cohorts: a row for each period in which visitors came first. */
 function Retention({ s, query, result, busy }: Part) {
   const interval = cohortsOf(s.range)
   const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
-  // All visitors of a row are there in its own time.
+  // The first count is left out: all visitors of a cohort come in its first period.
   const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
   // The darkest cell is the greatest share of the table.
@@ -187,7 +187,7 @@ function Retention({ s, query, result, busy }: Part) {
         )
       }
     >
-      {/* A wide table scrolls, so keys reach it. */}
+      {/* The table takes the focus, so that keys can scroll it. */}
       <div class="cohorts" tabIndex={0} role="group" aria-labelledby="list-retention">
         <table>
           <thead>

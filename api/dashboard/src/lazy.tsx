@@ -1,4 +1,4 @@
-// Pages that come in a file of their own, when the first of them is opened.
+// Pages in a second file of the bundle, which is loaded when the reader opens the first of these pages.
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'

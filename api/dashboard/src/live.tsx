@@ -1,4 +1,4 @@
-// What happens on a site now. All boards of a site share the answers.
+// Live figures of a site. All open pages of a site share the answers of the server.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'
 import { call, insights, type Answer, type Result, type Results } from './api'
@@ -17,16 +17,16 @@ import { counter, Totals, type Total } from './totals'
 
 type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'sources' | 'countries'
 
-/** Live is what happens now. Each part is an answer. */
+/** Live has the figures of the last minutes. Each part has the form of a query's answer. */
 export type Live = { now: string } & Record<Part, Answer>
 
-/** minutes are people and agents of the last 30 minutes. */
+/** minutes returns the lines of people and agents in each of the last 30 minutes. */
 export const minutes = (live: Live): Line[] => [
   { id: 'people', name: texts.visitors, points: series(live.people, 'peopleCount') },
   { id: 'agents', name: toolTexts.programs, points: series(live.agents, 'visitorsCount') },
 ]
 
-/** every is the time between two answers. */
+/** every is the time between two requests, in milliseconds. */
 const every = 5000
 
 const total = counter(toolTexts)
@@ -54,7 +54,7 @@ export function LiveView() {
   )
   const again = () => loader.again()
   useEffect(() => {
-    // A page that nobody sees asks for nothing. A failed answer has its own time to wait.
+    // A hidden page sends no request. After a refusal, the loader decides when to retry.
     const timer = setInterval(() => {
       const { busy, refusal } = loader.now.peek()
       if (!document.hidden && !busy && !refusal) again()

@@ -17,7 +17,7 @@ export type Load<T> = {
 /** waits is how many seconds to wait after each failure in a row. */
 const waits = [2, 5, 10, 30]
 
-/** Loading loads a value. It may look at the one before, and show a part of its own early. */
+/** Loading loads a value. It may read the previous value, and show a part of the next value early. */
 export type Loading<T> = (signal: AbortSignal, before: T | undefined, show: (value: T) => void) => Promise<T>
 
 /** Loader loads again whenever what load reads has changed. */

@@ -20,7 +20,7 @@ function useKey(org: string, site: string, wanted: boolean): string | undefined 
   return key
 }
 
-/** Nothing says what there is none of. */
+/** Nothing says that the range of a view has no events. */
 export function Nothing({
   says,
   hint,

@@ -1,4 +1,4 @@
-// Opening a share link of insights, with its password if it has one.
+// The page that opens a share link of insights. It asks for the password of a link that takes one.
 import { batch } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { go, presets, type State } from './address'
@@ -16,7 +16,7 @@ type Access = { site: { title: string }; part?: { ranges: Pass['ranges']; timezo
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text)
 
-/** within returns the first range of the link that the page can show, where the address names none. */
+/** within returns the first range of the link that the page can show. It returns nothing if the address has a range. */
 function within(ranges: Pass['ranges']): Partial<State> {
   const q = new URLSearchParams(window.location.search)
   if (q.has('range') || q.has('from')) return {}
@@ -28,7 +28,7 @@ function within(ranges: Pass['ranges']): Partial<State> {
   return {}
 }
 
-/** openLink gives the reader what the link shows. It returns nothing, or why it cannot. */
+/** openLink opens the link and shows its site. It returns the refusal if the link does not open. */
 async function openLink(password: string): Promise<Refusal | undefined> {
   pass.value = undefined
   try {
@@ -45,7 +45,7 @@ async function openLink(password: string): Promise<Refusal | undefined> {
     batch(() => {
       pass.value = { token, title: about.title, ranges }
       session.value = 'in'
-      // A link of ranges shows no times before them.
+      // A link with ranges has no earlier period to compare with.
       go({ org, site, ...within(ranges), ...(ranges.length && { compare: 'none' }) }, true)
     })
   } catch (fault) {
@@ -54,7 +54,7 @@ async function openLink(password: string): Promise<Refusal | undefined> {
   return undefined
 }
 
-/** says is the sentence about a link that did not open. */
+/** says returns the message for a link that did not open. */
 function says({ status, message }: Refusal): string {
   if (status === 401) return message.includes('password is wrong') ? t.wrong : t.ended
   return status === 0 ? texts.offline : status === 429 ? t.tooMany : texts.failed(status)
@@ -62,7 +62,7 @@ function says({ status, message }: Refusal): string {
 
 const focus = (field: HTMLInputElement | null) => field?.focus()
 
-/** OpenShare opens the link at once. It asks for a password only if the link takes one. */
+/** OpenShare opens the link without a password first. If the link takes a password, it asks the reader. */
 export function OpenShare() {
   const [refusal, refuse] = useState<Refusal | undefined>(undefined)
   const [locked, lock] = useState(false)
@@ -70,7 +70,7 @@ export function OpenShare() {
   const open = async (password: string) => {
     wait(true)
     const fault = await openLink(password)
-    if (!fault) return // The view takes the place of this page.
+    if (!fault) return // The view replaces this page.
     const locked = fault.status === 401 && fault.message.includes('takes a password')
     lock((before) => before || locked)
     refuse(locked ? undefined : fault)

@@ -5,7 +5,7 @@ import type { Load } from './load'
 import { changed } from './format'
 import { texts } from './texts'
 
-/** Delta shows how a number differs from the one before. Its sign says the same as its colour. */
+/** Delta shows how a number differs from the previous number. Its sign says the same as its colour. */
 export function Delta({
   now,
   before,
@@ -15,7 +15,7 @@ export function Delta({
   now: number | null
   before: number | null | undefined
   write: (n: number) => string
-  /** added says that a number without one before is new, rather than the first. */
+  /** added says that a number is new if the previous number is 0. */
   added?: boolean
 }) {
   if (added && now && before === 0) return <span class="delta">{texts.new}</span>

@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals'
 import { texts } from './texts'
 
-/** secret is the secret of the link that the page was opened by. It stays in the address, which servers never see. */
+/** secret is the secret of the share link that opened the page. It is in the fragment, which servers never see. */
 export const secret = /^#share=(.+)$/.exec(location.hash)?.[1]
 
-/** Pass is what opening the link gave. It is in no storage: a page that is loaded again opens its link again. */
+/** Pass is the answer to opening the link. It is only in memory, so a reloaded page opens its link again. */
 export type Pass = {
   token: string
   title: string
-  /** ranges are the ranges that figures are cut to. Without any, all time is shown. */
+  /** ranges are the ranges that figures are cut to. If the list is empty, the link shows all time. */
   ranges: (string | { from: string; to: string })[]
 }
 

@@ -21,7 +21,7 @@ export type Total = {
 type Answer = Results[string]['answer']
 export const metric = (column: string) => (answer: Answer) => single<number>(answer, column)
 
-/** rating is the part of ratings that are good, of how many. */
+/** rating shows the share of good ratings, and the number of all ratings. */
 export function rating(column: string, of: (value: unknown) => Ratings | null): Pick<Total, 'read' | 'write' | 'note'> {
   const read = (answer: Answer) => {
     const { now, before } = single<unknown>(answer, column)

@@ -134,8 +134,8 @@ func (m *maker) makeFront(ctx context.Context, sheets []int) (err error) {
 	return err
 }
 
-// makeParts renders the parts that follow so many sheets, and finds the sheets of the pages. A part that needs too much
-// memory is halved.
+// makeParts renders the parts that follow the given sheets, and finds the sheets of the pages. A part that needs too
+// much memory is halved.
 func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	m.dropParts()
 	for at := 0; at < len(m.parts); {

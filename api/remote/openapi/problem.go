@@ -15,7 +15,8 @@ type Problem struct {
 	Line, Column int
 	// Pointer is a JSON pointer in its URI fragment form; "" if the text could not be parsed that far.
 	Pointer string
-	// Text completes the sentence "the document ..." without a pointer, and the one of what the pointer leads to with one.
+	// Text completes the sentence "the document ...". If there is a pointer, it completes a sentence about the
+	// pointer's target.
 	Text string
 	Code string
 	// Retryable is whether the same document may be read later.

@@ -40,7 +40,7 @@ func (n *names) LookupNetIP(_ context.Context, network, name string) ([]netip.Ad
 	return addrs, nil
 }
 
-// dialed records addresses instead of connecting to them. Those in dead refuse.
+// dialed records addresses instead of connecting to them. Addresses in dead refuse connections.
 type dialed struct {
 	addresses []string
 	dead      []string

@@ -22,7 +22,7 @@ type Page struct {
 
 // Element is a script or an image.
 type Element struct {
-	// Address is absolute; nil for an element without one.
+	// Address is absolute; nil for an element without an address.
 	Address    *url.URL
 	Attributes map[string]string
 	// Text is the text of a script in the page.

@@ -53,7 +53,7 @@ func New(cfg Config) *Client {
 	return &Client{frontEnds: cfg.FrontEnds, secret: []byte(cfg.Secret), do: cfg.Guard.Client(limits).Do}
 }
 
-// ParseFrontEnds reads the addresses of front ends; its error names the one that is none.
+// ParseFrontEnds reads the addresses of front ends; its error names the address that is invalid.
 func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
 	var parsed []*url.URL
 	for _, address := range addresses {

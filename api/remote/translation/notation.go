@@ -186,7 +186,7 @@ var keptMarks = []string{"code", "keyboard"}
 // markTags are the names of pairs for marks, which tell a translator what they are.
 var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s", "superscript": "sup", "subscript": "sub"}
 
-// inlineTags are those for inlines with a text; all other inlines are single.
+// inlineTags are the names of pairs for inlines with a text. All other inlines are single tags.
 var inlineTags = map[string]string{"link": "a", "annotation": "span"}
 
 // notes tell a translator of inlines without a text, by the member of their data.

@@ -13,15 +13,14 @@ import (
 )
 
 // plainReader reads an uncompressed block. Its end is known only after it has
-// been walked, so the walker gets all buffered bytes and gives back those after
-// the block.
+// been walked, so the walker gets all buffered bytes and gives back the bytes after the block.
 type plainReader struct {
 	in   *bufio.Reader
-	lent int // buffered bytes of in that the walker has
+	lent int // number of in's buffered bytes that the walker has
 }
 
-// next appends the buffered bytes to buf, or at least one byte. The walker
-// calls it only when it has used up the previous ones.
+// next appends the buffered bytes to buf, or at least one byte. The walker calls next only when it has used up the
+// previous bytes.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
 		return buf, err

@@ -204,8 +204,8 @@ func (f *figures) settle(conn *engineConn, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// countReadAsWritten sets the written figures of an INSERT to those read: the
-// library does not report what materialized views wrote.
+// countReadAsWritten reports the read rows and bytes of an INSERT as written. The library does not report what
+// materialized views wrote.
 func (f *figures) countReadAsWritten() {
 	f.rowsWritten, f.bytesWritten = f.rowsRead, f.bytesRead
 }

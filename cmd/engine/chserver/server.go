@@ -98,9 +98,9 @@ func (s *Server) accept(listener net.Listener) error {
 	}
 }
 
-// maxGreeted bounds the connections that have not logged in. They are counted
-// separately from those that have, and the oldest is closed to make room for a
-// new one: clients without the password cannot crowd out those with it.
+// maxGreeted bounds the connections that have not logged in. They are counted separately from connections that have
+// logged in. The oldest is closed to make room for a new connection. So clients without the password cannot crowd out
+// clients with it.
 const maxGreeted = 256
 
 func (s *Server) add(c *conn) (ok bool) {

@@ -77,7 +77,8 @@ func field(data []byte) (number uint64, value, rest []byte) {
 // space stands for a blank in pieces.
 const space = "\u2581"
 
-// cut returns the numbers of a text's pieces, at most maxPieces, between the start and end pieces.
+// cut returns the numbers of a text's pieces. The first is the start piece and the last is the end piece. It returns at
+// most maxPieces, including both.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {

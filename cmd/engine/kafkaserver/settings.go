@@ -32,7 +32,7 @@ const (
 	kindBool   = 1
 )
 
-// topicConfigs are all supported topic configs. Those with only one allowed value are here for tools that set them.
+// topicConfigs are all supported topic configs. A config with only one allowed value is here for tools that set it.
 var topicConfigs = []topicConfig{
 	{"cleanup.policy", "delete", kindList, only("delete")},
 	{"compression.type", "producer", kindString, only("producer")},

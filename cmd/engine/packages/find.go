@@ -85,8 +85,8 @@ func Find(cfg Config) (*Packages, error) {
 	return &Packages{dir: dir, platform: p}, nil
 }
 
-// dir returns the first candidate that exists, or else the one that `make engines` would create, for the error that
-// follows.
+// dir returns the first candidate that exists. Otherwise it returns the candidate that `make engines` creates, for the
+// error message.
 func (cfg Config) dir() (string, error) {
 	if cfg.Dir == "" {
 		cfg.Dir = os.Getenv(EnvDir)
@@ -175,7 +175,7 @@ func (p *Packages) PostgresBin() (string, error) {
 	return bin, nil
 }
 
-// Typst returns the path of Node.js, and the folder with typst's compiler, which it runs.
+// Typst returns the path of Node.js, and the folder with typst's compiler. Node.js runs the compiler.
 func (p *Packages) Typst() (node, compiler string, err error) {
 	node = p.path(p.platform.node, "bin", "node")
 	compiler = p.path("@myriaddreamin/typst-ts-web-compiler")

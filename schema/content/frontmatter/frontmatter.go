@@ -13,14 +13,14 @@ import (
 )
 
 // Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
-// plus signs. It keeps its source: what is not set stays as it was, byte for byte.
+// plus signs. It keeps its source: fields that are not set keep their bytes.
 type Fields struct {
 	source string // with both lines of hyphens; "" if the file has none
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied says that a change removed the last field: then nothing is left of it all.
+	// emptied says that a change removed the last field. Front matter that has nothing else then goes too.
 	emptied bool
 }
 
@@ -33,7 +33,8 @@ const maxBytes = 64 << 10
 // ErrNotMap means that the front matter is not a map of YAML. The text is then a part of the page.
 var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
-// Split separates the front matter of a file from its Markdown. Without one, or with an error, body is the file.
+// Split separates the front matter of a file from its Markdown. If there is no front matter, or an error, body is the
+// file.
 func Split(file string) (front Fields, body string, err error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	fence := strings.TrimSuffix(first, "\r")
@@ -94,7 +95,7 @@ func (f *Fields) parse(text string) error {
 	return nil
 }
 
-// The lines before and behind front matter.
+// The fences are the lines before and behind front matter.
 const (
 	yamlFence = "---"
 	tomlFence = "+++"

@@ -15,7 +15,7 @@ import (
 
 // Synced is the state of a repository's file, or of an entry without a file, at the last synchronisation.
 type Synced struct {
-	// Blob is the hash of the file; "" for an entry without one.
+	// Blob is the hash of the file; "" for an entry without a file.
 	Blob string
 	// Page is the id of the page, and File the id of the space's file; both are "" for other files.
 	Page, File string

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// metaID is the member of a block's meta that renderers use as its anchor. A heading's data.id is the anchor that its author
-// chose; meta.id is the one in effect.
+// metaID is the member of a block's meta that renderers use as its anchor. A heading's data.id is the anchor that its
+// author chose, and meta.id is the anchor in effect.
 const metaID = "id"
 
 // maxAnchor bounds an anchor that a client sends.

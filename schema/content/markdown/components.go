@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// MDX has components, as in <Tabs.Tab items={[1, 2]}>, and comments, as in {/* text */}. Readers see neither, but what
-// is between two tags. Components whose tags are tags of HTML as well are read as HTML is.
+// MDX has components, as in <Tabs.Tab items={[1, 2]}>, and comments, as in {/* text */}. Readers see neither, but they
+// see the text between two tags. A component with the name of an HTML element is read as HTML.
 
 var (
 	// componentName matches the beginning of a tag of a component: a name that no element of HTML has, or one of its
@@ -33,7 +33,7 @@ func isComponent(tag string) bool {
 	return componentAlone.MatchString(tag) && !placeholder.MatchString(tag)
 }
 
-// isComponentTag reports whether a source is a component's tag that is none of HTML.
+// isComponentTag reports whether a source is a component's tag and no tag of HTML.
 func isComponentTag(source string) bool {
 	end, _ := componentEnd([]byte(source))
 	return end > 0 && end == len(source)

@@ -301,7 +301,7 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
 }
 
-// gapOf returns what is between a unit and the one before.
+// gapOf returns the text between a unit and the previous unit.
 func gapOf(source string, units []unit, i int) string {
 	from, to := 0, len(source)
 	if i > 0 {

@@ -80,8 +80,8 @@ var (
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is not shown. A name that is none of HTML, as in <your-key> or List<String>, is text
-// that the author means, unless it has an end or attributes, as components have.
+// hidesTag reports whether a tag is not shown. A name that HTML does not have, as in <your-key> or List<String>, is
+// text that the author means. A tag with attributes or an end tag is a component instead.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||

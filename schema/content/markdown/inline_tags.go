@@ -39,7 +39,7 @@ func init() { // In init, because the readers call element, which reads the tabl
 	}
 }
 
-// element adds an element; false if it is none of those that a document can hold, and nothing was added.
+// element adds an element. It returns false and adds nothing if a document cannot hold the element.
 func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
 		return true

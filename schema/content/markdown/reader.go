@@ -53,7 +53,8 @@ type reader struct {
 	source []byte
 	state  *markdownState
 	inCell bool // inside a table
-	// inHeading and inNote are true while those are read: an anchor is a heading's id, and notes hold no notes.
+	// inHeading is true while a heading is read, whose anchor is its id. inNote is true while a note is read, which
+	// holds no notes.
 	inHeading, inNote bool
 	block             ast.Node // the block whose inlines are read
 	annotated         map[*noteReference]bool

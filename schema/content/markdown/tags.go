@@ -100,7 +100,7 @@ var (
 	}, kindRef.write}
 )
 
-// namedRef reads references whose member is the text itself, or, for those with a space, the form that Link has.
+// namedRef reads a reference: the text is its member, or the form that Link gives a reference with a space.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
 		func(text string) (any, bool) {

@@ -62,7 +62,7 @@ type Conflict struct {
 	Base   any    `json:"base,omitzero"`
 	Ours   any    `json:"ours,omitzero"`
 	Theirs any    `json:"theirs,omitzero"`
-	// Choice is the choice that was applied. Without one, the result has ours.
+	// Choice is the choice that was applied. If no choice was made, the result has ours.
 	Choice *Choice `json:"choice,omitzero"`
 
 	value valueKind

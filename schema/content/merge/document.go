@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// Documents merges two documents that were made of one. Blocks are the same if they have the same key; those without
-// are paired as keys.Assign pairs them. Where the sides differ, the result follows the choices, and otherwise ours. The
-// result has all keys, unless it is one of the two sides unchanged.
+// Documents merges two documents that were made of one. Blocks are the same if they have the same key; blocks without a
+// key are paired as keys.Assign pairs them. Where the sides differ, the result follows the choices, and otherwise ours.
+// The result has all keys, unless it is one of the two sides unchanged.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list

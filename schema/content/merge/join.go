@@ -54,7 +54,7 @@ func uncrossed(mine, others []string) []string {
 // maxNear bounds the pairs of blocks that are compared by their words.
 const maxNear = 1 << 16
 
-// near joins added blocks in order. Each pair of near-equal ones is a conflict.
+// near joins added blocks in order. Each pair of near-equal blocks is a conflict.
 func (m *merger) near(at spot, mine, others []string) []string {
 	joined := make([]string, 0, len(mine)+len(others))
 	next := 0

@@ -31,7 +31,7 @@ type Input struct {
 	// Load reads a document by the hash in a page. Keep takes a merged document to be stored and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (hash string, err error)
-	// Choices are those made so far.
+	// Choices are the choices made so far.
 	Choices Choices
 	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result; 0 is no bound.
 	Count, MaxPages, MaxDepth int
@@ -44,8 +44,8 @@ type Result struct {
 	Delete []string
 	// Count is the resulting number of pages.
 	Count int
-	// Conflicts has all conflicts, by page and field and then as they were met. Those without a choice are open, and Write has for
-	// them what is on ours.
+	// Conflicts has all conflicts, by page and field and then as they were met. Conflicts without a choice are open,
+	// and Write has the content of ours for them.
 	Conflicts []Conflict
 }
 

@@ -143,8 +143,8 @@ func ownAnchor(ref map[string]any) (string, bool) {
 	return anchor, own && anchor != ""
 }
 
-// candidatesOf lists the paths of pages that a relative link may mean, the likeliest first. The page may be a file in the
-// folder of the page above it, or a folder of its own; and files may have names that are no slugs yet.
+// candidatesOf lists the paths of pages that a relative link may mean, the likeliest first. The page may be a file in
+// the folder of its parent page, or a folder. The name of a file may not be a slug yet.
 func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	link := linkOf(ref)
 	if link == "" {

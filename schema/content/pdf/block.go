@@ -104,7 +104,7 @@ func (b *builder) textBlock(n *schema.Node, size float64) node {
 	return made
 }
 
-// maxHeading is the depth of the lowest heading in Markdown, where those below the third are heading-3 with a level.
+// maxHeading is the depth of the lowest heading in Markdown. Headings below the third depth are heading-3 with a level.
 const maxHeading = 6
 
 func (b *builder) heading(n *schema.Node, depth int) node {
@@ -122,7 +122,7 @@ func (b *builder) heading(n *schema.Node, depth int) node {
 	return made
 }
 
-// label names the place of an anchor. The first of equal ones is where links lead.
+// label names the place of an anchor. Links lead to the first of several equal anchors.
 func (b *builder) label(anchor string) string {
 	if anchor == "" {
 		return ""

@@ -228,7 +228,7 @@ func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	return b.files(p, &about)
 }
 
-// bounds are the numbers of the first block of a page in a part, and of the one after the last.
+// bounds are two block numbers of a page in a part: the first block, and the block after the last.
 func (b *Book) bounds(p Part, page int) (from, to int) {
 	to = len(b.pages[page].blocks)
 	if page == p.From.Page {

@@ -51,8 +51,8 @@ type node struct {
 	Head     *bool     `json:"head,omitzero"`
 	Columns  []column  `json:"columns,omitempty"`
 	Rows     [][]node  `json:"rows,omitzero"`
-	// Words are the parts of Text that may be wider than their line. Long is of a block that has such words, and Narrow
-	// of a cell with such a block.
+	// Words are the parts of Text that may be wider than their line. Long is set for a block with such words, and
+	// Narrow for a cell with such a block.
 	Words  []word `json:"words,omitempty"`
 	Long   bool   `json:"long,omitzero"`
 	Narrow bool   `json:"narrow,omitzero"`

@@ -103,7 +103,8 @@ func columnsOf(view, definition map[string]any) []string {
 	return ids
 }
 
-// widen gives widths to the columns without one, if any has one: the layout has shares or lets the text decide, not both.
+// widen gives widths to the columns that have no width, if another column has one. The layout takes widths for all
+// columns or for none.
 func widen(columns []column) {
 	sum, given := 0.0, 0
 	for _, c := range columns {

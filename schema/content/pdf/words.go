@@ -9,7 +9,7 @@ import (
 // of its word in the block. A word with a mark or a link in it has parts in several nodes.
 type word [3]int
 
-// Measures are of the layout, in points. An estimate of a line's room is never larger than the room, and one of a
+// The measures of the layout, in points. An estimate of a line's room is never larger than the room, and one of a
 // letter never smaller than the letter, so that the layout measures each word that is wider than its line.
 const (
 	roomOfSheet  = 470

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// Ends gives an edited text, whose lines end in line feeds, the bytes of the original: its lines that are still
-// there, with their ends, and for others the ends of the lines that they replace or follow.
+// Ends gives the lines of an edited text, which end in line feeds, the line ends of the original. A line that is still
+// there keeps its bytes. Any other line gets the end of the line that it replaces or follows.
 func Ends(original, edited string) string {
 	if !strings.Contains(original, "\r") && content.Clean(original) == original {
 		return edited

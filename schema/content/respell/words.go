@@ -50,9 +50,8 @@ type stretch struct{ from, to int }
 // respelling is a change of words: old in the text as Write spells it, and source in the source, become next.
 type respelling struct{ old, source, next stretch }
 
-// edits returns the changes in order. toNext has the partners of the old words. Of the source, a change covers the
-// partners of the old words that it changes. Where these have none, it covers the words up to the nearest ones with a
-// partner.
+// edits returns the changes in order. toNext has the partners of the old words. In the source, a change covers the
+// partners of its old words. If these have no partners, it covers the words up to the nearest words with a partner.
 func (s speller) edits(toNext []int, length int) []respelling {
 	var list []respelling
 	next := 0

@@ -11,7 +11,8 @@ import (
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has the pages below those whose children were read, in their order; whole has those of which everything below was.
+	// children has the children of each page whose children were read, in their order. whole has the pages of which all
+	// descendants were read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string

@@ -33,8 +33,8 @@ func Slugify(title string) string {
 	return strings.TrimRight(cut(b.String(), maxSlug), "-")
 }
 
-// invisible reports whether a character shows nothing: it selects a form of the one before, or joins or separates
-// others.
+// invisible reports whether a character shows nothing: it selects a form of the previous character, or joins or
+// separates others.
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Me)
 }

@@ -40,7 +40,7 @@ type Page struct {
 	NoRobotsIndex bool      `json:"noRobotsIndex,omitzero"`
 	CreatedAt     time.Time `json:"createdAt"`
 	UpdatedAt     time.Time `json:"updatedAt"`
-	// Document names the page's document; a document page without one is empty.
+	// Document names the page's document; a document page without a document is empty.
 	Document string `json:"document,omitempty"`
 	// Kept is the reason why the document cannot be edited: the page's entry in a Git repository is not usable as a
 	// page. The document has that text, too.

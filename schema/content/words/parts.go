@@ -3,11 +3,12 @@ package words
 const (
 	// maxWhole is the number of words of a text that is in one vector. Positions beyond it would all be the same.
 	maxWhole = 16_000
-	// A part has maxPart words at most, and fewer if they are long: with its stems it stays below maxVector.
+	// maxPart is the largest number of words in a part. maxPartBytes bounds the part's bytes, so that its vector with
+	// the stems stays below maxVector.
 	maxPart      = 8_000
 	maxPartBytes = maxVector - 100<<10
-	// overlap is how many words a part repeats of the one before, so that a phrase is within one of them. A word in
-	// camel case has a token for each hump.
+	// overlap is the number of words that a part repeats from the previous part, so that one part has the whole phrase.
+	// A word in camel case has a token for each hump.
 	overlap       = maxQuery
 	overlapTokens = 8 * overlap
 )

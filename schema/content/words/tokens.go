@@ -87,7 +87,7 @@ func (t *tokenizer) word(word []rune) {
 	t.tokens = append(t.tokens, Token{Folded: fold(lower), Lower: lower, Position: t.position})
 }
 
-// pairs adds each letter with the one after it, and the last one alone: every letter begins a word.
+// pairs adds each letter with the next letter, and the last letter alone. So every letter begins a word.
 func (t *tokenizer) pairs(run []rune) {
 	for i := range run {
 		if len(t.tokens) >= t.most {

@@ -29,7 +29,7 @@ type Field struct {
 	Tokens []Token
 }
 
-// Scope names the index of a space within the index of all. Words of different scopes are different ones.
+// Scope names the index of a space within the index of all. Words of different scopes count as different words.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
 // Stems are the stems of words, by Token.Lower. A word without a row is its own stem, and "" is the stem of a word that says

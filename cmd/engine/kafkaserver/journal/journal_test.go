@@ -211,8 +211,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	}
 }
 
-// TestAPowerCutInAGroup: the power fails while several changes wait for one sync. The system has written all of their
-// pages but one. The journal opens, with what was acknowledged and whole changes.
+// TestAPowerCutInAGroup: the power fails while several changes wait for one sync. The system has written all pages of
+// the changes except one. The journal opens. It has all acknowledged changes, and no part of a change.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	const changes = 8

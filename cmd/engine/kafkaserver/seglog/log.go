@@ -101,8 +101,7 @@ func baseOf(name, suffix string) (int64, bool) {
 	return base, err == nil && base >= 0
 }
 
-// Offsets returns the first kept offset and the one after the last synced
-// record.
+// Offsets returns the first kept offset, and the offset after the last synced record.
 func (l *Log) Offsets() (start, end int64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -120,8 +119,7 @@ func (l *Log) Size() int64 {
 	return size
 }
 
-// Segment describes a full segment, or with Active the one that is being
-// written.
+// Segment describes a full segment, or if Active is set the segment that is being written.
 type Segment struct {
 	Base, End, Size, MaxTime int64
 	Active                   bool
@@ -287,7 +285,7 @@ func (l *Log) Trim(to int64) error {
 }
 
 func (l *Log) remove(base int64) error {
-	_ = l.cfg.FS.Remove(l.summaryName(base)) // there may be none
+	_ = l.cfg.FS.Remove(l.summaryName(base)) // the segment may have no summary
 	if err := l.cfg.FS.Remove(l.segmentName(base)); err != nil {
 		return fmt.Errorf("cannot remove a segment of %s: %w", l.cfg.Name, err)
 	}

@@ -22,7 +22,7 @@ type scanner struct {
 	least  int64 // least offset of the next batch
 	upper  int64 // all offsets are below it
 	holes  []hole
-	failed error // of a read, other than damage
+	failed error // error of a read that is not damage
 	window []byte
 	at     int64 // of window in the file
 	ahead  int64 // how much to read at once
