@@ -124,7 +124,8 @@ unknown
 {% endhint %}`, `paragraph kept="{% hint style=\"loud\" %}"() paragraph('unknown') paragraph kept="{% endhint %}"()`, ``},
 	{`{% anything a="1" %}
 
-text with {% raw %} in it`, `paragraph kept="{% anything a=\"1\" %}"('{% anything a="1" %}'.code) paragraph('text with ' '{% raw %}'.code ' in it')`, ``},
+text with {% raw %} in it`,
+		`paragraph kept="{% anything a=\"1\" %}"('{% anything a="1" %}'.code) paragraph('text with ' '{% raw %}'.code ' in it')`, ``},
 	{`$$
 a^2
 
@@ -139,7 +140,8 @@ text
 
 * a
 
-</details>`, `expandable(expandable-title(paragraph('More ' 'about'.bold ' it')) expandable-body(paragraph('text') list-unordered(list-item(paragraph('a')))))`, `<details>
+</details>`,
+		`expandable(expandable-title(paragraph('More ' 'about'.bold ' it')) expandable-body(paragraph('text') list-unordered(list-item(paragraph('a')))))`, `<details>
 
 <summary>More <strong>about</strong> it</summary>
 
@@ -233,7 +235,8 @@ y <font color="red">red</font> <input type="checkbox"></b>`},
 </div>`, `paragraph kept="<div class=\"x\">"() paragraph('md'.bold) paragraph kept="</div>"()`, ``},
 	{`- [ ] task
 - one
-- [x] done`, `list-unordered(list-item checked=false(paragraph('task')) list-item(paragraph('one')) list-item checked=true(paragraph('done')))`, ``},
+- [x] done`,
+		`list-unordered(list-item checked=false(paragraph('task')) list-item(paragraph('one')) list-item checked=true(paragraph('done')))`, ``},
 	{`1. [ ] a
 2. b`, `list-ordered(list-item checked=false(paragraph('a')) list-item(paragraph('b')))`, ``},
 	{"{% hint style=\"info\" %}\n```sh\nnpm i\nnpm start\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n> quote\n\n![x](a.png)\n\n{% embed url=\"https://v.example\" %}\n\n<details>\n\n<summary>T</summary>\n\nin\n\n</details>\n{% endhint %}", "hint style=\"info\"(paragraph kept=\"```sh\\nnpm i\\nnpm start\\n```\"('npm i'.code '\\n' 'npm start'.code) paragraph kept=\"| a | b |\\n| --- | --- |\\n| 1 | 2 |\"('a | b\\n1 | 2') paragraph kept=\"> quote\"('quote') paragraph kept=\"![x](a.png)\"(inline-image alt=\"x\" ref=\"a.png\"()) paragraph kept=\"{% embed url=\\\"https://v.example\\\" %}\"('https://v.example') paragraph kept=\"<details>\"() paragraph kept=\"<summary>T</summary>\"('T') paragraph('in') paragraph kept=\"</details>\"())", ``},
