@@ -108,7 +108,8 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	}
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
-		Refused: of.Refused, UnreadRequests: of.Unread, Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased,
+		Refused: of.Refused, UnreadRequests: of.Unread,
+		Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased,
 		Earlier: uint64(max(0, -left)), InFlight: max(0, left),
 		Scope: "node", Roles: b.roles, LostMessages: lost, MissingRows: schema.MissingTotal(b.missing()),
 	}

@@ -109,8 +109,8 @@ func (i *instance) wantCounted(n int) {
 func (i *instance) part() (path string, rows int) {
 	i.t.Helper()
 	var n uint64
-	err := i.clickHouse().QueryRow(i.t.Context(), "SELECT path, rows FROM system.parts WHERE table = 'events' AND active "+
-		"AND database = currentDatabase() ORDER BY rows DESC LIMIT 1").Scan(&path, &n)
+	err := i.clickHouse().QueryRow(i.t.Context(), "SELECT path, rows FROM system.parts "+
+		"WHERE table = 'events' AND active AND database = currentDatabase() ORDER BY rows DESC LIMIT 1").Scan(&path, &n)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -149,7 +149,8 @@ func (i *instance) wantMissing(stored, missing int) {
 		len(header.Get("Octavo-Missing-Range")) != len("2026-11-01..2026-11-30") {
 		i.t.Errorf("an answer without %d of %d events: %d %s %v", missing, stored, status, answer, header)
 	}
-	earlier := `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"},"select":[{"column":"eventsCount"}]}`
+	earlier := `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"},` +
+		`"select":[{"column":"eventsCount"}]}`
 	if _, header, _ := i.ask(earlier); header.Get("Octavo-Complete") != "" {
 		i.t.Errorf("an answer about another year has %v", header)
 	}

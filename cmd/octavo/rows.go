@@ -25,8 +25,8 @@ const (
 	auditWait    = time.Minute     // bounds one comparison
 )
 
-// rowsWatch knows which events the insights store lacks. One node compares the ledger with the events table, and all
-// nodes read the result.
+// rowsWatch knows which events the insights store lacks. A single node at a time compares the ledger with the events
+// table, and all nodes read the result.
 type rowsWatch struct {
 	store *store.Store
 	table *eventstore.ClickHouse
@@ -43,7 +43,9 @@ type rowsWatch struct {
 // newRowsWatch builds the watch. It starts nothing: prepareEvents compares first, before the node answers queries.
 func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
-	w := &rowsWatch{store: n.store, table: table, log: n.log, gauge: n.metrics.MissingRows, ready: n.setup.migrated.Load}
+	w := &rowsWatch{
+		store: n.store, table: table, log: n.log, gauge: n.metrics.MissingRows, ready: n.setup.migrated.Load,
+	}
 	n.checks = append(n.checks, frame.Check{Name: "events", Run: w.check})
 	return w, err
 }
@@ -63,7 +65,8 @@ func (w *rowsWatch) check(context.Context) error {
 		return nil
 	}
 	return &frame.Condition{
-		Word: fmt.Sprintf("incomplete: %d are missing", rows), Err: errors.New("stored events are missing"), Serves: true,
+		Word: fmt.Sprintf("incomplete: %d are missing", rows),
+		Err:  errors.New("stored events are missing"), Serves: true,
 	}
 }
 

@@ -58,8 +58,8 @@ func (r *rig) tooMany(exact bool) error {
 	return nil
 }
 
-// TestDeletionsAreCounted: whenever erasures and retentions are killed, no rows are counted that the table lacks. In the
-// end the numbers are equal.
+// TestDeletionsAreCounted: whenever erasures and retentions are killed, no rows are counted that the table lacks. The
+// numbers are equal in the end.
 func TestDeletionsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

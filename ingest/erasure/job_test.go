@@ -46,7 +46,8 @@ func newRig(t *testing.T) *rig {
 func (r *rig) job(change func(*JobConfig)) *Job {
 	r.t.Helper()
 	cfg := JobConfig{
-		Ledger: r.store.Sites, Rows: r.store.Rows, Table: r.table, Logger: ingesttest.Logger(r.t), Poll: time.Millisecond,
+		Ledger: r.store.Sites, Rows: r.store.Rows, Table: r.table,
+		Logger: ingesttest.Logger(r.t), Poll: time.Millisecond,
 		Honoured: func(context.Context, int64) (bool, error) { return true, nil },
 	}
 	if change != nil {

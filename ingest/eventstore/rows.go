@@ -31,9 +31,10 @@ var errBehind = errors.New("a replica of the cluster is behind")
 func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
 	if c.cfg.Cluster != "" {
 		var behind uint64
-		err := c.cfg.Conn.QueryRow(ctx, "SELECT sum(queue_size + greatest(log_max_index, log_pointer) - log_pointer) FROM "+
-			onAllNodes(c.cfg.Cluster, "system.replicas")+" WHERE database = currentDatabase() AND table = {table:String}",
-			clickhouse.Named("table", c.topology().LocalTable())).Scan(&behind)
+		waiting := "SELECT sum(queue_size + greatest(log_max_index, log_pointer) - log_pointer) FROM " +
+			onAllNodes(c.cfg.Cluster, "system.replicas") +
+			" WHERE database = currentDatabase() AND table = {table:String}"
+		err := c.cfg.Conn.QueryRow(ctx, waiting, clickhouse.Named("table", c.topology().LocalTable())).Scan(&behind)
 		if err == nil && behind > 0 {
 			err = errBehind
 		}
@@ -41,8 +42,8 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 			return nil, fmt.Errorf("cannot count rows: %w", err)
 		}
 	}
-	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0) FROM "+
-		insights.Table+" GROUP BY "+insights.PartitionKey)
+	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
+		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
 func (c *ClickHouse) months(ctx context.Context, query string) (schema.RowsByMonth, error) {

@@ -288,7 +288,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 			}
 			// The ledger may be away. Then the numbers wait.
 			if m.step("ledger").fault == "" {
-				_ = s.rows.write(ctx) // after a fault of the store the numbers wait, too
+				_ = s.rows.write(ctx, time.Minute) // after a fault of the store the numbers wait, too
 			}
 			if c.newer != nil { // it holds the partition
 				g.commitStored(ctx)

@@ -27,7 +27,7 @@ type RowLedger interface {
 
 const (
 	rowsEvery   = 500 * time.Millisecond // between two writes to the ledger
-	rowsTimeout = 10 * time.Second       // of one write
+	rowsLast    = 5 * time.Second        // for the last write of a sink that stops
 )
 
 // rowCounts brings the rows of stored cuts to the ledger, in the background. While the ledger does not answer, the
@@ -134,7 +134,7 @@ func (r *rowCounts) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-r.wake:
 		}
-		if err := r.write(context.WithoutCancel(ctx)); err != nil {
+		if err := r.write(context.WithoutCancel(ctx), attemptTimeout); err != nil {
 			if pace.Due() {
 				r.cfg.Logger.Warn("Cannot count the stored rows now; the numbers wait.", "error", err)
 			}
@@ -145,14 +145,14 @@ func (r *rowCounts) run(ctx context.Context) {
 		wait.Reset()
 		retry.Sleep(ctx, rowsEvery)
 	}
-	if err := r.write(context.WithoutCancel(ctx)); err != nil {
+	if err := r.write(context.WithoutCancel(ctx), rowsLast); err != nil {
 		r.cfg.Logger.Warn("Cannot count the last stored rows. The next sink counts them in the store.", "error", err)
 	}
 }
 
 // write writes all waiting numbers.
-func (r *rowCounts) write(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, rowsTimeout)
+func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.mu.Lock()
 	list := r.waiting

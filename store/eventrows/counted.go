@@ -42,7 +42,9 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 
 // OpenRows begins to count a partition, with rows that the table has. It reports false, and changes nothing, if the
 // partition is counted already.
-func (s *Store) OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error) {
+func (s *Store) OpenRows(
+	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
+) (bool, error) {
 	months, counts, firsts := columns(rows)
 	n, err := s.db.Queries.OpenEventRows(ctx, db.OpenEventRowsParams{
 		LogPartition: int32(partition), Next: end.Next, Tail: tailOf(end), Mixed: end.Mixed,

@@ -3,7 +3,7 @@
 // nor another room of the store.
 //
 // Sinks count the rows that they store, up to an offset of each partition of the log (ingest/sink). Jobs note the rows
-// that they delete (ingest/erasure). One node compares the numbers with the table, and all nodes read the result.
+// that they delete (ingest/erasure). A node compares the numbers with the table, and all nodes read the result.
 //
 // Its files by subject:
 //

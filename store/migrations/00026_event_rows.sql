@@ -31,7 +31,7 @@ create table event_row_deletions (
     begun_at  timestamptz not null default now()
 );
 
--- What the last comparison found missing. The events are of the times from first_time to last_time.
+-- Rows that the last comparison found missing. The times of their events are from first_time to last_time.
 create table event_rows_missing (
     month      integer primary key,
     rows       bigint not null check (rows > 0),
