@@ -26,8 +26,8 @@ type RowLedger interface {
 }
 
 const (
-	rowsEvery   = 500 * time.Millisecond // between two writes to the ledger
-	rowsLast    = 5 * time.Second        // for the last write of a sink that stops
+	rowsEvery = 500 * time.Millisecond // between two writes to the ledger
+	rowsLast  = 5 * time.Second        // for the last write of a sink that stops
 )
 
 // rowCounts brings the rows of stored cuts to the ledger, in the background. While the ledger does not answer, the
