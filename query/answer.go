@@ -53,6 +53,9 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 	if err != nil {
 		return nil, nil, q.invalid(ctx, err)
 	}
+	if err := q.lacks(r.ranges()); err != nil {
+		return nil, nil, q.failed(ctx, err).public
+	}
 	r.weigh(q)
 	q.within = r.span()
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) {

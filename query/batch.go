@@ -239,6 +239,15 @@ func headersOf(list []*named) map[string]string {
 		}
 	}
 	headers[headerRowsRead] = strconv.FormatUint(read, 10)
+	most := int64(0) // about the answer that lacks most events
+	for _, n := range list {
+		if rows, err := strconv.ParseInt(n.headers[headerMissing], 10, 64); err == nil && rows > most {
+			most = rows
+			for _, name := range []string{headerComplete, headerMissing, headerMissingRange} {
+				headers[name] = n.headers[name]
+			}
+		}
+	}
 	return headers
 }
 

@@ -64,6 +64,7 @@ type query struct {
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
 	within      scope                    // has the answer's range, if the request does not say it
+	missing     []schema.MissingRows     // rows that the store may lack in the ranges
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }
 
@@ -170,6 +171,8 @@ type report interface {
 	span() scope      // scope.span
 	// weigh sets the query's cost.
 	weigh(q *query)
+	// ranges are the ranges whose events the report reads.
+	ranges() []scope
 	// sessionScopes returns the events of which the answer tells the sessions.
 	sessionScopes() []scope
 	// answer runs the report's statements.

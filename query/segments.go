@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,11 @@ func (s *Service) VisitorSegments(
 	}
 	if err != nil {
 		return nil, nil, q.invalid(ctx, err)
+	}
+	longest := part
+	longest.days = cmp.Or(part.days, segmentDays[0])
+	if err := q.lacks([]scope{longest.scope()}); err != nil {
+		return nil, nil, q.failed(ctx, err).public
 	}
 	q.weighSegments(part)
 	q.visitors(part.scope())

@@ -34,6 +34,7 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	if r.Source != resultcache.Run {
 		headers[headerAge] = strconv.Itoa(int(r.Age / time.Second))
 	}
+	q.incomplete(headers)
 	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
 	s.metrics.answers[q.kind][r.Source].Inc()
 	return r.Value.body, headers, nil

@@ -135,7 +135,7 @@ const (
 )
 
 // EventBalance has the outcomes of a site's events in one process since it started. For the sum over all processes,
-// received = repeated + refused + stored + deadLettered + erased + inFlight.
+// received + earlier = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
 	Object string    `json:"object"`
 	Site   string    `json:"site"`
@@ -154,7 +154,10 @@ type EventBalance struct {
 	DeadLettered uint64 `json:"deadLettered"`
 	// Erased counts events that were not stored because their visitor was erased after they were received.
 	Erased uint64 `json:"erased,omitzero"`
-	// InFlight is the rest: events neither answered nor stored. It is negative if the process stores what others accepted.
+	// Earlier is how many more events the process stored than it received: other processes, or the process before a
+	// restart, accepted them.
+	Earlier uint64 `json:"earlier,omitzero"`
+	// InFlight is the rest: events neither answered nor stored.
 	InFlight int64 `json:"inFlight"`
 	// Scope is "node": the counts above are those of the answering process, whose roles are Roles. A process without the sink
 	// role stores nothing. What it accepted stays in flight here, and is stored in the balance of other processes.
@@ -163,4 +166,6 @@ type EventBalance struct {
 	// LostMessages is how many messages expired from the log, or were damaged in it, before they were stored. It counts
 	// the whole log, so they may hold events of any site. It is absent while the log does not answer.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
+	// MissingRows is how many stored events the insights store is known to lack. It counts the events of all sites.
+	MissingRows int64 `json:"missingRows"`
 }

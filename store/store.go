@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 	"github.com/octavo-docs/octavo/store/clock"
 	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/eventrows"
 	"github.com/octavo-docs/octavo/store/hooks"
 	"github.com/octavo-docs/octavo/store/issues"
 	"github.com/octavo-docs/octavo/store/orgs"
@@ -34,6 +35,7 @@ type Store struct {
 	// The rooms of the store.
 	Audit  *audit.Log
 	Clock  *clock.Store
+	Rows   *eventrows.Store
 	Hooks  *hooks.Store
 	Issues *issues.Store
 	Orgs   *orgs.Store
@@ -61,6 +63,7 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 	}
 	return &Store{
 		Audit: audit.New(db), Clock: clock.New(db), Hooks: hooks.New(db), Issues: issues.New(db),
+		Rows:  eventrows.New(db),
 		Orgs:  orgs.New(db, cfg.Invites),
 		Queue: queue.New(db), Sites: sites.New(db), Specs: apispecs.New(db, cfg.OpenAPIVersions), db: db,
 		trees: postgres.NewCache[treeKey, *keptTree](keptPages),

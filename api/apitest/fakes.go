@@ -143,7 +143,8 @@ type balancesOf struct{}
 func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: time.Unix(1_750_000_000, 0).UTC(), Received: 9, Accepted: 4, Repeated: 2,
-		Refused: map[string]uint64{"unknown_type": 3}, UnreadRequests: map[string]uint64{"overloaded": 2}, Stored: 5, DeadLettered: 1, InFlight: -2,
+		Refused: map[string]uint64{"unknown_type": 3}, UnreadRequests: map[string]uint64{"overloaded": 2},
+		Stored: 5, DeadLettered: 1, Earlier: 2,
 		Scope: "node", Roles: []string{"api"},
 	}
 }

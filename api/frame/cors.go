@@ -22,7 +22,7 @@ var (
 	exposedToTrusted    = []byte("X-Request-Id, Retry-After, ETag, Location, Age, " +
 		"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Octavo-Events-Refused, Octavo-Result, " +
 		"Octavo-Error-Bound, Octavo-Source, Octavo-Truncated, Octavo-Rows-Read, Octavo-Range, Octavo-Fresh-Until, " +
-		"Octavo-Sessions")
+		"Octavo-Sessions, Octavo-Complete, Octavo-Missing-Rows, Octavo-Missing-Range")
 )
 
 // allowTrusted lets a page of a trusted origin read the answer, whatever it is. Caches learn that answers depend on the

@@ -214,7 +214,8 @@ func TestEventBalance(t *testing.T) {
 	h := apitest.New(t)
 	path := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events/balance"
 	got := apitest.Ask[schema.EventBalance](h, schema.RoleAdmin, "GET", path, nil, http.StatusOK)
-	if got.Site != h.Ours.Site.ID || got.Received != 9 || got.Refused["unknown_type"] != 3 || got.InFlight != -2 || got.UnreadRequests["overloaded"] != 2 {
+	if got.Site != h.Ours.Site.ID || got.Received != 9 || got.Refused["unknown_type"] != 3 ||
+		got.Earlier != 2 || got.UnreadRequests["overloaded"] != 2 {
 		t.Errorf("%+v", got)
 	}
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)

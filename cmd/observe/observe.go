@@ -36,6 +36,8 @@ type Metrics struct {
 	Jobs     *jobs.Metrics
 	Webhooks *webhooks.Metrics
 	Clock    *Clock
+	// MissingRows is the number of events that the insights store is known to lack.
+	MissingRows prometheus.Gauge
 
 	restarts *prometheus.CounterVec
 	engines  *engines
@@ -49,7 +51,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	}
 	m := &Metrics{
 		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r),
-		Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r),
+		Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r), MissingRows: NewMissingRows(r),
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",

@@ -86,6 +86,8 @@ type eventBalances struct {
 	roles []string
 	log   *eventlog.Log
 	group string // consumer group of the sinks
+	// missing returns the rows that the insights store is known to lack.
+	missing func() []schema.MissingRows
 }
 
 // lostWait bounds how long a balance waits for the log's count of lost
@@ -106,8 +108,10 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	}
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
-		Refused: of.Refused, UnreadRequests: of.Unread, Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased, InFlight: left,
-		Scope: "node", Roles: b.roles, LostMessages: lost,
+		Refused: of.Refused, UnreadRequests: of.Unread,
+		Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased,
+		Earlier: uint64(max(0, -left)), InFlight: max(0, left),
+		Scope: "node", Roles: b.roles, LostMessages: lost, MissingRows: schema.MissingTotal(b.missing()),
 	}
 }
 

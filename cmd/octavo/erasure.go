@@ -37,7 +37,7 @@ func (n *node) startErasures() error {
 		return err
 	}
 	job, err := erasure.NewJob(erasure.JobConfig{
-		Ledger: n.store.Sites, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
+		Ledger: n.store.Sites, Rows: n.store.Rows, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
 		Changed: func(site string) {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget(site)

@@ -72,6 +72,10 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	if err := n.clocks.look(ctx); err != nil {
 		return fmt.Errorf("cannot look at the clocks: %w", err)
 	}
+	// Before the node answers queries. Later comparisons follow if it fails.
+	if err := n.rows.audit(ctx); err != nil {
+		n.log.Warn("Cannot tell whether stored events are missing.", "error", err)
+	}
 	n.setup.migrated.Store(true)
 	if statements > 0 {
 		n.log.Info("ClickHouse is migrated.", "clickhouse", statements)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -82,12 +83,35 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 		return err
 	}
 	defer r.Close()
-	if !c.Repair {
-		return c.print(ctx, r.Run, os.Stdout)
+	compare := r.Run
+	if c.Repair {
+		compare = func(
+			ctx context.Context, from int64, report func(sink.Difference) error,
+		) ([]sink.Reconciled, error) {
+			return r.Repair(ctx, from, lock.Holds, report)
+		}
 	}
-	return c.print(ctx, func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error) {
-		return r.Repair(ctx, from, lock.Holds, report)
-	}, os.Stdout)
+	err = c.print(ctx, compare, os.Stdout)
+	missing := missingRows(ctx, st, table)
+	if c.From > 0 {
+		missing = nil // the rest of the table is not asked about
+	}
+	return firstError(err, missing)
+}
+
+// missingRows compares the table with the counted rows. Rows that are missing now are not in the log.
+func missingRows(ctx context.Context, st *store.Store, table *eventstore.ClickHouse) error {
+	list, err := auditRows(ctx, st, table)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	months := make([]string, len(list))
+	for i, m := range list {
+		months[i] = fmt.Sprintf("%d of %d", m.Rows, m.Month)
+	}
+	return fmt.Errorf("%d stored events are missing, by the month in which they arrived: %s. "+
+		"Without --repair, those that the log has are among them; the others are lost, unless a backup has them",
+		schema.MissingTotal(list), strings.Join(months, ", "))
 }
 
 // erased reads which events intentionally have no rows.

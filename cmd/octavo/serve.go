@@ -80,6 +80,7 @@ type node struct {
 	queryService atomic.Pointer[query.Service]
 	setup        eventsSetup
 	clocks       *clockWatch
+	rows         *rowsWatch
 	erased       *erasure.List // nil without the role sink
 	eventLog     *eventlog.Log // nil without the role api
 	metrics      *observe.Metrics
@@ -130,6 +131,9 @@ func (n *node) start(ctx context.Context, example bool) error {
 		return err
 	}
 	n.clocks = n.newClockWatch()
+	if n.rows, err = n.newRowsWatch(); err != nil {
+		return err
+	}
 	if err := n.startLog(ctx); err != nil {
 		return err
 	}
@@ -140,6 +144,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 		return err
 	}
 	n.background("watch over clocks", n.clocks.run)
+	n.background("watch over stored events", n.rows.run)
 	if err := n.startJobs(ctx); err != nil {
 		return err
 	}
@@ -271,7 +276,10 @@ func (n *node) startServer(ctx context.Context) error {
 		n.onStop("freshness", fresh.Stop)
 		queries.FreshUntil = func(context.Context, string) (time.Time, bool) { return fresh.Until() }
 		deps.Intake = eventIntake{events}
-		deps.Balances = eventBalances{n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
+		deps.Balances = eventBalances{
+			n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup(), n.rows.missing,
+		}
+		queries.Missing = n.rows.missing
 		if deps.Erasures, err = n.newErasures(ctx); err != nil {
 			return err
 		}
@@ -374,7 +382,7 @@ func (n *node) buildSink() error {
 		return err
 	}
 	n.onStop("erased visitors", n.erased.Stop)
-	cfg.Erased = n.erased
+	cfg.Erased, cfg.Rows = n.erased, n.store.Rows
 	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err

@@ -30,6 +30,18 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
+// RowLedger counts the rows that the table should have. A deletion leaves its rows out of the count before it deletes
+// them; the store implements it.
+type RowLedger interface {
+	// RowsEnds returns the offsets before which the rows of the log's partitions are counted.
+	RowsEnds(ctx context.Context) (map[int]int64, error)
+	// NoteDeletion leaves rows out. A name counts once.
+	NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error
+	// NotedDeletions returns the conditions of the deletions that have not ended, by name.
+	NotedDeletions(ctx context.Context) (map[string]string, error)
+	EndDeletion(ctx context.Context, name string) error
+}
+
 // JobConfig configures a Job. A zero field takes the default named in its comment.
 type JobConfig struct {
 	Ledger Ledger                 // required
@@ -38,7 +50,8 @@ type JobConfig struct {
 	Honoured func(ctx context.Context, version int64) (bool, error)
 	// Changed is called with sites whose events were deleted; it may be nil.
 	Changed func(site string)
-	Metrics *Metrics // nil measures nothing
+	Rows    RowLedger // nil counts nothing
+	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
 	// Patience is how long an erasure waits for the sinks before it lets other work proceed; 10 s.
@@ -196,6 +209,17 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 	if err := holds(ctx); err != nil {
 		return err
 	}
+	// No sink inserts further such rows, and the repair is excluded. So the deletion deletes exactly these.
+	rows, err := j.cfg.Table.MonthsHaving(ctx, whereVisitors(b))
+	if err != nil {
+		return err
+	}
+	if err := j.note(ctx, deletionName(b.Version), whereVisitors(b), rows); err != nil {
+		return err
+	}
+	if err := j.cfg.step("noted"); err != nil {
+		return err
+	}
 	if err := j.cfg.Table.Delete(ctx, deletionName(b.Version), whereVisitors(b)); err != nil {
 		return err
 	}
@@ -234,7 +258,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	}
 	if left > 0 {
 		j.cfg.Logger.Error("Rows of erased visitors remain, so they are deleted again.", "rows", left)
-		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
+		return cmp.Or(j.ended(ctx, deletionName(b.Version)), j.cfg.Ledger.RetryErasures(ctx, b.Version))
 	}
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
@@ -244,6 +268,9 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 		return err
 	}
 	if err := j.cfg.Ledger.MarkMutated(ctx, b.Version, mutated); err != nil {
+		return err
+	}
+	if err := j.ended(ctx, deletionName(b.Version)); err != nil {
 		return err
 	}
 	for _, v := range b.Visitors {
@@ -311,6 +338,9 @@ func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
 	if err := j.cfg.Ledger.ForgetErasures(ctx); err != nil {
 		return err
 	}
+	if err := j.finishDeletions(ctx, exclude); err != nil {
+		return err
+	}
 	for {
 		due, err := j.cfg.Ledger.RetentionDue(ctx)
 		if err != nil || !due {
@@ -341,15 +371,25 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 		// The condition repeats the range in a form that the primary key can use.
 		conditions[i] = fmt.Sprintf("(site = %s AND time < toDateTime64(%d, 3, 'UTC') AND toStartOfHour(time) <= toDateTime(%d, 'UTC'))", sqltree.Quote(e.SiteID), e.Before.Unix(), max(0, e.Before.Unix()))
 	}
-	where := strings.Join(conditions, " OR ")
-	rows, err := j.cfg.Table.Having(ctx, where)
-	if err != nil || rows == 0 {
+	counted, err := j.whereCounted(ctx)
+	if err != nil {
+		return err
+	}
+	where := "(" + strings.Join(conditions, " OR ") + ")" + counted
+	months, err := j.cfg.Table.MonthsHaving(ctx, where)
+	if err != nil || len(months) == 0 {
 		return err
 	}
 	if err := holds(ctx); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("octavo retention %s %d", list[0].SiteID, time.Now().UnixMilli())
+	if err := j.note(ctx, name, where, months); err != nil {
+		return err
+	}
+	if err := j.cfg.step("noted"); err != nil {
+		return err
+	}
 	if err := j.cfg.Table.Delete(ctx, name, where); err != nil {
 		return err
 	}
@@ -358,6 +398,13 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 	}
 	if d, err := j.await(ctx, name, holds); err != nil || !d.Found {
 		return cmp.Or(err, errors.New("the deletion of old events was killed"))
+	}
+	if err := j.ended(ctx, name); err != nil {
+		return err
+	}
+	rows := uint64(0)
+	for _, of := range months {
+		rows += uint64(of.Rows)
 	}
 	for _, e := range list {
 		j.cfg.Changed(e.SiteID)

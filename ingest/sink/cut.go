@@ -28,7 +28,8 @@ type cut struct {
 
 	rows       *insights.Batch
 	messages   []cutMessage
-	total      int // rows of all messages
+	total      int   // rows of all messages
+	firstTime  int64 // the earliest time of their events
 	unreadable []unreadable
 	repeats    int // events of repeated messages
 	chunks     []*chunk
@@ -110,7 +111,7 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 		c.rows.Reset()
 		c.messages, c.unreadable, c.repeats, c.to = c.messages[:0], c.unreadable[:0], 0, from
 	}
-	c.total = c.rows.Rows()
+	c.total, c.firstTime = c.rows.Rows(), c.rows.Earliest()
 	c.sum = c.digest.Sum64()
 }
 

@@ -96,6 +96,7 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	p.lostAtStart = p.lost
 	s.metrics.backlog.setLost(p.id, p.lost)
 	s.showLag(p)
+	s.rows.open(p)
 	if p.start >= next {
 		s.metrics.stalled.progressed(p.id, false)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -30,6 +31,7 @@ type world struct {
 	generation int32
 	tokens     map[string]bool // token and month
 	rows       map[insights.Position]map[uint16][]insights.RowContent
+	ledger     modelLedger
 	sinks      []*modelSink
 	calm       bool // no more faults
 }
@@ -159,6 +161,60 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 	return nil
 }
 
+func (s *modelSink) Months(_ context.Context, _ uint16, from, to uint64) (schema.RowsByMonth, error) {
+	rows := schema.RowsByMonth{}
+	for at, events := range s.world.rows {
+		if at.Offset >= from && at.Offset < to {
+			for _, contents := range events {
+				rows.Add(modelMonth, schema.MonthRows{Rows: int64(len(contents))})
+			}
+		}
+	}
+	return rows, nil
+}
+
+// modelMonth is the month of all rows in a modelLedger.
+const modelMonth = 202611
+
+// modelLedger is a RowLedger of one partition.
+type modelLedger struct {
+	opened bool
+	end    schema.RowsEnd
+	rows   int64
+}
+
+func (l *modelLedger) RowsEnd(context.Context, int) (schema.RowsEnd, bool, error) {
+	return l.end, l.opened, nil
+}
+
+func (l *modelLedger) OpenRows(
+	_ context.Context, _ int, end schema.RowsEnd, rows schema.RowsByMonth,
+) (bool, error) {
+	if l.opened {
+		return false, nil
+	}
+	l.opened = true
+	l.move(end, rows)
+	return true, nil
+}
+
+func (l *modelLedger) AdvanceRows(
+	_ context.Context, _ int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
+) (bool, error) {
+	if !l.opened || l.end.Next != was {
+		return false, nil
+	}
+	l.move(end, rows)
+	return true, nil
+}
+
+func (l *modelLedger) move(end schema.RowsEnd, rows schema.RowsByMonth) {
+	l.end = end
+	for _, of := range rows {
+		l.rows += of.Rows
+	}
+}
+
 const modelWindow = 6
 
 // takeOver begins a generation. The previous owner's generation has ended, but the owner may not know that.
@@ -167,7 +223,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 	ctx, kill := context.WithCancel(context.Background())
 	m := &modelSink{world: w, member: member{generation: w.generation}, want: make(chan string), answer: make(chan outcome), kill: kill}
 	w.sinks = append(w.sinks, m)
-	cfg.Store = m
+	cfg.Store, cfg.Rows = m, &w.ledger
 	r := prometheus.NewRegistry()
 	cfg.Balances = balance.NewSites(r)
 	s := &Sink{cfg: cfg, metrics: NewMetrics(r), parse: func(data []byte) (insights.Message, error) {
@@ -177,11 +233,15 @@ func (w *world) takeOver(cfg Config, old bool) {
 		}
 		return message, err
 	}}
+	s.rows = newRowCounts(&s.cfg)
+	s.rows.isOtherLog = func(context.Context, int, int64, uint64, bool) (bool, error) { return false, nil }
 	g := newGeneration(s, m.member, nil)
 	g.group = m
 	had := w.group
 	p := &partition{committed: had, start: max(0, had.offset), intent: had.intent, plain: had.plain, repeats: newRepeats(modelWindow)}
 	p.next = p.start
+	p.end.Store(int64(len(w.log)))
+	s.rows.open(p)
 	go func() {
 		defer close(m.want)
 		for {
@@ -225,6 +285,10 @@ func (w *world) takeOver(cfg Config, old bool) {
 			p.next = c.to
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
 				return
+			}
+			// The ledger may be away. Then the numbers wait.
+			if m.step("ledger").fault == "" {
+				_ = s.rows.write(ctx, time.Minute) // after a fault of the store the numbers wait, too
 			}
 			if c.newer != nil { // it holds the partition
 				g.commitStored(ctx)
@@ -299,6 +363,7 @@ func TestSinkModel(t *testing.T) {
 		faults := map[string][]string{
 			"commit": {"", "", "", "", "before", "after"}, "insert": {"", "", "", "before", "after", "partly", "noted"},
 			"settle": {"", "before"}, "last": {"", "", "before"}, "stored": {"", "", "", "before"}, "cut": {""},
+			"ledger": {"", "", "", "before"},
 		}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			switch action := rapid.IntRange(0, 9).Draw(t, "action"); {
@@ -309,6 +374,9 @@ func TestSinkModel(t *testing.T) {
 			default:
 				s := rapid.SampledFrom(w.pendingAges()).Draw(t, "sink")
 				s.let(outcome{rapid.SampledFrom(faults[s.wanting]).Draw(t, s.wanting), rapid.IntRange(0, 3).Draw(t, "number")})
+			}
+			if rows := w.stored(); w.ledger.rows > rows {
+				t.Fatalf("the ledger has %d rows, and the store has %d", w.ledger.rows, rows)
 			}
 		}
 		// All paused sinks wake, in some order, while another one continues.
@@ -322,8 +390,21 @@ func TestSinkModel(t *testing.T) {
 	})
 }
 
-// check compares the store with the log.
+// stored returns the number of stored rows.
+func (w *world) stored() (n int64) {
+	for _, events := range w.rows {
+		for _, contents := range events {
+			n += int64(len(contents))
+		}
+	}
+	return n
+}
+
+// check compares the store with the log, and the ledger with the store.
 func (w *world) check(t *rapid.T) {
+	if rows := w.stored(); w.ledger.rows != rows {
+		t.Fatalf("the ledger has %d rows in the end, and the store has %d", w.ledger.rows, rows)
+	}
 	for i, f := range w.log {
 		m, err := insights.ParseMessage(f.data)
 		if err != nil {

@@ -29,6 +29,7 @@ type Sink struct {
 	log     *eventlog.Topic
 	dead    *deadletter.Writer
 	parse   parser
+	rows    *rowCounts
 
 	// refused is the reason why the sink does not use its topics. nil means that it uses them.
 	refused atomic.Pointer[error]
@@ -60,6 +61,10 @@ func New(cfg Config, m *Metrics) (*Sink, error) {
 		cfg: cfg, metrics: m, log: cfg.topic(), dead: deadletter.NewWriter(cfg.Brokers, cfg.Access, cfg.Topic, clientID, cfg.MinInSync),
 		parse: insights.ParseMessage, last: map[int]*partition{},
 	}
+	s.rows = newRowCounts(&s.cfg)
+	s.rows.isOtherLog = func(ctx context.Context, id int, offset int64, tail uint64, hasTail bool) (bool, error) {
+		return s.isOtherLog(ctx, &partition{id: id}, offset, tail, hasTail)
+	}
 	group := s.groupConfig()
 	if err := group.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot build the sink: %w", err)
@@ -79,7 +84,12 @@ func (s *Sink) Start(context.Context) error {
 	s.stop, s.abort, s.done = stop, abort, make(chan struct{})
 	go func() {
 		defer close(s.done)
+		countCtx, counted := context.WithCancel(abortCtx)
+		var counting sync.WaitGroup
+		counting.Go(func() { s.rows.run(countCtx) })
 		s.run(stopCtx, abortCtx)
+		counted()
+		counting.Wait()
 	}()
 	return nil
 }

@@ -102,6 +102,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true, plain: c.plain, end: c.highWater, lost: c.lost, erased: c.honours}
 	g.stored[id] = c.partition.done
 	s.countBalances(c)
+	s.rows.add(c)
 	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.alreadyStored - len(c.erased)))
 	s.metrics.skipped.WithLabelValues("position").Add(float64(c.alreadyStored))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))

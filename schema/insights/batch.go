@@ -3,6 +3,7 @@ package insights
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Position is the place of a message in the log. It is stored with each row: with
@@ -139,6 +140,15 @@ func (b *Batch) Values() []any {
 		list = append(list, c.values())
 	}
 	return list
+}
+
+// Earliest is the least time of the rows' events, in milliseconds since 1970. It is math.MaxInt64 without rows.
+func (b *Batch) Earliest() int64 {
+	at := int64(math.MaxInt64)
+	for _, millis := range b.columns[fieldTime].(*buffer[int64]).list {
+		at = min(at, millis)
+	}
+	return at
 }
 
 // RowContent tells apart events with the same position, which exist because a

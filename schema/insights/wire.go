@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 	"unsafe"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -194,6 +195,9 @@ func ParseMessage(data []byte) (Message, error) {
 // receivedSecond is when the message arrived, in seconds, within what the column can hold, however
 // wrong the clock was.
 func (m *Message) receivedSecond() int64 { return min(max(m.ReceivedMillis/1000, 0), math.MaxUint32) }
+
+// Received is when the message arrived, as the events table has it.
+func (m *Message) Received() time.Time { return time.Unix(m.receivedSecond(), 0) }
 
 func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)

@@ -266,6 +266,13 @@ type Erasure struct {
 	EventKey    *string
 }
 
+type EventRowsMissing struct {
+	Month     int32
+	Rows      int64
+	FirstTime time.Time
+	LastTime  time.Time
+}
+
 type Expiry struct {
 	SiteID     string
 	Before     time.Time

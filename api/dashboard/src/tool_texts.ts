@@ -16,7 +16,7 @@ export const toolTexts = {
     accepted: 'Events that are durable in the log',
     stored: 'Events that this node has stored',
     refused: 'Events that were refused, by the reasons below',
-    inFlight: 'Events that are neither answered nor stored. Nodes that store what others accept have less than nothing',
+    inFlight: 'Events that are neither answered nor stored',
     deadLettered: 'Events that could not be stored, and wait for an operator',
     active: 'Different visitors of the last 5 minutes',
     activeAgents: 'Different programs of the last 5 minutes',

@@ -1,0 +1,14 @@
+package observe
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// NewMissingRows registers the number of events that the insights store is known to lack.
+func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_events_missing_rows",
+		Help: "Events that were stored and that the insights store no longer has, of all sites. " +
+			"`octavo reconcile --repair` restores what the log still has.",
+	})
+	r.MustRegister(g)
+	return g
+}

@@ -1,0 +1,83 @@
+package erasure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// note leaves rows out of the count before a deletion deletes them.
+func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMonth) error {
+	if j.cfg.Rows == nil {
+		return nil
+	}
+	return j.cfg.Rows.NoteDeletion(ctx, name, where, rows)
+}
+
+// ended notes that a deletion's rows are gone.
+func (j *Job) ended(ctx context.Context, name string) error {
+	if j.cfg.Rows == nil {
+		return nil
+	}
+	return j.cfg.Rows.EndDeletion(ctx, name)
+}
+
+// whereCounted limits a deletion to rows before the offsets that are counted. No sink inserts further such rows, so the
+// deletion deletes exactly the rows that it found. It deletes the other rows a day later.
+func (j *Job) whereCounted(ctx context.Context) (string, error) {
+	if j.cfg.Rows == nil {
+		return "", nil
+	}
+	ends, err := j.cfg.Rows.RowsEnds(ctx)
+	if err != nil || len(ends) == 0 {
+		return "", err
+	}
+	var partitions, offsets []string
+	for _, partition := range slices.Sorted(maps.Keys(ends)) {
+		partitions = append(partitions, fmt.Sprint(partition))
+		offsets = append(offsets, fmt.Sprint(ends[partition]))
+	}
+	return fmt.Sprintf(" AND %s < transform(%s, [%s], [%s], 18446744073709551615)", insights.ColumnOffset,
+		insights.ColumnPartition, strings.Join(partitions, ", "), strings.Join(offsets, ", ")), nil
+}
+
+// finishDeletions ends the deletions that a killed process began: their rows are left out of the count already.
+func (j *Job) finishDeletions(ctx context.Context, exclude Exclude) error {
+	if j.cfg.Rows == nil {
+		return nil
+	}
+	noted, err := j.cfg.Rows.NotedDeletions(ctx)
+	if err != nil || len(noted) == 0 {
+		return err
+	}
+	return j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
+		for _, name := range slices.Sorted(maps.Keys(noted)) {
+			d, err := j.cfg.Table.Deletion(ctx, name)
+			if err != nil {
+				return err
+			}
+			if !d.Found {
+				if err := holds(ctx); err != nil {
+					return err
+				}
+				if err := j.cfg.Table.Delete(ctx, name, noted[name]); err != nil {
+					return err
+				}
+			}
+			if d, err = j.await(ctx, name, holds); err != nil || !d.Found {
+				return cmp.Or(err, errors.New("the deletion of events was killed"))
+			}
+			if err := j.ended(ctx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

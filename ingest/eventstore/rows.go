@@ -1,0 +1,73 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+const byMonth = "SELECT toUInt32(" + insights.PartitionKey + ") AS month, count(), min(toUnixTimestamp64Milli(time))"
+
+// Months implements [Store].
+func (c *ClickHouse) Months(ctx context.Context, partition uint16, from, to uint64) (schema.RowsByMonth, error) {
+	return c.months(c.offsets(ctx, partition, from, to), byMonth+whereOffsets+" < {to:UInt64} GROUP BY month")
+}
+
+// MonthsHaving counts the rows that satisfy where.
+func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.RowsByMonth, error) {
+	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
+}
+
+// errBehind means that a replica lacks rows that it gets later.
+var errBehind = errors.New("a replica of the cluster is behind")
+
+// AllMonths counts all rows. The engine answers it from what it knows of the parts, without reading them.
+func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
+	if c.cfg.Cluster != "" {
+		var behind uint64
+		waiting := "SELECT sum(queue_size + greatest(log_max_index, log_pointer) - log_pointer) FROM " +
+			onAllNodes(c.cfg.Cluster, "system.replicas") +
+			" WHERE database = currentDatabase() AND table = {table:String}"
+		err := c.cfg.Conn.QueryRow(ctx, waiting, clickhouse.Named("table", c.topology().LocalTable())).Scan(&behind)
+		if err == nil && behind > 0 {
+			err = errBehind
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot count rows: %w", err)
+		}
+	}
+	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
+		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
+}
+
+func (c *ClickHouse) months(ctx context.Context, query string) (schema.RowsByMonth, error) {
+	rows, err := c.cfg.Conn.Query(ctx, query)
+	months := schema.RowsByMonth{}
+	if err == nil {
+		err = addMonths(months, rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot count rows: %w", err)
+	}
+	return months, nil
+}
+
+func addMonths(to schema.RowsByMonth, rows driver.Rows) error {
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for rows.Next() {
+		var month uint32
+		var count uint64
+		var first int64
+		if err := rows.Scan(&month, &count, &first); err != nil {
+			return err
+		}
+		to.Add(schema.EventMonth(month), schema.MonthRows{Rows: int64(count), First: first})
+	}
+	return rows.Err()
+}

@@ -1,0 +1,115 @@
+package sink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// AuditLock is the name of the lock of the node that compares the ledger with the events table.
+const AuditLock = "comparison of counted rows"
+
+// CountedRows has what Audit reads and writes outside of the events table's store. Package store implements it.
+type CountedRows interface {
+	// CountedRows returns the rows that the table should have. deleted changes whenever rows are left out because a
+	// deletion is about to delete them.
+	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
+	Missing(ctx context.Context) ([]schema.MissingRows, error)
+	NoteMissing(ctx context.Context, missing []schema.MissingRows) error
+}
+
+// AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
+type AllRows interface {
+	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
+}
+
+const (
+	auditLooks = 5                      // at a table that lacks rows
+	auditPause = 200 * time.Millisecond // between two looks
+)
+
+// Audit compares the ledger with the table, and notes what is missing.
+//
+// Sinks count rows after they store them, and jobs leave rows out of the count before they delete them. So the ledger
+// never has rows that the table does not have yet or no longer has, and a difference means a loss. Rows that are stored
+// and not counted yet make the difference smaller, so the largest difference of several looks counts.
+func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.MissingRows, error) {
+	before, err := ledger.Missing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing := schema.RowsByMonth{}
+	for look := 0; look == 0 || look < auditLooks && len(missing) > 0; look++ {
+		if look > 0 {
+			retry.Sleep(ctx, auditPause)
+		}
+		if err := lookAt(ctx, ledger, table, missing); err != nil {
+			return nil, fmt.Errorf("cannot compare the events table with the counted rows: %w", err)
+		}
+	}
+	list := make([]schema.MissingRows, 0, len(missing))
+	for month, of := range missing {
+		list = append(list, missingRows(month, of, before))
+	}
+	slices.SortFunc(list, func(a, b schema.MissingRows) int { return cmp.Compare(a.Month, b.Month) })
+	if slices.Equal(list, before) {
+		return list, nil
+	}
+	return list, ledger.NoteMissing(ctx, list)
+}
+
+// errDeleting means that a deletion began during a look.
+var errDeleting = errors.New("rows are being deleted: try again")
+
+// lookAt raises missing to what the table lacks now.
+func lookAt(ctx context.Context, ledger CountedRows, table AllRows, missing schema.RowsByMonth) error {
+	for range auditLooks {
+		counted, deleted, err := ledger.CountedRows(ctx)
+		if err != nil {
+			return err
+		}
+		stored, err := table.AllMonths(ctx)
+		if err != nil {
+			return err
+		}
+		if _, now, err := ledger.CountedRows(ctx); err != nil || now != deleted {
+			if err != nil {
+				return err
+			}
+			continue // what was counted may be deleted
+		}
+		for month, of := range counted {
+			if lacks := of.Rows - stored[month].Rows; lacks > missing[month].Rows {
+				missing[month] = schema.MonthRows{Rows: lacks, First: of.First}
+			}
+		}
+		return nil
+	}
+	return errDeleting
+}
+
+// missingRows describes the rows of a month that are missing. A loss that is known already keeps its times.
+func missingRows(month schema.EventMonth, of schema.MonthRows, before []schema.MissingRows) schema.MissingRows {
+	// Postgres has microseconds.
+	last := time.Now().UTC().Truncate(time.Millisecond)
+	if end := month.End(); end.Before(last) {
+		last = end
+	}
+	first := last
+	if of.First < last.UnixMilli() {
+		first = time.UnixMilli(of.First).UTC()
+	}
+	m := schema.MissingRows{Month: month, Rows: of.Rows, First: first, Last: last}
+	for _, had := range before {
+		if had.Month == month && had.Rows >= m.Rows {
+			m.First, m.Last = had.First, had.Last
+		}
+	}
+	return m
+}

@@ -1,0 +1,114 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// auditWorld is a table and its ledger while sinks insert and jobs delete. Between any two reads of an audit, some of
+// their steps happen.
+type auditWorld struct {
+	t        *rapid.T
+	stored   int64 // rows of the table
+	inserted int64 // of stored, not counted yet
+	counted  int64 // the ledger
+	deleted  int64 // rows left out of the ledger so far
+	noted    int64 // left out, and still stored
+	lost     int64
+	missing  []schema.MissingRows
+	quiet    bool
+}
+
+func (w *auditWorld) steps() {
+	if w.quiet {
+		return
+	}
+	for range rapid.IntRange(0, 3).Draw(w.t, "steps") {
+		n := rapid.Int64Range(1, 9).Draw(w.t, "rows")
+		switch rapid.IntRange(0, 4).Draw(w.t, "step") {
+		case 0:
+			w.stored, w.inserted = w.stored+n, w.inserted+n
+		case 1:
+			w.counted, w.inserted = w.counted+w.inserted, 0
+		case 2: // a deletion has rows that are counted, and one that goes on
+			if n = min(n, w.stored-w.inserted-w.noted); n > 0 {
+				w.counted, w.deleted, w.noted = w.counted-n, w.deleted+n, w.noted+n
+			}
+		default:
+			n = min(n, w.noted)
+			w.stored, w.noted = w.stored-n, w.noted-n
+		}
+	}
+}
+
+func (w *auditWorld) CountedRows(context.Context) (schema.RowsByMonth, int64, error) {
+	w.steps()
+	return schema.RowsByMonth{modelMonth: {Rows: w.counted, First: 1_700_000_000_000}}, w.deleted, nil
+}
+
+func (w *auditWorld) AllMonths(context.Context) (schema.RowsByMonth, error) {
+	w.steps()
+	return schema.RowsByMonth{modelMonth: {Rows: w.stored}}, nil
+}
+
+func (w *auditWorld) Missing(context.Context) ([]schema.MissingRows, error) { return w.missing, nil }
+
+func (w *auditWorld) NoteMissing(_ context.Context, missing []schema.MissingRows) error {
+	w.missing = missing
+	return nil
+}
+
+// TestAuditModel: an audit never finds more rows missing than were lost, whatever sinks and jobs do meanwhile. It finds
+// all of them once they are quiet.
+func TestAuditModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := &auditWorld{t: t, stored: 100, counted: 100}
+		w.steps()
+		if rapid.Bool().Draw(t, "loss") {
+			w.lost = min(rapid.Int64Range(1, 20).Draw(t, "lost"), w.stored-w.inserted-w.noted)
+			w.stored -= w.lost
+		}
+		for range 5 {
+			found := schema.RowsByMonth{}
+			if err := lookAt(t.Context(), w, w, found); err != nil && !errors.Is(err, errDeleting) {
+				t.Fatal(err)
+			}
+			if rows := found[modelMonth].Rows; rows > w.lost {
+				t.Fatalf("%d rows are missing, and %d were lost: %+v", rows, w.lost, w)
+			}
+		}
+		w.quiet = true
+		w.counted, w.inserted = w.counted+w.inserted, 0
+		w.stored, w.noted = w.stored-w.noted, 0
+		found := schema.RowsByMonth{}
+		if err := lookAt(t.Context(), w, w, found); err != nil || found[modelMonth].Rows != w.lost {
+			t.Fatalf("%v: %d rows are missing, and %d were lost: %+v", err, found[modelMonth].Rows, w.lost, w)
+		}
+	})
+}
+
+// TestAudit: a loss keeps its times while it does not grow, and ends when the rows are back.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	w := &auditWorld{stored: 90, counted: 100, quiet: true}
+	first, err := Audit(t.Context(), w, w)
+	if err != nil || len(first) != 1 || first[0].Rows != 10 || first[0].Month != modelMonth ||
+		first[0].First.UnixMilli() != 1_700_000_000_000 || first[0].Last.Before(first[0].First) {
+		t.Fatalf("%v: %+v", err, first)
+	}
+	w.stored = 95
+	again, err := Audit(t.Context(), w, w)
+	if err != nil || len(again) != 1 || again[0].Rows != 5 || !again[0].Last.Equal(first[0].Last) {
+		t.Fatalf("%v: %+v after %+v", err, again, first)
+	}
+	w.stored = 100
+	if end, err := Audit(t.Context(), w, w); err != nil || len(end) != 0 || len(w.missing) != 0 {
+		t.Fatalf("%v: %+v, noted %+v", err, end, w.missing)
+	}
+}

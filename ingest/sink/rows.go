@@ -1,0 +1,268 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// RowLedger counts, outside of the events table's store, how many rows the table should have. Package store implements
+// it.
+type RowLedger interface {
+	// RowsEnd returns up to where a partition's rows are counted. found is false if nothing is counted yet.
+	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
+	// OpenRows begins to count a partition. It reports false if the partition is counted already.
+	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
+	// AdvanceRows counts the rows of messages with was ≤ offset < end.Next. It reports false if the rows are not
+	// counted up to was.
+	AdvanceRows(
+		ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
+	) (bool, error)
+}
+
+const (
+	rowsEvery = 500 * time.Millisecond // between two writes to the ledger
+	rowsLast  = 5 * time.Second        // for the last write of a sink that stops
+)
+
+// rowCounts brings the rows of stored cuts to the ledger, in the background. While the ledger does not answer, the
+// numbers wait in memory, and the sink continues.
+//
+// Each range of offsets counts once: the ledger moves only from exactly the offset at which the range begins. A range
+// that the ledger lacks, for example after a kill, is counted in the store. The ledger may count too little, which can
+// hide a loss. It never counts rows that the store did not have.
+type rowCounts struct {
+	ledger RowLedger // nil: rows are not counted
+	cfg    *Config
+	// isOtherLog reports whether the log is another one than the log whose message before an offset had the sum tail.
+	isOtherLog func(ctx context.Context, partition int, offset int64, tail uint64, hasTail bool) (bool, error)
+
+	mu      sync.Mutex
+	waiting map[int]*waitingRows
+	wake    chan struct{}
+}
+
+// waitingRows are the numbers of a partition that are not in the ledger yet.
+type waitingRows struct {
+	opened *openedRows // the partition was assigned to this sink, before the cuts
+	from   int64       // where the cuts begin
+	end    schema.RowsEnd
+	rows   schema.RowsByMonth // nil without cuts
+}
+
+// openedRows says where a sink takes over a partition: all messages before end are stored. The log goes up to logEnd.
+type openedRows struct {
+	end    schema.RowsEnd
+	logEnd int64
+}
+
+func newRowCounts(cfg *Config) *rowCounts {
+	return &rowCounts{ledger: cfg.Rows, cfg: cfg, waiting: map[int]*waitingRows{}, wake: make(chan struct{}, 1)}
+}
+
+// open notes that the sink takes over a partition. Earlier numbers are dropped: the store has the rows before the
+// opening, and later cuts come again.
+func (r *rowCounts) open(p *partition) {
+	if r.ledger == nil {
+		return
+	}
+	end := schema.RowsEnd{Next: p.start, Tail: p.tail, HasTail: p.hasTail}
+	r.mu.Lock()
+	r.waiting[p.id] = &waitingRows{opened: &openedRows{end, p.end.Load()}}
+	r.mu.Unlock()
+	r.signal()
+}
+
+// add counts a stored cut.
+func (r *rowCounts) add(c *cut) {
+	if r.ledger == nil {
+		return
+	}
+	r.mu.Lock()
+	w := r.waiting[c.partition.id]
+	if w == nil {
+		w = &waitingRows{}
+		r.waiting[c.partition.id] = w
+	}
+	if w.rows == nil {
+		w.from, w.rows = c.from, schema.RowsByMonth{}
+	}
+	w.end = schema.RowsEnd{Next: c.to, Tail: c.tail, HasTail: true}
+	c.addRows(w.rows)
+	r.mu.Unlock()
+	r.signal()
+}
+
+func (r *rowCounts) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addRows adds the rows of a stored cut, whoever stored them.
+func (c *cut) addRows(to schema.RowsByMonth) {
+	gone := map[uint64]int{}
+	for row := range c.erased {
+		m, _ := c.messageOf(row)
+		gone[m.at.Offset]++
+	}
+	for _, refused := range c.refused {
+		m, _ := c.messageOf(refused.row)
+		gone[m.at.Offset]++
+	}
+	for _, m := range c.messages {
+		month := schema.EventMonthOf(m.message.Received())
+		to.Add(month, schema.MonthRows{Rows: int64(m.message.Count - gone[m.at.Offset]), First: c.firstTime})
+	}
+}
+
+// run writes to the ledger until ctx ends, and then once more.
+func (r *rowCounts) run(ctx context.Context) {
+	if r.ledger == nil {
+		return
+	}
+	var pace retry.LogPace
+	wait := retry.Backoff{First: rowsEvery, Max: maxWait}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+		}
+		if err := r.write(context.WithoutCancel(ctx), attemptTimeout); err != nil {
+			if pace.Due() {
+				r.cfg.Logger.Warn("Cannot count the stored rows now; the numbers wait.", "error", err)
+			}
+			r.signal()
+			wait.Sleep(ctx)
+			continue
+		}
+		wait.Reset()
+		retry.Sleep(ctx, rowsEvery)
+	}
+	if err := r.write(context.WithoutCancel(ctx), rowsLast); err != nil {
+		r.cfg.Logger.Warn("Cannot count the last stored rows. The next sink counts them in the store.", "error", err)
+	}
+}
+
+// write writes all waiting numbers.
+func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r.mu.Lock()
+	list := r.waiting
+	r.waiting = map[int]*waitingRows{}
+	r.mu.Unlock()
+	var failed error
+	for id, w := range list {
+		if failed == nil {
+			if failed = r.writePartition(ctx, id, w); failed == nil {
+				continue
+			}
+		}
+		r.mu.Lock()
+		r.waiting[id] = w.followedBy(r.waiting[id])
+		r.mu.Unlock()
+	}
+	return failed
+}
+
+// followedBy joins numbers with later ones.
+func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
+	switch {
+	case later == nil:
+		return w
+	case later.opened != nil || w.opened == nil && w.rows == nil:
+		return later
+	case w.rows == nil:
+		later.opened = w.opened
+		return later
+	}
+	for month, rows := range later.rows {
+		w.rows.Add(month, rows)
+	}
+	w.end = later.end
+	return w
+}
+
+// writePartition writes the numbers of one partition. It may be repeated after an error.
+func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) error {
+	if w.opened != nil {
+		if err := r.catchUp(ctx, id, w.opened.end, w.opened.logEnd); err != nil {
+			return err
+		}
+		w.opened = nil
+	}
+	if w.rows == nil {
+		return nil
+	}
+	end := w.end
+	had, found, err := r.ledger.RowsEnd(ctx, id)
+	if err != nil {
+		return err
+	}
+	end.Mixed = had.Mixed
+	if found && had.Next == w.from {
+		if moved, err := r.ledger.AdvanceRows(ctx, id, w.from, end, w.rows); err != nil || moved {
+			return err
+		}
+	}
+	return r.catchUp(ctx, id, end, end.Next)
+}
+
+// catchUp brings the ledger to an end by what the store has, if the ledger is behind. All messages before the end are
+// stored, and no log has messages at or after logEnd.
+func (r *rowCounts) catchUp(ctx context.Context, id int, end schema.RowsEnd, logEnd int64) error {
+	for {
+		had, found, err := r.ledger.RowsEnd(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			if end.Mixed, err = r.hasRowsFrom(ctx, id, logEnd); err != nil {
+				return err
+			}
+			rows, err := r.cfg.Store.Months(ctx, uint16(id), 0, uint64(end.Next))
+			if err != nil {
+				return err
+			}
+			if opened, err := r.ledger.OpenRows(ctx, id, end, rows); err != nil || opened {
+				return err
+			}
+			continue
+		}
+		end.Mixed = had.Mixed
+		if had.Next >= end.Next {
+			other, err := r.isOtherLog(ctx, id, had.Next, had.Tail, had.HasTail)
+			if err != nil || !other {
+				return err
+			}
+			// The rows of the earlier log stay counted. Its offsets are used again.
+			end.Mixed = true
+		}
+		rows := schema.RowsByMonth{}
+		if had.Next < end.Next && !had.Mixed {
+			if rows, err = r.cfg.Store.Months(ctx, uint16(id), uint64(had.Next), uint64(end.Next)); err != nil {
+				return err
+			}
+		}
+		r.cfg.Logger.Info("Rows were stored that nobody counted. They are counted in the store.",
+			"partition", id, "from", had.Next, "to", end.Next, "anotherLog", end.Mixed)
+		if moved, err := r.ledger.AdvanceRows(ctx, id, had.Next, end, rows); err != nil || moved {
+			return err
+		}
+	}
+}
+
+func (r *rowCounts) hasRowsFrom(ctx context.Context, id int, from int64) (bool, error) {
+	_, found, err := r.cfg.Store.LastStored(ctx, uint16(id), uint64(from), math.MaxUint64)
+	if err != nil {
+		err = fmt.Errorf("cannot ask for rows of an earlier log: %w", err)
+	}
+	return found, err
+}

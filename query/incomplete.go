@@ -1,0 +1,73 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Headers of answers about ranges in which the store is known to lack events. Other answers lack them.
+const (
+	// headerComplete is "false".
+	headerComplete = "Octavo-Complete"
+	// headerMissing is the number of missing events, of all sites.
+	headerMissing = "Octavo-Missing-Rows"
+	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
+	headerMissingRange = "Octavo-Missing-Range"
+)
+
+// missingMargin is how far sessions reach beyond a range.
+const missingMargin = 12 * time.Hour
+
+// lacks finds the missing rows that may be about the query's ranges. It returns an error if the answer must be exact.
+func (q *query) lacks(ranges []scope) error {
+	if q.service.config.Missing == nil {
+		return nil
+	}
+	for _, m := range q.service.config.Missing() {
+		touches := func(s scope) bool {
+			return s.from.Before(m.Last.Add(missingMargin)) && s.to.After(m.First.Add(-missingMargin))
+		}
+		if slices.ContainsFunc(ranges, touches) {
+			q.missing = append(q.missing, m)
+		}
+	}
+	if len(q.missing) > 0 && slices.ContainsFunc(ranges, func(s scope) bool { return s.exact }) {
+		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
+			"%d events are missing, and the answer must be exact", schema.MissingTotal(q.missing)))
+	}
+	return nil
+}
+
+// incomplete adds the headers about missing rows. They are not part of cached answers, so that a cached answer tells of
+// a loss that was found later.
+func (q *query) incomplete(headers map[string]string) {
+	if len(q.missing) == 0 {
+		return
+	}
+	first, last := q.missing[0].First, q.missing[0].Last
+	for _, m := range q.missing {
+		if m.First.Before(first) {
+			first = m.First
+		}
+		if m.Last.After(last) {
+			last = m.Last
+		}
+	}
+	headers[headerComplete] = "false"
+	headers[headerMissing] = strconv.FormatInt(schema.MissingTotal(q.missing), 10)
+	headers[headerMissingRange] = first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
+}
+
+// ranges are the ranges whose events a report reads.
+func (s scope) ranges() []scope { return []scope{s} }
+
+func (p plan) ranges() []scope {
+	if p.compare == nil {
+		return []scope{p.scope}
+	}
+	return []scope{p.scope, p.compare.of(p).scope}
+}

@@ -1,0 +1,57 @@
+package query
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// TestLacks checks which answers say that events are missing, and that no such answer is exact on request.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	day := func(month, day int) time.Time { return time.Date(2026, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
+	missing := []schema.MissingRows{
+		{Month: 202603, Rows: 7, First: day(3, 2), Last: day(4, 1)},
+		{Month: 202605, Rows: 100, First: day(4, 20), Last: day(5, 9)},
+	}
+	within := func(from, to time.Time) scope { return scope{from: from, to: to} }
+	for name, c := range map[string]struct {
+		ranges []scope
+		rows   string // "" is complete
+		days   string
+	}{
+		"before":            {[]scope{within(day(1, 1), day(3, 1))}, "", ""},
+		"between":           {[]scope{within(day(4, 2), day(4, 19))}, "", ""},
+		"after":             {[]scope{within(day(5, 10), day(7, 1))}, "", ""},
+		"one":               {[]scope{within(day(3, 31), day(4, 2))}, "7", "2026-03-02..2026-04-01"},
+		"inside":            {[]scope{within(day(5, 1), day(5, 2))}, "100", "2026-04-20..2026-05-09"},
+		"both":              {[]scope{within(day(1, 1), day(7, 1))}, "107", "2026-03-02..2026-05-09"},
+		"sessions reach it": {[]scope{within(day(5, 9).Add(missingMargin-1), day(6, 1))}, "100", "2026-04-20..2026-05-09"},
+		"a comparison":      {[]scope{within(day(6, 1), day(7, 1)), within(day(5, 1), day(6, 1))}, "100", "2026-04-20..2026-05-09"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := &Service{config: Config{Missing: func() []schema.MissingRows { return missing }}}
+			q := &query{service: service}
+			if err := q.lacks(c.ranges); err != nil {
+				t.Fatal(err)
+			}
+			headers, want := map[string]string{}, map[string]string{}
+			if c.rows != "" {
+				want = map[string]string{headerComplete: "false", headerMissing: c.rows, headerMissingRange: c.days}
+			}
+			if q.incomplete(headers); !maps.Equal(headers, want) {
+				t.Errorf("%v, want %v", headers, want)
+			}
+			for i := range c.ranges {
+				c.ranges[i].exact = true
+			}
+			err := (&query{service: service}).lacks(c.ranges)
+			if damage := schema.DamageOf(err); (damage != nil) != (c.rows != "") {
+				t.Errorf("an exact answer: %v", err)
+			}
+		})
+	}
+}
