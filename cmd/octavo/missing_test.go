@@ -108,8 +108,13 @@ func (i *instance) wantCounted(n int) {
 // part returns the folder of a part of the events table, and the number of its rows.
 func (i *instance) part() (path string, rows int) {
 	i.t.Helper()
+	conn := i.clickHouse()
+	// A merge would take the part's place.
+	if err := conn.Exec(i.t.Context(), "SYSTEM STOP MERGES events"); err != nil {
+		i.t.Fatal(err)
+	}
 	var n uint64
-	err := i.clickHouse().QueryRow(i.t.Context(), "SELECT path, rows FROM system.parts "+
+	err := conn.QueryRow(i.t.Context(), "SELECT path, rows FROM system.parts "+
 		"WHERE table = 'events' AND active AND database = currentDatabase() ORDER BY rows DESC LIMIT 1").Scan(&path, &n)
 	if err != nil {
 		i.t.Fatal(err)

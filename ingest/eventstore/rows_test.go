@@ -1,0 +1,38 @@
+package eventstore
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// TestAllMonthsReadsNoRows counts all rows. The engine knows the numbers of its parts, so it reads a row a part.
+func TestAllMonthsReadsNoRows(t *testing.T) {
+	t.Parallel()
+	store, _ := newTestStore(t)
+	m := eventsOver(t, 9000, 1, 2)
+	for offset := range uint64(3) {
+		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, offset, nil), string(rune('a'+offset))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var read atomic.Uint64
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithProgress(func(p *clickhouse.Progress) { read.Add(p.Rows) }))
+	months, err := store.AllMonths(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, of := range months {
+		total += of.Rows
+	}
+	if total != 27_000 || len(months) != 1 {
+		t.Errorf("there are %v, want 27,000 rows of the month in which they arrived", months)
+	}
+	if n := read.Load(); n == 0 || n > 100 {
+		t.Errorf("the engine has read %d rows, want a row for each part", n)
+	}
+}
