@@ -36,6 +36,7 @@ var dates = map[string]struct {
 	"ingest/intake/keys_recent.go":            {2, "the date that a key of a batch is free, of the database"},
 	"ingest/intake/salts.go":                  {1, "the day of a salt"},
 	"ingest/intake/validate_time.go":          {1, "dates of events"},
+	"ingest/sink/audit.go":                    {1, "dates of events"},
 	"ingest/sink/erased.go":                   {2, "dates of events"},
 	"ingest/sink/freshness.go":                {1, "the date up to which events are stored"},
 	"query/cursor.go":                         {2, "the date of a query's first page"},
