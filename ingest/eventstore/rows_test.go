@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -15,7 +16,8 @@ func TestAllMonthsReadsNoRows(t *testing.T) {
 	store, _ := newTestStore(t)
 	m := eventsOver(t, 9000, 1, 2)
 	for offset := range uint64(3) {
-		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, offset, nil), string(rune('a'+offset))); err != nil {
+		batch := ingesttest.BatchOf(t, m, offset, nil)
+		if err := store.Insert(t.Context(), batch, fmt.Sprint("insert ", offset)); err != nil {
 			t.Fatal(err)
 		}
 	}
