@@ -22,7 +22,7 @@ func (d *Damage) Unwrap() error { return d.Err }
 
 // remedies tell the operator how to mend each store.
 var remedies = map[string]string{
-	StoreEvents: "the operator detaches the part that the log names, and restores its events with " +
+	StoreEvents: "the operator detaches the damaged part, if the log names one, and restores events with " +
 		"`octavo reconcile --repair`",
 	StorePostgres: "the operator checks the disk and restores the database from a backup " +
 		"(pg_amcheck names the damaged tables)",
