@@ -1,14 +1,13 @@
 // Any metric by any column, as a table and over time, with the request that asks for it.
-import { useEffect, useMemo } from 'preact/hooks'
 import { addFilter, go, state, type State } from './address'
-import { batch, type Query, type Result, type Results } from './api'
+import type { Query, Result, Results } from './api'
+import { useQueries } from './asking'
 import { dimensions, metrics } from './columns'
 import { chosen, exploreQueries, steps } from './explore_queries'
 import { Status, useRangeKeys } from './figures'
 import { Curve } from './curve'
 import { count } from './format'
 import { ListCard } from './list_card'
-import { Loader } from './load'
 import { allPanels } from './more_panels'
 import { plain, Rated } from './panels'
 import { Command, Delta, Trouble } from './parts'
@@ -18,8 +17,6 @@ import { curl } from './table'
 import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
-
-type Loaded = { results: Results; asked: Record<string, Query> }
 
 const t = toolTexts.explore
 
@@ -52,20 +49,10 @@ export function keyed(column: string, key: unknown): string {
 const label = (column: string) => t.metrics[column] ?? allPanels.find((p) => p.column === column)?.label ?? column
 
 export function Explore() {
-  const loader = useMemo(
-    () =>
-      new Loader<Loaded>(() => {
-        const s = state.value
-        const asked = exploreQueries(s)
-        const { by, of } = chosen(s)
-        return {
-          key: [s.org, s.site, by, of].join(' '),
-          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
-        }
-      }),
-    [],
-  )
-  useEffect(() => () => loader.end(), [loader])
+  const loader = useQueries(exploreQueries, (s) => {
+    const { by, of } = chosen(s)
+    return [by, of]
+  })
   const s = state.value
   const now = loader.now.value
   useRangeKeys(() => loader.again())

@@ -1,12 +1,12 @@
 // Journeys of visitors: a funnel of steps, and the visitors who return.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { go, state, type Filter, type State } from './address'
-import { batch, type AnyQuery, type Result, type Results } from './api'
+import type { AnyQuery, Result } from './api'
+import { useQueries } from './asking'
 import { Status, useRangeKeys } from './figures'
 import { count, moment, share } from './format'
 import { cohortsOf, fewest, journeyQueries, most, stepsOf } from './journey_queries'
 import { ListCard } from './list_card'
-import { Loader } from './load'
 import { allPanels } from './more_panels'
 import { Trouble } from './parts'
 import { RowsTable, type Cell } from './rows_table'
@@ -15,24 +15,10 @@ import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
-type Loaded = { results: Results; asked: Record<string, AnyQuery> }
-
 const t = toolTexts.journeys
 
 export function Journeys() {
-  const loader = useMemo(
-    () =>
-      new Loader<Loaded>(() => {
-        const s = state.value
-        const asked = journeyQueries(s)
-        return {
-          key: [s.org, s.site].join(' '),
-          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
-        }
-      }),
-    [],
-  )
-  useEffect(() => () => loader.end(), [loader])
+  const loader = useQueries<AnyQuery>(journeyQueries, () => [])
   const s = state.value
   const now = loader.now.value
   useRangeKeys(() => loader.again())

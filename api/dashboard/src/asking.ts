@@ -1,0 +1,28 @@
+// A batch of queries that follow from the address. It is asked again when the address changes.
+import { useEffect, useMemo } from 'preact/hooks'
+import { state, type State } from './address'
+import { batch, type AnyQuery, type Results } from './api'
+import { Loader } from './load'
+
+export type Asked<Q extends AnyQuery> = { results: Results; asked: Record<string, Q> }
+
+/** useQueries loads the answers to queries. Answers with an equal key may stay while the next are loading. */
+export function useQueries<Q extends AnyQuery>(
+  queries: (s: State) => Record<string, Q>,
+  keyOf: (s: State) => string[],
+): Loader<Asked<Q>> {
+  const loader = useMemo(
+    () =>
+      new Loader<Asked<Q>>(() => {
+        const s = state.value
+        const asked = queries(s)
+        return {
+          key: [s.org, s.site, ...keyOf(s)].join(' '),
+          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
+        }
+      }),
+    [],
+  )
+  useEffect(() => () => loader.end(), [loader])
+  return loader
+}
