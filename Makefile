@@ -63,29 +63,32 @@ $(DASHBOARD): api/dashboard/package.json api/dashboard/package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engines clienttest dashboard build ## run each test in its short form, on the embedded engines
+test: engines clienttest dashboard build ## run each test in its short form, on the embedded engines, without a browser
 	RACE=$(RACE) $(WITH_ENGINES) .ci/test
 
 .PHONY: test-all
 test-all: test test-rest ## make test, and all that takes longer: see test-rest
 
 .PHONY: test-rest
-test-rest: engines clienttest build kafka ## long forms, alert rules, faults, power cuts, Apache Kafka, fuzz targets
+test-rest: engines clienttest build kafka ## long forms, alert rules, a browser, faults, power cuts, Apache Kafka
 	@.ci/alerts
-	@command -v chromium > /dev/null || echo 'Chromium is not installed: api/browsertest is skipped' >&2
 	$(MAKE) test-long
+	$(MAKE) test-browser
 	$(MAKE) chaos-short
 	$(MAKE) powercut-short
 	.ci/apache-kafka
 	$(MAKE) test-sites
-	$(MAKE) fuzz
+
+# make test runs the seeds of every fuzz target. make differential draws more queries than test-long does.
+.PHONY: test-deep
+test-deep: fuzz bench-quick ## before a release, and after work on these parts: fuzz targets, every row of the bench
 
 .PHONY: test-race
 test-race: engines ## test the packages with concurrent code under the race detector
 	packages=$$(.ci/race); $(WITH_ENGINES) go test -race -short -vet=off -timeout 60m -p 4 $$packages
 
 .PHONY: test-long
-test-long: engines build ## run the long forms: more random cases, all rows of the bench, a log of 1 GB
+test-long: engines build ## run the long forms: more random cases, whole nodes that are killed, a log of 1 GB
 	$(WITH_ENGINES) .ci/long
 
 .PHONY: test-repeat
@@ -115,6 +118,11 @@ $(MKDOCS): api/browsertest/sites/mkdocs/requirements.txt
 	api/browsertest/sites/mkdocs/venv/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+.PHONY: test-browser
+test-browser: engines dashboard ## test the dashboard, /docs and the tracker in Chromium, where it is installed
+	@command -v chromium > /dev/null || echo 'Chromium is not installed: api/browsertest is skipped' >&2
+	$(WITH_ENGINES) go test -short -vet=off -timeout 60m ./api/browsertest
+
 .PHONY: test-sites
 test-sites: sites ## build the tracker's example sites and read them in Chromium
 	go test ./api/browsertest -run 'TestVitePress|TestMaterial|TestMkDocs' -count 1 -timeout 20m
@@ -126,6 +134,10 @@ fuzz: ## run every fuzz target FUZZTIME (5000x) times
 .PHONY: bench
 bench: engines build ## benchmarks with their ratios, into bench/results/
 	go run ./bench/run
+
+.PHONY: bench-quick
+bench-quick: engines ## measure every row of the benchmarks briefly: that they can be measured, not their figures
+	$(WITH_ENGINES) go test ./bench/run -vet=off -timeout 60m
 
 BENCH_QUERY_FLAGS ?= --rounds 3
 .PHONY: bench-query
@@ -142,7 +154,7 @@ BENCH_VIEWS_FLAGS ?=
 bench-views: engines ## 50 page views a second of a site of 1,000 pages, as a front end makes them, into bench/results/
 	go run ./bench/run --rows pageviews $(BENCH_VIEWS_FLAGS)
 
-# make test compares 50 requests, and make test-long 2,000.
+# make test compares 50 requests, and make test-long 500.
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential

@@ -46,11 +46,11 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	return n
 }
 
-// TestMain sets how many cases rapid draws: 750 in the long form, and in the short form 50, of which the engine takes
+// TestMain sets how many cases rapid draws: 500 in the long form, and in the short form 50, of which the engine takes
 // nearly all of the time. The flag -rapid.checks wins.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "750"
+	checks := "500"
 	if testing.Short() {
 		checks = "250" // rapid draws a fifth of it
 	}

@@ -28,6 +28,9 @@ var longPages = map[string]string{
 // TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read.
 // A page with one byte more is refused, in every place that takes the text of a page.
 func TestLongPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	h := apitest.New(t)
 	token := h.Ours.Tokens[schema.RoleEdit]

@@ -17,7 +17,7 @@ import (
 // into its 13 months. What an interrupted run left of some days is made anew.
 func TestDataIsContinued(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs only in the long form: CI runs make test-long")
+		t.Skip("runs only in the long form: make bench-quick")
 	}
 	t.Parallel()
 	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))

@@ -211,7 +211,7 @@ func TestBareServer(t *testing.T) {
 // way, twice: the second run finds the tables.
 func TestQuickQueries(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs only in the long form: CI runs make test-long")
+		t.Skip("runs only in the long form: make bench-quick")
 	}
 	_ = enginetest.ClickHouse(t) // skips without engines
 	bench, data, out := program(t), t.TempDir(), t.TempDir()
@@ -248,7 +248,7 @@ func TestQuickQueries(t *testing.T) {
 // can be measured, not the figures.
 func TestQuickRun(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs only in the long form: CI runs make test-long")
+		t.Skip("runs only in the long form: make bench-quick")
 	}
 	_ = enginetest.ClickHouse(t) // skips without engines
 	out := t.TempDir()

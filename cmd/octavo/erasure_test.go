@@ -268,6 +268,9 @@ func TestEraseVisitor(t *testing.T) {
 // TestErasureEndsWithItsAnswer: events received before the answer are erased, even if they are still in the log. Events
 // sent after the answer stay.
 func TestErasureEndsWithItsAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	i := newAttached(t)
 	send := func(path string) {

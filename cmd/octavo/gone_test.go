@@ -10,6 +10,9 @@ import (
 
 // TestClientGone: when a client hangs up, the statement of its query ends in the engine.
 func TestClientGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	i := newAttached(t)
 	conn := i.clickHouse()

@@ -151,6 +151,9 @@ func (n *neighbour) askPostgres(ctx context.Context, f *findings, login [2]strin
 // TestNeighbourGetsNothing: another user of the machine can read no row, topic,
 // file or secret of a running node.
 func TestNeighbourGetsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can run a process as another user (CI is root)")

@@ -16,6 +16,9 @@ import (
 // TestReconcile: the log and the table agree beside a running server. A missing
 // row is reported with its range and makes the exit code 1.
 func TestReconcile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	i := newInstance(t)
 	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {

@@ -112,6 +112,9 @@ func (b *balancer) send(path, token string, body []byte) (int, string, error) {
 // TestRollingRestart restarts two API nodes and two sinks one after the other
 // under load. Every request is answered 204 and every event is stored once.
 func TestRollingRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	engines := sharedEngines(t, 4)
 	node := func(role string) *instance { return newInstance(t, append(engines, "OCTAVO_ROLES="+role)...) }
@@ -149,6 +152,9 @@ func TestRollingRestart(t *testing.T) {
 // stored or none, even when the broker dies in the middle. Every other request
 // is answered 503.
 func TestBrokerKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	const perRequest = 7
 	i := newInstance(t)

@@ -105,6 +105,9 @@ func TestRestartKeepsEverything(t *testing.T) {
 // TestEnginesKilled kills each engine under load: it comes back, and every
 // acknowledged event is stored once.
 func TestEnginesKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	i := newInstance(t)
 	var acknowledged atomic.Int64
