@@ -101,7 +101,7 @@ func small() []page {
 }
 
 // TestPartsAreTheBook compares a book in parts that begin at pages of the first level with the book in one piece, sheet
-// by sheet. The short form has two books, with every kind of block and with groups of pages.
+// by sheet. The short form has the book with groups of pages.
 func TestPartsAreTheBook(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -112,7 +112,7 @@ func TestPartsAreTheBook(t *testing.T) {
 		"reusing": {reusing(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "english" && name != "groups" {
+			if testing.Short() && name != "groups" {
 				t.Skip("runs only in the long form: CI runs make test-long")
 			}
 			t.Parallel()
