@@ -47,6 +47,9 @@ func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 // TestUniquesBound checks that counts are exact. In bounded memory they are exact up to 65,536 and within 1 % beyond,
 // and as sketches within 2 %. The header has the bound.
 func TestUniquesBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	conn := store(t)
 	service := newService(conn)
@@ -140,6 +143,9 @@ func TestOwnLimits(t *testing.T) {
 // TestLongestRequests checks that the longest allowed requests are answered or refused as too heavy, and never cause
 // an internal error.
 func TestLongestRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
