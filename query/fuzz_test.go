@@ -112,7 +112,8 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 }
 
-// TestInjections runs the corpus on the real engine. Each text matches only itself, byte by byte.
+// TestInjections runs the corpus on the real engine. Each text matches only itself, byte by byte. The short form has a
+// quarter of the filters of each text, which are others for the next text.
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -125,7 +126,7 @@ func TestInjections(t *testing.T) {
 	}
 	insert(t, conn, testSite, events)
 	service := newService(conn)
-	for _, evil := range injections {
+	for i, evil := range injections {
 		t.Run(strconv.Quote(evil), func(t *testing.T) {
 			if !utf8.ValidString(evil) {
 				t.Skip("not UTF-8: JSON cannot hold it")
@@ -135,7 +136,7 @@ func TestInjections(t *testing.T) {
 				pattern = "^'{300}$"
 			}
 			q, name := string(insights.AppendText(nil, evil)), string(insights.AppendText(nil, "c"+evil))
-			for _, filter := range []string{
+			for j, filter := range []string{
 				`{"column":"eventSearchQuery","values":[` + q + `]}`,
 				`{"column":"url","values":["no",` + q + `]}`,
 				`{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]}`,
@@ -144,6 +145,9 @@ func TestInjections(t *testing.T) {
 				`{"or":[{"column":"eventSearchQuery","operator":"matches","values":[` + string(insights.AppendText(nil, pattern)) + `]}]}`,
 				`{"and":[{"column":"visitorClaimProperty","operator":"startsWith","values":[` + name + `]},{"column":"url","values":[` + q + `]}]}`,
 			} {
+				if testing.Short() && (i+j)%4 != 0 {
+					continue
+				}
 				body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
 				got, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
 				if err != nil {

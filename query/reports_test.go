@@ -87,14 +87,14 @@ func injected(text string) map[Report]string {
 }
 
 // TestValuesAreNotInReports checks that statements of reports have the same text if they differ only in values. The
-// engine takes every value literally.
+// engine takes every value literally. The short form runs a fifth of the values on the engine.
 func TestValuesAreNotInReports(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	service := newService(conn)
 	want := map[Report]string{}
-	for _, evil := range injections {
+	for i, evil := range injections {
 		for of, body := range injected(evil) {
 			r, err := compileReport(of, "site"+evil, body)
 			if err != nil {
@@ -108,6 +108,9 @@ func TestValuesAreNotInReports(t *testing.T) {
 				t.Errorf("%q changes the statement:\n%s\n%s", evil, sql, want[of])
 			}
 			checkSQL(t, sql)
+			if testing.Short() && i%5 != 0 {
+				continue
+			}
 			if r, err = compileReport(of, testSite, body); err != nil {
 				t.Fatal(err)
 			}
