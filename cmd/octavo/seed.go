@@ -25,7 +25,7 @@ type SeedCmd struct {
 	Days        int    `help:"Spread the events over this many days until now." default:"30"`
 	Visitors    int    `help:"Number of different visitors." default:"50000"`
 	Org         string `env:"OCTAVO_ORG" help:"Id of the organization to use. Default: a new one, Example docs."`
-	Site        string `env:"OCTAVO_SITE" help:"Id of the organization's site to use. Default: a new one, Example docs, with spaces."`
+	Site        string `env:"OCTAVO_SITE" help:"Id of the organization's site to use. Its events have addresses and titles, without spaces. Default: a new one, Example docs, with spaces."`
 	Batch       int    `help:"Events per request." default:"500"`
 	Concurrency int    `help:"Requests at the same time." default:"4"`
 	Seed        uint64 `help:"Seed of the generator: the same seed gives the same visitors, pages and sessions." default:"1"`
@@ -134,7 +134,8 @@ type seedBatch struct {
 func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress *seedLines) (int, error) {
 	generator := eventgen.New(eventgen.Options{
 		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces, Pages: target.pages,
-		End: time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,
+		NoSpaces: c.Site != "",
+		End:      time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,
 	})
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan seedBatch, c.Concurrency)

@@ -285,6 +285,20 @@ func TestSpacesAreUsed(t *testing.T) {
 	}
 }
 
+// TestNoSpaces checks that the events of a site without spaces have the same addresses and titles, and no ids.
+func TestNoSpaces(t *testing.T) {
+	with, without := generate(t, Options{End: end}, 500), generate(t, Options{End: end, NoSpaces: true}, 500)
+	for i, e := range without {
+		l := e.Location
+		if l.Space != nil || l.Page != nil || l.SiteSpace != nil || l.SiteSection != nil || l.Revision != nil {
+			t.Fatalf("event %d names %+v", i, l)
+		}
+		if other := with[i].Location; l.URL != other.URL || l.Title != other.Title || l.Title == "" {
+			t.Fatalf("event %d is of %s, and with spaces of %s", i, l.URL, other.URL)
+		}
+	}
+}
+
 func TestSize(t *testing.T) {
 	const n = 20_000
 	if mean := len(New(Options{Events: n, End: end}).AppendBatch(nil, n)) / n; mean < 560 || mean > 680 {

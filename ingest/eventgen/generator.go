@@ -20,6 +20,8 @@ type Options struct {
 	// Pages are ids for pages of these spaces by their paths, for example the ids of pages that were created: see
 	// [SpaceTopics].
 	Pages []map[string]string
+	// NoSpaces leaves out the ids of spaces and pages: events of a site whose content is elsewhere.
+	NoSpaces bool
 }
 
 func (o Options) withDefaults() Options {
@@ -70,7 +72,7 @@ func New(o Options) *Generator {
 	return &Generator{
 		options: o,
 		random:  random,
-		site:    newSite(random, o.Host, o.Spaces, o.Pages),
+		site:    newSite(random, o),
 		rhythm:  newRhythm(o.End.Add(-o.Span), o.End),
 		end:     o.End.UnixMilli(),
 		totals:  newTotals(),

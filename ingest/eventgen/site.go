@@ -52,20 +52,25 @@ var operations = []struct{ method, suffix string }{
 	{"get", ""}, {"post", ""}, {"get", "/{id}"}, {"patch", "/{id}"}, {"delete", "/{id}"}, {"get", "/{id}/members"}, {"post", "/{id}/archive"},
 }
 
-func newSite(random *rand.Rand, host string, spaceIDs []string, pageIDs []map[string]string) *site {
-	s := &site{host: host, pageIDs: pageIDs}
+func newSite(random *rand.Rand, o Options) *site {
+	s := &site{host: o.Host, pageIDs: o.Pages}
 	for _, section := range layout {
 		sectionID := "sitesc_" + randomID(random, 6)
 		for _, variant := range section.spaces {
 			sp := space{section: sectionID, siteSpace: "sitesp_" + randomID(random, 6), id: randomID(random, 14)}
-			if len(s.spaces) < len(spaceIDs) {
-				sp.id = spaceIDs[len(s.spaces)]
+			if len(s.spaces) < len(o.Spaces) {
+				sp.id = o.Spaces[len(s.spaces)]
 			}
 			s.spaces = append(s.spaces, sp)
 			revision := randomID(random, 12)
 			for _, topic := range section.topics {
 				s.addTopic(random, section.path, variant, topic, revision)
 			}
+		}
+	}
+	if o.NoSpaces {
+		for i := range s.pages {
+			s.pages[i].ids = ""
 		}
 	}
 	s.rank(random)
