@@ -272,7 +272,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled has two receivers: the first answers that it is gone, and the second fails for days.
+// TestWebhookIsDisabled has two receivers. The first answers 410 Gone, and the second fails for days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -328,8 +328,8 @@ func TestWebhookIsDisabled(t *testing.T) {
 	})
 }
 
-// TestWebhookPauses: deliveries that wait when an admin pauses a webhook are sent when it is active again, unless they
-// are too old.
+// TestWebhookPauses pauses a webhook that has pending deliveries. They are sent when the webhook is active again,
+// except deliveries that are too old.
 func TestWebhookPauses(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -366,8 +366,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestStop stops a node that runs two jobs. The one that ends in time is done. The other one is given back, without a failure, and
-// runs on another node.
+// TestStop stops a node that runs two jobs. The job that ends in time is done. The other job is returned without a
+// failure, and runs on another node.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

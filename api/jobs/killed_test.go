@@ -76,7 +76,7 @@ func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
-// next is called by the counterpart in the middle of each exchange. It delays one of them.
+// next is called by the counterpart in the middle of each exchange. It delays one exchange.
 func (h *held) next() {
 	h.mu.Lock()
 	h.asked++

@@ -40,7 +40,7 @@ type SweepConfig struct {
 // its own files.
 type Sweep struct{ cfg SweepConfig }
 
-// NewSweep builds a sweep. It starts nothing.
+// NewSweep builds a sweep without starting it.
 func NewSweep(cfg SweepConfig) *Sweep { return &Sweep{cfg} }
 
 // Run sweeps until ctx ends.
@@ -76,8 +76,8 @@ func (s *Sweep) Packs(ctx context.Context) error {
 	return sweepPacks(s.cfg.PacksDir, now)
 }
 
-// now is the time by which files are old. It is the guarded time of the store, or this machine's if that is earlier:
-// the machine wrote the files' times.
+// now returns the time that the files' ages are measured from: the store's guarded time or this machine's time,
+// whichever is earlier. This machine wrote the files' times.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
 	if own := time.Now(); own.Before(guarded) {

@@ -69,7 +69,7 @@ func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	return !last && !final && !(kind.Final && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
-// GiveUp marks an error that another attempt would meet again: the job is failed at once, and can be retried by hand.
+// GiveUp marks an error that another attempt would repeat. The job fails at once, and can be retried by hand.
 func GiveUp(err error) error { return &hopeless{err} }
 
 type hopeless struct{ error }

@@ -9,7 +9,7 @@ import (
 	reader "github.com/ledongthuc/pdf"
 )
 
-// facts are what a reader sees of a PDF.
+// facts are the texts, labels, bookmarks and links that a reader of a PDF sees.
 type facts struct {
 	texts, labels []string // of the sheets
 	outline       []string // a line for each bookmark

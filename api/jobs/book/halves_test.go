@@ -75,8 +75,8 @@ func below() []page {
 	return pages
 }
 
-// TestHalves: a part that the renderer cannot hold is halved, inside of a page if it must. The book has the same words,
-// bookmarks and links as one in one piece; only the new sheets at the seams differ.
+// TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book has the words,
+// bookmarks and links of the book in one piece. Only the new sheets at the seams differ.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
