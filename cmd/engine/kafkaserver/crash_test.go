@@ -34,7 +34,7 @@ func oneRecord(n int) []byte {
 	return b
 }
 
-// kept is what the broker must have kept of a partition.
+// kept is the part of a partition that the broker must have retained.
 type kept struct {
 	first  int64
 	values []int // from offset 0 on

@@ -151,8 +151,9 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 	return kept
 }
 
-// leastRest is how much of the committed records stays when space is short. A sink that takes over a partition reads
-// back some messages to recognise repeats: without them, an event that was produced twice would be stored twice.
+// leastRest is the size of the committed records that stay when space is short. A sink that takes over a partition
+// reads these messages again to recognise repeats. Without them, an event that was produced twice would be stored
+// twice.
 const leastRest = 64 << 20
 
 // cleanKept removes the oldest candidates until RetainBytes are left, or, when space is short, until there is enough.

@@ -241,8 +241,8 @@ func (m *member) answerSync(r *kmsg.SyncGroupResponse) {
 	}
 }
 
-// check returns the member with the id, or an error code if there is none or the generation is not the current one. The
-// caller holds mu.
+// check returns the member with the id. It returns an error code if the member does not exist, or if the generation is
+// not current. The caller holds mu.
 func (g *group) check(id string, instance *string, generation int32) (*member, int16) {
 	if code := g.checkInstance(id, instance); code != none {
 		return nil, code

@@ -109,8 +109,8 @@ func Open(cfg Config) (*Journal, error) {
 		}
 		old = append(old, filepath.Base(j.fileName(j.number)))
 	}
-	// Rewrite the file at each start: data whose sync failed or was cut short by a kill can be read but may not be on
-	// disk. Only writing it again makes it durable.
+	// Rewrite the file at each start. If a sync failed, or a kill interrupted it, its data can be read but may not be
+	// on disk. Only a second write makes this data durable.
 	err = j.rewrite()
 	if full(err) && j.freeBallast() {
 		err = j.rewrite()
@@ -197,7 +197,8 @@ func (j *Journal) wayOut() string {
 // leave an unsynced frame damaged and the next one good, but then the next one has no mark.
 var syncedMark = Entry{}
 
-// syncedUpTo returns the position of the first good frame with a mark behind the beginning of b, or 0 if there is none.
+// syncedUpTo returns the position of the first good frame with a mark after the beginning of b, or 0 if b has no such
+// frame.
 func syncedUpTo(b []byte) int {
 	for at := 1; len(b)-at > frameHeader; at++ {
 		if entries, _ := readFrame(b[at:]); len(entries) > 0 && entries[0].Key == "" && entries[0].Value == nil {

@@ -21,8 +21,8 @@ type Appended struct {
 }
 
 // Append appends a record batch and returns when it is on disk. It writes the offset into b, which belongs to the log
-// until Append returns. A batch that its producer has sent before is not appended again: the result is that of the
-// first time.
+// until Append returns. A batch that its producer has sent before is not appended again. Append then returns the result
+// of the first time.
 func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	h, err := checkSent(b)
 	if err != nil {
@@ -44,7 +44,7 @@ func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	return a.result, err
 }
 
-// flush appends queued batches in rounds: those that arrive during the sync of a round form the next one.
+// flush appends queued batches in rounds. Batches that arrive during the sync of a round form the next round.
 func (l *Log) flush() {
 	for {
 		l.mu.Lock()

@@ -147,7 +147,8 @@ func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum 
 	}
 }
 
-// openActive opens the last segment for writing. It recovers the segment, unless a clean stop has left its summary.
+// openActive opens the last segment for writing. It recovers the segment if the last stop was not clean and left no
+// summary.
 func (l *Log) openActive(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
@@ -168,9 +169,10 @@ func (l *Log) openActive(s segment) error {
 // maxSpan bounds the offsets of a segment whose end is not known.
 const maxSpan = 1 << 40
 
-// recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
-// that a reader remembers must exist after a power loss. It rewrites everything. The system may count pages as written
-// that a failed sync before the kill did not write. holes is the damage before the last good batch.
+// recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
+// because an offset that a reader remembers must exist after a power loss. recover rewrites everything: after a failed
+// sync before the kill, the system may count unwritten pages as written. holes is the damage before the last good
+// batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {

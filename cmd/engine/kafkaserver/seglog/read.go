@@ -186,9 +186,9 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b. The first batch contains offset, or is the next one if damage took that. Read
-// returns at most most bytes, except that with least it reads one batch of any size. At the log's end it reads nothing.
-// All that it reads has been synced, and the checksums are right.
+// Read appends whole batches to b. The first batch contains offset. If that batch is damaged, the first batch is the
+// next good one. Read appends at most most bytes; if least is set, it appends at least one batch of any size. At the
+// log's end it appends nothing. All returned batches are synced and have right checksums.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
@@ -264,8 +264,8 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 	}
 }
 
-// run is a part of a segment with whole batches, from ≤ position < to, with the offsets first ≤ offset < next. past
-// means that the segment ends before it.
+// run is a part of a segment with whole batches. Its positions are from ≤ position < to, and its offsets are first ≤
+// offset < next. If past is set, the segment ends before the run.
 type run struct {
 	from, to, first, next int64
 	past                  bool

@@ -111,8 +111,8 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 	return after
 }
 
-// crash returns a possible content of the file after a power loss: the synced part and any prefix of what was written
-// later, of which some pages may be missing.
+// crash returns a possible content of the file after a power loss: the synced part, and any prefix of the later writes.
+// Some pages of this prefix may be missing.
 func (f *inode) crash(choose func(n int) int) []byte {
 	content := append([]byte{}, f.synced...)
 	if len(f.data) <= len(f.synced) {
