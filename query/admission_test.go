@@ -144,8 +144,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestShed checks the error of a query whose wait ends. It is a 429 if the query's token or organization is at its
-// limit, and otherwise a 503. Both say when to retry, and count.
+// TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
+// its limit, and otherwise a 503. Both errors have the time of the next retry, and the metrics count both.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

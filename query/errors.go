@@ -111,8 +111,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client: of the site's pages or segments, or of the
-// store that has them.
+// classOf returns the class of an error that is already for the client. Such errors are about the site's pages or
+// segments, or come from their store.
 func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:

@@ -158,8 +158,9 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 	))
 }
 
-// momentRows is the distance between the numbers of two moments. An actor's rows have at most half as many numbers in
-// a moment, so they make no window longer or shorter. The product with the last storable moment fits into 64 bits.
+// momentRows is the distance between the numbers of two moments. An actor's rows use at most half of the numbers of a
+// moment. So the numbers do not change the length of a window. The product with the last storable moment fits into 64
+// bits.
 const momentRows = 1 << 21
 
 // sent reads the rows with numbers in the order in which an actor's events were sent. If an actor has more than

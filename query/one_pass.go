@@ -74,8 +74,8 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that choose the plan's source. Sessions are read from events, whatever the source of
-// the other measures is.
+// sourceRefs returns the columns that choose the plan's source. Sessions are always read from events; the other
+// measures may have another source.
 func (p plan) sourceRefs() []ref {
 	if p.onePass() != byCell {
 		return p.refs()
@@ -146,8 +146,8 @@ func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sq
 	}
 }
 
-// cells begins the statement of a plan by cell: the groups with their measures of sessions, joined with the groups'
-// other measures. columns has the groups, then the measures. keys tell the groups apart.
+// cells begins the statement of a plan by cell. It joins the groups' measures of sessions with the groups' other
+// measures. columns has the groups, then the measures. keys distinguish the groups.
 func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Select {
 	key := sqltree.Col(insights.GroupKey)
 	groups, measures := columns[:len(p.groups)], p.measures()

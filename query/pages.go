@@ -75,7 +75,7 @@ func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	return list
 }
 
-// nothing returns the metrics of a page without events: 0 for counts, and null for others.
+// nothing returns the metrics of a page without events: 0 for counts, and null for other metrics.
 func (p pages) nothing(e *encoder) [][]byte {
 	values := make([][]byte, len(p.output)-1)
 	for i := range values {

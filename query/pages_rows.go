@@ -16,7 +16,7 @@ type pageRow struct {
 	place   rowPlace
 }
 
-// rowPlace is what a row sorts by. Rows without a value come before all others.
+// rowPlace is the sort key of a row. Rows without a value come first.
 type rowPlace struct {
 	known  bool // whether the row has a value
 	number int64

@@ -17,7 +17,8 @@ import (
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
-	// headerSource is "raw" if all rows came from events. It is "visits" or "states" if some rows came from there.
+	// headerSource is "raw" if all rows came from events. It is "visits" or "states" if some rows came from visits or
+	// states.
 	headerSource = "Octavo-Source"
 	// headerBound is the error bound of an approximate count.
 	headerBound = "Octavo-Error-Bound"
@@ -46,7 +47,7 @@ type query struct {
 	until   time.Time // deadline of its batch; zero if it has none
 	entered bool      // whether it has a turn already, with its batch
 	// spills lets groups and joined sessions go to disk if they exceed a quarter of the memory. It is set for reports
-	// whose number of groups the caller cannot limit, and after a join has exceeded all of the memory.
+	// whose callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool

@@ -84,8 +84,8 @@ func daysBefore(n int) func(time.Time) time.Time {
 	}
 }
 
-// monthsBefore returns a function that moves a time back by n months. It keeps the day of the month, or takes that
-// month's last day.
+// monthsBefore returns a function that moves a time back by n months. The day of the month stays; if the month is too
+// short, it becomes the month's last day.
 func monthsBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddMonths(-n) })

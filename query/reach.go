@@ -14,7 +14,8 @@ import (
 const (
 	// MaxViewRanges limits the ranges of a view.
 	MaxViewRanges = 20
-	// pageTime is how long a cursor keeps the ranges of its first page. Later, the ranges of a view end now.
+	// pageTime is the time for which a cursor has the ranges of its first page. Afterwards, the ranges of a view end
+	// now.
 	pageTime = 15 * time.Minute
 )
 

@@ -70,8 +70,8 @@ func withoutNext(t interface{ Fatal(...any) }, answer []byte) (rest, cursor stri
 	return string(jsonOf(t, members)), next.Cursor
 }
 
-// TestReachCannotBeWidened asks random requests within random views. The answer is the same as a caller's without a
-// view who adds the view's filters to the request and cuts its range.
+// TestReachCannotBeWidened asks random requests within random views. A caller without a view adds the view's filters to
+// the request and cuts its range. Both callers get the same answer.
 func TestReachCannotBeWidened(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

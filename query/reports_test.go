@@ -182,7 +182,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	// With some more memory, the sessions go to disk. An attempt that died is not made again.
+	// With some more memory, the sessions go to disk. An attempt that ran out of memory is not repeated.
 	for body, statements := range map[string][2]int{
 		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],
 			"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`: {1, 1},

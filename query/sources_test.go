@@ -119,8 +119,8 @@ func TestShortRanges(t *testing.T) {
 	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
-// TestPartsWithoutVisits checks that events are read while a part lacks the projection, or after the table has lost
-// it, whatever was known before.
+// TestPartsWithoutVisits checks that events are read while a part lacks the projection, and after the table has lost
+// it. Earlier knowledge about the table does not matter.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -137,8 +137,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle checks that a query from states costs only the rows that remain to be read, in the estimate
-// and when it runs.
+// TestStatesCostLittle checks the cost of a query from states, in the estimate and when it runs. Only the rows outside
+// the states count.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000
