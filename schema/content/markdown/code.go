@@ -204,7 +204,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. What its first line cannot say is in a tag around it.
+// code writes a code block. Properties that its first line cannot hold are in a tag around the block.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -254,7 +254,8 @@ func codeBlock(n *schema.Node) string {
 	return fenced(first, strings.Join(lines, "\n"))
 }
 
-// preAttributesOf are the attributes of <pre> for the data of a block of code, if these say all that a tag would.
+// preAttributesOf returns the attributes of <pre> for the data of a code block, if these attributes can replace the
+// tag.
 func preAttributesOf(n *schema.Node) attributes {
 	var attrs attributes
 	for _, row := range preAttributes {

@@ -16,8 +16,8 @@ import (
 // see the text between two tags. A component with the name of an HTML element is read as HTML.
 
 var (
-	// componentName matches the beginning of a tag of a component: a name that no element of HTML has, or one of its
-	// elements, which can have expressions for attributes.
+	// componentName matches the beginning of a component's tag. The name may be a name of an HTML element, because such
+	// a tag can have expressions as attributes.
 	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
 	// componentAlone matches a component's opening tag without attributes, apart from names that stand for a reader's
 	// own text, as <YourTool>.

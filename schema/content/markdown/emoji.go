@@ -32,7 +32,7 @@ func emojiCharacters(code string) string {
 	return characters
 }
 
-// emojiNode makes the inline of a name. A name that Markdown does not get for the code is kept beside it.
+// emojiNode makes the inline of a name. If Markdown would write another name for the code, the node keeps the name too.
 func emojiNode(name string) (schema.Node, bool) {
 	characters, ok := emoji.CodeMap()[":"+name+":"]
 	if !ok {

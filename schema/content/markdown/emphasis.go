@@ -10,8 +10,8 @@ import (
 // maxInlineNesting bounds the nesting of emphasis and links. Anything deeper is read as text.
 const maxInlineNesting = 32
 
-// emphasisParser reads *, _ and ~. It uses goldmark's rules for what opens and closes, but pairs delimiters itself:
-// goldmark searches all openers again for each closer, which is quadratic.
+// emphasisParser reads *, _ and ~. It uses goldmark's rules for openers and closers, but pairs delimiters itself.
+// Goldmark searches all openers again for each closer, which is quadratic.
 type emphasisParser struct{}
 
 func (emphasisParser) Trigger() []byte { return []byte{'*', '_', '~'} }

@@ -8,9 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Readers see no tags. HTML that documents have no place for is hidden: a leaf without text keeps the source of a
-// comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links
-// and the images.
+// Readers see no tags. HTML without a place in documents is hidden. A leaf without text keeps the source of a comment
+// or a tag in a line. A paragraph keeps the source of a block, and shows the block's text, links and images.
 
 // kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
 const (
@@ -80,8 +79,8 @@ var (
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is not shown. A name that HTML does not have, as in <your-key> or List<String>, is
-// text that the author means. A tag with attributes or an end tag is a component instead.
+// hidesTag reports whether a tag is not shown. A name outside HTML, as in <your-key> or List<String>, is the author's
+// text. A tag with attributes or an end tag is a component instead.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||

@@ -21,7 +21,7 @@ type element struct {
 	name  string
 	attrs attributes
 	text  string // as in the source: character references are not resolved
-	// comment is the source of what has neither a name nor text.
+	// comment is the source of a comment or another element without a name and text.
 	comment string
 	nodes   []*element
 }
@@ -56,8 +56,8 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd have a row for each tag of a table by which HTML ends other parts of the table, whose end
-// tags may be omitted, and of what is in its cells.
+// endedByStart and endedByEnd have a row for each tag of a table that ends other parts of the table, or elements in its
+// cells. The end tags of these parts and elements may be omitted.
 var endedByStart, endedByEnd = omittedEnds()
 
 func omittedEnds() (start, end map[string][]string) {
@@ -75,8 +75,8 @@ func omittedEnds() (start, end map[string][]string) {
 	return start, end
 }
 
-// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text, whose source
-// the caller keeps.
+// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text; the caller then
+// keeps the source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// imageData reads the attributes of <img>. Others, and values that an image cannot have, are kept as they are.
+// imageData reads the attributes of <img>. Other attributes, and values that an image cannot have, are stored
+// unchanged.
 func imageData(attrs attributes) (schema.Data, bool) {
 	src, given := attrs.get("src")
 	ref, ok := content.Ref(src)

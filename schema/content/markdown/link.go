@@ -219,8 +219,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds a reference, as long as the total expansion stays in proportion to the text: many references to one long
-// destination would exceed it.
+// lookUp finds a reference. It stops when the total expansion is out of proportion to the text, as with many references
+// to one long destination.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false

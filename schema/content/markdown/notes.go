@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Words without a link
-// before the reference are not known to belong to it, and the annotation has none.
+// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Without a link before the
+// reference, the annotated words are unknown, and the annotation has no words.
 
 // note reads the content of a footnote.
 func (r *reader) note(label string) ([]schema.Node, bool) {

@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
+// safePasses bounds the number of times that Safe reads a text. Each change can change the meaning of the following
+// text.
 const safePasses = 4
 
 // Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and links
@@ -88,7 +89,7 @@ var plainParser = parser.NewParser(
 	),
 )
 
-// safeScan is what a parser says about a text.
+// safeScan is the result of parsing a text.
 type safeScan struct {
 	source []byte
 	inert  map[int]bool // places of "<" that begin no tag: in code, before a destination, before the address of a link
@@ -248,7 +249,8 @@ func unsafeLink(link string) bool {
 	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
 
-// passiveElements are the elements that readers get as HTML: what this package writes, and other elements for text.
+// passiveElements are the elements that readers get as HTML. They are the elements that this package writes, and other
+// elements for text.
 var passiveElements = setOf(
 	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub

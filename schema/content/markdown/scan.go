@@ -27,7 +27,7 @@ func linesOf(n ast.Node, source []byte) string {
 
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
+// advanceToEnd advances to the newline but not past it. Goldmark reads the newline as the rest of the line.
 func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {

@@ -37,7 +37,8 @@ func pairShown(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// shownBlocks returns siblings in a block of kind parent, in which the grammar keeps what it has no place for.
+// shownBlocks returns siblings in a block of kind parent as readers see them. Some siblings keep the source of blocks
+// that the grammar does not allow.
 func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	ends := pairShown(nodes)
 	shown := make([]schema.Node, 0, len(nodes))
@@ -61,7 +62,7 @@ func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	return shown
 }
 
-// containerOf makes the block that a kept tag begins; not ok if that would not hold what is in it.
+// containerOf makes the block that a kept tag begins. ok is false if the block cannot hold the content.
 func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema.Node, bool) {
 	source := keptSource(open)
 	t, ok := readTagLine([]byte(source))
@@ -167,7 +168,7 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block that a paragraph is kept for. A block that shows nothing is left out, unless it is an
+// shownKept returns the block whose source a paragraph keeps. It leaves out a block without visible content, except an
 // empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
@@ -260,8 +261,8 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 	return shown
 }
 
-// shownMention makes a link of a mention with a label of its own that leads to an address, of which a front end would
-// show the address.
+// shownMention turns a mention with its own label and an address into a link. For a mention, a front end would show the
+// address and not the label.
 func shownMention(n schema.Node) schema.Node {
 	label := content.Member(n.Data, memberLabel)
 	if n.Type != "mention" || label == "" || refKind(n.Data["ref"]) != "url" {

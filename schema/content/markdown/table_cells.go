@@ -161,7 +161,7 @@ func writeFilesCell(about map[string]any, value any) string {
 	return writeListCell(about, links)
 }
 
-// isFileID tells ids from the paths and addresses that a column of files can have: a path has a dot or a slash.
+// isFileID distinguishes ids from paths and addresses in a column of files. A path has a dot or a slash.
 func isFileID(name string) bool { return schema.ValidID(name) && !strings.ContainsAny(name, "./:") }
 
 // readListCell reads files and users: links whose texts are their names.

@@ -275,7 +275,7 @@ func tagText(name string, attrs attributes) string {
 	return b.String()
 }
 
-// node makes the node of a tag, without its content; not ok if the grammar does not allow what the tag says.
+// node makes the node of a tag, without its content. ok is false if the grammar does not allow the tag's values.
 func (row *tagRow) node(t tag) (schema.Node, bool) {
 	n := schema.Node{Type: row.kind, Data: schema.Data{}}
 	if row.position != "" {

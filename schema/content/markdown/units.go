@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source with the blocks of the document that it became: one, several, or none for definitions.
+// unit is a block of the source, with the document's blocks for it. A definition has no blocks in the document.
 type unit struct {
 	from, to int // without the blank lines after it
 	nodes    []schema.Node
