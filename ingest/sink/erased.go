@@ -15,7 +15,7 @@ import (
 
 // erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
-// A cut that the previous owner announced is repeated with the tombstones of its announcement, so that its token has
+// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut's token has
 // the same rows. If the repeat inserted no rows, a paused owner's insert could still be stored later. The eraser waits
 // for a later cut.
 func (g *generation) erase(c *cut) error {

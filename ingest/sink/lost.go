@@ -6,8 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// losses counts a partition's messages that left the log before they were stored, since the group began, by reason.
-// They are committed with the group's offset, so that each loss counts once, whichever sink finds it.
+// losses counts a partition's messages that left the log before they were stored, since the group began, by reason. The
+// losses are committed with the group's offset. So each loss counts once, even if several sinks find it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.

@@ -56,9 +56,8 @@ func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	return memory.Messages
 }
 
-// TestSinkHoldsNewer: a message of a later version stops its partition and no
-// other, and does not become a dead letter. An upgraded sink stores everything
-// once.
+// TestSinkHoldsNewer: a message of a later version stops only its own partition, and does not become a dead letter. An
+// upgraded sink stores everything once.
 func TestSinkHoldsNewer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

@@ -211,8 +211,8 @@ func TestRepairOfCluster(t *testing.T) {
 	}
 }
 
-// TestRepairRefusedRow: a row that the store refuses now does not prevent the repair
-// of the others, and is still reported as missing.
+// TestRepairRefusedRow: the store now refuses one row. The repair restores the other rows, and still reports this row
+// as missing.
 func TestRepairRefusedRow(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 50)
@@ -234,8 +234,8 @@ func TestRepairRefusedRow(t *testing.T) {
 	r.equal(49)
 }
 
-// TestRepairLeavesRepeats: when the log no longer has a repeat's original message, only the original's rows distinguish
-// the repeat from a missing message.
+// TestRepairLeavesRepeats: a repeat's original message has expired from the log. Then only the original's rows
+// distinguish the repeat from a missing message.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}

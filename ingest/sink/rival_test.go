@@ -155,15 +155,15 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	}
 }
 
-// mustCommit commits progress in a topic that may be new: Apache Kafka's group
-// coordinator knows of it a moment later than the client that asks for its partitions.
+// mustCommit commits progress in a topic that may be new. Apache Kafka's group coordinator may learn of a new topic
+// later than the client that reads its partitions.
 func mustCommit(t *testing.T, s *Sink, who member, list map[int]progress) {
 	t.Helper()
 	eventually.Succeeds(t, "the commit", func() error { return s.commit(t.Context(), who, list) })
 }
 
-// TestSinkCommitOfEndedGeneration: the broker refuses commits of an ended generation,
-// including those of an intent.
+// TestSinkCommitOfEndedGeneration: the broker refuses all commits of an ended generation, including commits of an
+// intent.
 func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -345,8 +345,8 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	}
 }
 
-// TestSinkInsertInDoubt: if an insert fails after it was applied, fully or in part,
-// the same sink does not store its rows twice.
+// TestSinkInsertInDoubt: an insert fails after it was applied, fully or in part. The same sink does not store its rows
+// twice.
 func TestSinkInsertInDoubt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -475,7 +475,7 @@ func TestSinkDropsRepeats(t *testing.T) {
 	}
 }
 
-// TestSinkPassesUnreadable: an unreadable message is counted, becomes a dead letter, and blocks nothing.
+// TestSinkPassesUnreadable: an unreadable message is counted and becomes a dead letter. Later messages are stored.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -66,8 +66,8 @@ func (g *generation) commit(ctx context.Context) error {
 	return nil
 }
 
-// announce commits the stored progress with the intent to store a cut. Only then may the cut be inserted: the
-// partition's next owner knows which cut was begun and repeats it.
+// announce commits the stored progress with the intent to store a cut. The cut may be inserted only afterwards. So the
+// partition's next owner can read which cut was begun, and repeats it.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
 	intended.intent, intended.erased = c.to, c.honours
@@ -160,8 +160,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 }
 
 // store stores the rows lo ≤ row < hi of a cut. It bisects to find rows that the store refuses, records them, and
-// stores the rest. The tokens of the halves depend on their position in the cut, so that a sink that repeats the cut
-// makes the same tokens.
+// stores the rest. The tokens of the halves depend on their position in the cut. So a sink that repeats the cut makes
+// equal tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
