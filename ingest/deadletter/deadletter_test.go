@@ -131,7 +131,8 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestAnotherBaseline checks that every operation refuses letters of another baseline. It writes nothing to the topic.
+// TestAnotherBaseline checks that every operation refuses dead letters of another baseline, and leaves the topic
+// unchanged.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -172,7 +173,7 @@ func TestAnotherBaseline(t *testing.T) {
 	}
 }
 
-// A topic that does not exist has no letters.
+// TestNoTopic lists the dead letters of a missing topic: the list is empty.
 func TestNoTopic(t *testing.T) {
 	t.Parallel()
 	if letters := list(t, open(t)); len(letters) != 0 {

@@ -54,10 +54,10 @@ type JobConfig struct {
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is how long an erasure waits for the sinks before it lets other work proceed; 10 s.
+	// Patience is the time that an erasure waits for the sinks before other work proceeds; 10 s.
 	Patience time.Duration
 	Most     int           // visitors that one deletion erases; 100
-	Poll     time.Duration // between two looks at what the job waits for; 100 ms
+	Poll     time.Duration // between two checks of the awaited condition; 100 ms
 	step     func(name string) error
 }
 
@@ -148,8 +148,8 @@ func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	return nil
 }
 
-// erase deletes the rows of a batch, unless a deletion of them is under way, and waits until they
-// are gone.
+// erase deletes the rows of a batch, and waits until they are deleted. If a deletion of these rows is already running,
+// it only waits.
 func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude) error {
 	d, err := j.cfg.Table.Deletion(ctx, deletionName(b.Version))
 	if err != nil {
@@ -181,7 +181,7 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 		if honoured && err == nil {
 			return true, j.cfg.step("honoured")
 		}
-		// A timeout error says nothing about the sinks, unless the first request used up all of the time.
+		// A timeout of a later request does not describe the sinks, so keep the previous error.
 		if first || err == nil || bounded.Err() == nil {
 			last = err
 		}

@@ -279,7 +279,7 @@ func TestEraseWaits(t *testing.T) {
 	}); !errors.Is(err, lost) || r.rows("a", 1) != 100 {
 		t.Errorf("without the lock: %v, %d rows", err, r.rows("a", 1))
 	}
-	for range 2 { // the first finds what the one without the lock began
+	for range 2 { // the first job finds the deletion that the job without the lock began
 		if err := r.job(nil).Erase(t.Context(), held); err != nil {
 			t.Fatal(err)
 		}
@@ -289,8 +289,8 @@ func TestEraseWaits(t *testing.T) {
 	}
 }
 
-// TestEraseSaysWhyItWaits: an operator is told whether sinks are missing or cannot be asked, and a
-// node that stops says neither.
+// TestEraseSaysWhyItWaits: the log tells an operator whether sinks are missing or cannot be queried. A stopping node
+// logs no reason.
 func TestEraseSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	const missing, unknown = "not every partition", "cannot be asked"
@@ -395,8 +395,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFinishInTurn: later erasures do not prevent an earlier one from finishing. Versions grow with time, so none is
-// used twice.
+// TestFinishInTurn: later erasures do not prevent an earlier erasure from finishing. Versions grow with time, so each
+// version is used once.
 func TestFinishInTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -156,8 +156,8 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: of two concurrent calls, the slower one may have read more, and the list keeps its result.
-// Otherwise a caller that waits for a version would take that version for lost.
+// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list keeps its result.
+// Without it, a caller that waits for a version would count the version as lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

@@ -5,8 +5,8 @@ import "strconv"
 // A visitor is just a number. All of the visitor's traits are derived from it, so they are the same in every session
 // and need no memory.
 
-// appendSession appends the session member of a visitor's events. Draws that
-// belong to the visitor come from traits, those of the session from visit.
+// appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
+// the session's properties from visit.
 func (g *Generator) appendSession(
 	dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool,
 ) []byte {

@@ -21,8 +21,8 @@ import (
 type Login struct {
 	TLS bool
 	CA  string // PEM file of trusted authorities; "" is the system's
-	// Cert and Key are the PEM files of a client certificate, for brokers that ask
-	// for one; both or none.
+	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Both are set, or both are
+	// empty.
 	Cert, Key string
 	// Mechanism is plain, scram-sha-256 or scram-sha-512, or "" for no login.
 	Mechanism          string

@@ -227,9 +227,8 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
-// TestLogTakesTurns: messages for any partition go to one partition until its
-// turn is over, and skip crowded ones. A message that names its partition goes
-// there, or fails if that partition does not exist.
+// TestLogTakesTurns: messages for any partition go to one partition until its turn is over. They skip crowded
+// partitions. A message that names its partition goes there, or fails if the partition does not exist.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
 	l := &Log{cfg: Config{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
@@ -272,8 +271,8 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, AnyPartition, 1)
 }
 
-// TestLogGivesUpInTime checks that a message is not sent after its time ran out in the queue. So long queues answer as
-// fast as short ones.
+// TestLogGivesUpInTime checks that a message whose time ran out in the queue is not sent. So callers of a long queue
+// wait no longer than callers of a short queue.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

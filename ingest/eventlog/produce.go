@@ -17,8 +17,8 @@ import (
 // produce tries to make a batch durable. Every attempt sends the same bytes, with the
 // same producer id and sequence: the broker appends them once.
 //
-// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. Under the
-// old id it would have the abandoned batch's sequence, and the broker would drop one as a repeat of the other.
+// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. With the
+// old id, both batches would have the same sequence, and the broker would drop one of them as a repeat.
 //
 // answered is false if an attempt ended without an answer: kafka-go may still be
 // reading the batch, and its buffer must not be reused.

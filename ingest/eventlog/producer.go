@@ -29,8 +29,8 @@ func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
 
-// lostProducer are the answers of a broker that lost acknowledged batches of a producer, after an unclean election or
-// with a recreated topic.
+// lostProducer are the error codes of a broker that lost acknowledged batches of a producer. The cause is an unclean
+// election or a recreated topic.
 var lostProducer = []kafka.Error{
 	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
 	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,

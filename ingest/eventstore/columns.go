@@ -62,8 +62,8 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 	}
 }
 
-// overwrite makes a column equal to another. It does nothing and returns false unless both have the same type, and the
-// type is in the switch.
+// overwrite copies one column to another, and returns true, if both have the same type and the type is in the switch.
+// Otherwise it returns false.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:

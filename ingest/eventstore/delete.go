@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A mutation deletes the rows: it rewrites the parts that have such rows, with their projections. (DELETE FROM only
-// hides rows, and the engine refuses it on this table.)
+// A mutation deletes the rows. It rewrites the parts with these rows, and their projections. (DELETE FROM only hides
+// rows, and the engine refuses it on this table.)
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
