@@ -234,7 +234,7 @@ func (s *Store) listThread(
 	return postgres.Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
-// CommentChange is a change of a comment; nil members stay unchanged. It removes reactions before it adds others.
+// CommentChange is a change of a comment; nil members stay unchanged. Reactions are removed before others are added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody

@@ -22,8 +22,8 @@ type Document struct {
 	words int32
 }
 
-// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So the
-// same document made from another text has another hash.
+// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So equal
+// documents from different Markdown have different hashes.
 type Text struct {
 	schema.Document
 	Markdown *string `json:"markdown,omitzero"`

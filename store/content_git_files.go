@@ -24,8 +24,8 @@ const (
 )
 
 // load stores the files one at a time, because together they may be larger than memory. It commits each file
-// immediately. An open transaction that has stored a file and waits for the space would deadlock with an editor who
-// stores the same file.
+// immediately. With one long transaction, an import that has stored a file and waits for the space could deadlock with
+// an editor who stores the same file.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {

@@ -14,7 +14,8 @@ import (
 // GlossaryEntry is a row of its table.
 type GlossaryEntry = db.GlossaryEntry
 
-// GlossaryOperation is one step of a change of the glossary: one of schema.GlossaryInsert, GlossaryUpdate, GlossaryDelete.
+// GlossaryOperation is one step of a change of the glossary. Its type is schema.GlossaryInsert, GlossaryUpdate or
+// GlossaryDelete.
 type GlossaryOperation struct {
 	Type         string
 	ID           string

@@ -119,7 +119,7 @@ type MergePerson struct {
 // maxMergeTries limits how often a merge judges the facts.
 const maxMergeTries = 5
 
-// ErrCostly is what a MergeJudge returns under the lock if it needs more than microseconds.
+// ErrCostly is the error of a MergeJudge that is called under the lock and needs more than microseconds.
 var ErrCostly = errors.New("the merge has to be judged without a lock")
 
 // MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
@@ -240,7 +240,8 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads the current access of reviewers, and of users whom the rules name. It reads nothing without rules.
+// mergePeople reads the current access of reviewers, and of users whom the rules name. Without rules it reads nothing
+// and returns nil.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {
@@ -317,7 +318,7 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 }
 
 // rebase makes the head the base of a request's branch, so that the branch has only the differences from the head. It
-// returns the request's new revision: the head itself if there are no differences.
+// returns the request's new revision. Without differences this is the head.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

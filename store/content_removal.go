@@ -20,7 +20,7 @@ func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 		}
 		err = s.purgeSpace(ctx, id)
 		if ctx.Err() != nil {
-			return spaces, nil //nolint:nilerr // The error only says that the time is over.
+			return spaces, nil //nolint:nilerr // The error only reports that the time is over.
 		}
 		if err != nil {
 			return spaces, postgres.Interpret(err, "space")

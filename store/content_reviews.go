@@ -27,7 +27,7 @@ type ReviewRow struct {
 	Review
 	Reviewer    orgs.User
 	RequestedBy *orgs.User
-	// Outdated means that the review no longer counts: the content changed, the reviewer reviewed again, or the
+	// Outdated means that the review does not count any more. The content changed, the reviewer reviewed again, or the
 	// review was requested again.
 	Outdated bool
 	// Comment is nil if the review never had one or it was deleted.
@@ -279,8 +279,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates returns all users who are asked to review a change request or have reviewed it, with their last
-// verdict on its current revision.
+// reviewStates returns the requested reviewers of a change request and the users who have reviewed it. Each has the
+// last verdict on the request's current revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

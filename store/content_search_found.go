@@ -148,7 +148,7 @@ func excerpt(lines []string, m words.Matcher) string {
 	return begin + string(text) + end
 }
 
-// placeFound adds the ancestors of the pages. It asks the database only for pages with ancestors. The titles are from
+// placeFound adds the ancestors of the pages. It queries the database only if pages have ancestors. The titles are from
 // the newest revision, which may be ahead of the index.
 func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	var above db.TitlesAboveParams

@@ -95,8 +95,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back the work for a run that is already done, because an attempt that was taken for lost has
-// finished it.
+// errRunDone rolls back the work of an attempt if the run is already done. Another attempt, which was counted as lost,
+// has finished the run.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier brings a copy up to date in one transaction.
@@ -308,8 +308,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone chooses the source's side where it has deleted a page that people corrected, unless they have added a page
-// below it.
+// gone resolves conflicts about pages that the source deleted and people corrected. It chooses the source's side,
+// except if people added a page below the deleted page.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {

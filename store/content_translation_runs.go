@@ -42,8 +42,8 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace enqueues a run for each translation that has, or is making, a copy of a locked space, because its
-// content has changed.
+// followSpace enqueues a run for each translation of a space, because the space's content has changed. These
+// translations have a copy of the space, or their first run is making it. The caller has locked the space.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -100,8 +100,8 @@ type TranslationBase struct {
 	// Space is the source, at the revision of Pages.
 	Space Space
 	Pages []tree.Node
-	// CopyID is the space of the copy. Made are its pages as the last run made them, Edited its current pages, and
-	// Sources the source pages of Made. Before the first run the copy does not exist.
+	// CopyID is the space of the copy. Before the first run the copy does not exist. Made are the copy's pages after
+	// the last run. Edited are the copy's current pages. Source are the source pages of Made.
 	CopyID               string
 	Copied               bool
 	Made, Edited, Source []tree.Node
@@ -248,5 +248,5 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is how long translations are kept after their source was deleted, because it may come back.
+// unusedSegmentsKept is the time that translations are stored after their source was deleted. The source may come back.
 const unusedSegmentsKept = 90 * 24 * time.Hour

@@ -148,7 +148,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // The first use makes the key.
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}

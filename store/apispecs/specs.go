@@ -21,7 +21,7 @@ type (
 	Version = db.ListOpenAPISpecVersionsRow
 )
 
-// Source is where a specification comes from: a URL, which a job fetches, or a text and the document in it.
+// Source is the source of a specification: a URL that a job fetches, or a text with the document in it.
 type Source struct {
 	URL      *string
 	Text     string
@@ -119,8 +119,8 @@ func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source 
 	})
 }
 
-// addVersion makes a document the newest version, unless the newest version has the same hash. It deletes the oldest
-// versions if there are more than the store keeps.
+// addVersion makes a document the newest version, unless the newest version has the same hash. If there are more
+// versions than the store's limit, the oldest versions are deleted.
 func (s *Store) addVersion(
 	ctx context.Context, q *db.Queries, spec *Spec, hash [sha256.Size]byte, document []byte,
 ) error {

@@ -436,8 +436,8 @@ func TestAuditStays(t *testing.T) {
 	}
 }
 
-// TestAuditOfRemovedOrganizations checks that the log of an organization is deleted with it, and that the
-// installation's log names the user who removed it.
+// TestAuditOfRemovedOrganizations removes an organization. The organization's log is deleted too. The installation's
+// log names the user who removed the organization.
 func TestAuditOfRemovedOrganizations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

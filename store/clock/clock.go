@@ -48,8 +48,8 @@ func (s *Store) Confirm(ctx context.Context) (State, error) {
 	return s.State(ctx)
 }
 
-// DeletionTime is the time by which code deletes what is old: Postgres's clock, or the beginning of 1970 while nothing
-// is deleted by age.
+// DeletionTime returns the time that deletions by age measure from. It is the time of Postgres's clock, or the
+// beginning of 1970 while deletions by age are stopped.
 func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.DeletionTime(ctx)
 	return at, postgres.Interpret(err, "clock")

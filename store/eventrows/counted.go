@@ -40,8 +40,8 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	return ends, postgres.Interpret(err, "counted rows")
 }
 
-// OpenRows begins to count a partition, with rows that the table has. It reports false, and changes nothing, if the
-// partition is counted already.
+// OpenRows begins to count a partition, with rows that the table has. If the partition is counted already, it changes
+// nothing and returns false.
 func (s *Store) OpenRows(
 	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -53,8 +53,8 @@ func (s *Store) OpenRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// AdvanceRows counts rows of the messages between was and the new end. It reports false, and changes nothing, if the
-// rows are not counted up to was.
+// AdvanceRows counts rows of the messages between was and the new end. If the count does not end at was, it changes
+// nothing and returns false.
 func (s *Store) AdvanceRows(
 	ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {

@@ -143,7 +143,8 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater lets an analysis fail once. It stores nothing, and the next call does the work.
+// TestFailedAnalysisIsDoneLater lets an analysis fail once. The failed call stores nothing, and the next call does the
+// work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

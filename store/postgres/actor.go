@@ -155,7 +155,8 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return a.sendAfter(ctx, said, limit, b.QueuedQueries...)
 }
 
-// send sends a statement with the actor and the limit before it. It returns nil if the statement needs neither.
+// send sends a statement with the actor and the limit before it. It returns nil if the statement needs no actor and no
+// limit.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	limit := limitOf(ctx)
 	if limit == "" && reads(sql) {

@@ -8,8 +8,8 @@ import (
 )
 
 // Cursor is the place where a list continues: after the row with this sort key and this id. The id makes the order
-// total. So rows that come and go between two pages neither repeat nor hide others. Lists that are sorted only by id
-// need only the id.
+// total. So rows that are added or removed between two pages do not repeat or hide other rows. Lists that are sorted
+// only by id need only the id.
 type Cursor[K time.Time | int64 | float32] struct {
 	Key K
 	ID  string

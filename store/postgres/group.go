@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Group gathers concurrent calls, and runs them together: one run at a time, which takes the calls that came during the
-// last run. So many callers share the statements and the commits of a run, and hold one connection.
+// Group gathers concurrent calls, and runs them together. Only one run is active. A run takes the calls that came
+// during the previous run. So many callers share the statements and the commits of a run, and hold one connection.
 type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int

@@ -8,8 +8,8 @@ import (
 
 type limitKey struct{}
 
-// Limited returns a context whose statements may each take a time, instead of the time that the pool allows. It is for
-// jobs: their statements read and write all pages of a space.
+// Limited returns a context whose statements have their own time limit, instead of the pool's limit. Jobs use it,
+// because their statements read and write all pages of a space.
 func Limited(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, limitKey{}, limit)
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // People order collections and spaces within their parent, and the parts of a site. All of these are sorted by
-// position, then by id. Writers of positions hold the lock of the organization or of the site, so that no order changes
-// after they have read it.
+// position, then by id. Writers of positions hold the lock of the organization or of the site. So the order stays as
+// they have read it.
 const (
-	// firstPosition is the position of a single item. It has as much room before it as after it, and no position is
+	// firstPosition is the position of a single item. The room before it equals the room after it. Positions are never
 	// negative.
 	firstPosition = 1 << 62
 	// positionGap is the distance between neighbours: many items fit between them before others must move.

@@ -47,8 +47,8 @@ type Quotas struct {
 // count counts the objects of a quota, up to a limit.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas: its name in a refusal, its setting, and the count of its objects. The count
-// stops at a limit, so that it costs no more than the quota.
+// Quota is a row of the table of quotas. It has the quota's name in a refusal, its setting, and the count of its
+// objects. The count stops at a limit, so that its cost is bounded by the quota.
 type Quota struct {
 	what    string
 	setting string
@@ -203,7 +203,7 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns why such a statement did nothing: because of the quota, or because the object to extend does not
+// Full returns the reason why such a statement did nothing: the quota is reached, or the object to extend does not
 // exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)

@@ -20,8 +20,8 @@ const sealingKeyName = "sealing"
 // keyLength is the length of every secret of the installation, in bytes.
 const keyLength = 32
 
-// Key returns a secret of the installation. It is made once. Every node gets the same secret, even if several nodes
-// first request it concurrently.
+// Key returns a secret of the installation. The first request makes the secret. Every node gets the same secret, even
+// if several nodes first request it concurrently.
 func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	key, err := d.Queries.Secret(ctx, name)
 	if errors.Is(err, pgx.ErrNoRows) {

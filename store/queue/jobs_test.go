@@ -208,8 +208,8 @@ func TestNewsEndsThePause(t *testing.T) {
 	}
 }
 
-// TestHasten sets the clock back by 400 days: jobs from before run all the same, and river elects a leader again. A
-// pause that a job can have stays.
+// TestHasten sets the clock back by 400 days. Jobs from before still run, and river elects a leader again. A pause of a
+// possible length stays.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -43,7 +43,7 @@ func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]i
 	return oldest, postgres.Interpret(err, "jobs")
 }
 
-// ToGiveWay returns the jobs of a node that others may ask to give way, at most one of each kind.
+// ToGiveWay returns the jobs of a node that must stop for waiting jobs, at most one of each kind.
 func (s *Store) ToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
 	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
 	return ids, postgres.Interpret(err, "jobs")

@@ -25,8 +25,8 @@ func fromBigint(hash int64) uint64 { return uint64(hash) }
 // MaxErasures limits the unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure requests the erasure of a visitor's events that were received before until. keep is how long the log and
-// the dead letters keep events; 0 is for ever.
+// AskErasure requests the erasure of a visitor's events that were received before until. keep is the retention of the
+// log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {

@@ -40,8 +40,8 @@ func (s *Store) ClaimEventKey(
 	return got, nil
 }
 
-// claimEventKeys claims the keys of many callers. A key that two callers want is claimed for the first, and the second
-// finds it busy.
+// claimEventKeys claims the keys of many callers. If two callers want a key, the first gets it, and the second finds it
+// busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
 	open := make(map[[2]string]int, len(wanted)) // by site and key: an index of wanted
