@@ -23,10 +23,10 @@ const (
 	branchBytes = 24 // besides its expression
 )
 
-// Refs are what one document names. Their size is linear in the document's, however its conditional blocks are nested.
-// Refs are stored as JSON: the names of members stay.
+// Refs are the files and contents that one document names. Their size is linear in the document's size, with any
+// nesting of conditional blocks. Refs are stored as JSON, so the names of members must stay.
 type Refs struct {
-	// Branches are the conditional blocks with references in them. Each comes after the branch that it is in.
+	// Branches are the conditional blocks with references in them. Each branch comes after its enclosing branch.
 	Branches []Branch `json:"branches,omitzero"`
 	Files    []Ref    `json:"files,omitzero"`
 	// Includes are the files of reusable contents, which visitors see expanded.

@@ -193,7 +193,8 @@ func (f *Fields) Set(name string, value any) error {
 		text = tomlLine(name, value)
 	} else if value != nil {
 		if line, ok := value.(string); ok && strings.ContainsAny(line, "\t\n") {
-			// A block of text that begins with a tab is written such that it cannot be read.
+			// The library writes a block of text that begins with a tab in a form that it cannot read. So write a
+			// quoted text.
 			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: line}
 		}
 		encoded, err := yaml.Marshal(map[string]any{name: value})

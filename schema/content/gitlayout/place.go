@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// slugOf is the slug of an entry that is new: of its file or, for a folder's own page, of the folder.
+// slugOf returns the slug of a new entry. It comes from the name of the file, or from the folder for a folder's own
+// page.
 func slugOf(l *Layout, e *Entry) string {
 	switch {
 	case e.Kind == tree.KindLink:

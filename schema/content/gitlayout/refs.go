@@ -45,8 +45,8 @@ func isInclude(name string) bool {
 	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content,
-// or of the repository if it names a file there.
+// resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content.
+// If only the root of the repository has such a file, the link is relative to that root.
 func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	rooted, fromRoot := strings.CutPrefix(link, "/")
 	if !fromRoot || strings.HasPrefix(rooted, "/") {
@@ -124,7 +124,7 @@ func (k *linker) withExtension(target string) string {
 	return target
 }
 
-// readFile refers to a file of the space. A fragment says which part or form of the file is meant.
+// readFile refers to a file of the space. A fragment selects a part or a form of the file.
 func (k *linker) readFile(target, fragment string) map[string]any {
 	if !k.isAsset(target) {
 		return nil

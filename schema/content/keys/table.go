@@ -218,8 +218,8 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives a table without a key the ids of the table that it replaces: of its columns, its records and its cells'
-// fragments. Readers of Markdown number them, so a new row would rename all rows below it.
+// table gives a table without a key the ids of the replaced table: the ids of its columns, its records and its cells'
+// fragments. Reading Markdown numbers these ids, so a new row would rename all rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)

@@ -25,14 +25,14 @@ const (
 	KindPlace = "place"
 	// KindCycle means that both sides' moves together would put pages below each other.
 	KindCycle = "cycle"
-	// KindParent means that the merged tree cannot have the page there: below a link, a group below a page, or too
-	// deep.
+	// KindParent means that the merged tree does not allow the page in its place: below a link, as a group below a
+	// page, or too deep.
 	KindParent = "parent"
 	// KindSlug means that two pages would have the same path.
 	KindSlug = "slug"
 	// KindSize means that the merged content would have more pages than allowed.
 	KindSize = "size"
-	// KindDocument means that the merged parts would not be a valid document, or that both sides added the page with
+	// KindDocument has two causes: the merged parts are not a valid document, or both sides added the page with
 	// different documents.
 	KindDocument = "document"
 )
@@ -47,7 +47,7 @@ const FieldDocument = "document"
 
 // Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are its versions; nil means an absent
 // version. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
-// versions of one place are blocks too: records, items and lines in a block of their own, several blocks a document.
+// versions of a place are blocks too. Records, items and lines are in a separate block. Several blocks are a document.
 type Conflict struct {
 	// ID is stable: the same versions of the same thing always have the same ID.
 	ID   string `json:"id"`
@@ -56,7 +56,8 @@ type Conflict struct {
 	Page  string   `json:"page,omitempty"`
 	Field string   `json:"field,omitempty"`
 	Pages []string `json:"pages,omitempty"`
-	// Block is the key of the block, and Path the part of the block: "" the block itself, "text", or a path in its data.
+	// Block is the key of the block. Path is the part of the block: "" for the block itself, "text", or a path in its
+	// data.
 	Block  string `json:"block,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Base   any    `json:"base,omitzero"`
@@ -75,7 +76,7 @@ const (
 	TakeValue  = "value"
 )
 
-// Choice resolves a conflict: with one of the versions, or with a value of the same kind.
+// Choice resolves a conflict with one of its versions, or with a value of the same kind.
 type Choice struct {
 	Take  string         `json:"take"`
 	Value jsontext.Value `json:"value,omitzero"`
@@ -247,7 +248,7 @@ func holdsNUL(raw jsontext.Value) bool {
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			return false // It ends, or is no JSON, which decoding says.
+			return false // The text ends, or is not JSON. Decoding reports the error.
 		}
 		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
 			return true

@@ -184,8 +184,8 @@ func upTo(n int) []int {
 	return list
 }
 
-// texts returns the document without its keys and anchors, because one side's must change where both sides made equal
-// ones.
+// texts returns the document without its keys and anchors. If both sides made equal keys or anchors, one side's must
+// change.
 func texts(d schema.Document) string {
 	d = copyOf(d)
 	var bare func(nodes []schema.Node)

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place, instead of these blocks of base. Twins become one block.
-// Conflicts are near-equal blocks, blocks in the place of a block that both sides deleted, and lines of code, whose
-// order is unknown. All other blocks stay, ours first.
+// join merges the blocks that both sides put at one place; they replace the given blocks of base. Twins become one
+// block. There are three kinds of conflicts: near-equal blocks, blocks that replace a block that both sides deleted,
+// and lines of code, whose order is unknown. All other blocks stay, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)

@@ -12,8 +12,8 @@ import (
 
 func placeOf(n tree.Node) Place { return Place{Parent: n.Parent, Position: n.Position} }
 
-// pageFields has a row per field of a page that is a value: name, kind of value, how to read and to set it. The place and the
-// document have rules of their own.
+// pageFields has a row per field of a page that is a value. The row has the name, the kind of value, and functions to
+// read and to set the value. The place and the document have separate rules.
 var pageFields = []struct {
 	name  string
 	value valueKind
@@ -86,8 +86,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. If base lacks the page, both sides added it: a value of one side only is
-// taken, and different values are a conflict.
+// fields merges a page that is on both sides. If base lacks the page, both sides added it. Then a value that only one
+// side has is taken, and different values are a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -177,9 +177,8 @@ type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. A document that cannot be edited is merged with nothing: a side has to be
-// chosen. Documents that both sides added have no common blocks: nobody knows which of them are one block, and which
-// are two.
+// document merges the documents by block. A document that cannot be edited is not merged: a side must be chosen. If
+// both sides added the document, there are no common blocks: the pairing of the blocks is unknown.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:

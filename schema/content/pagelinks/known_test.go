@@ -69,7 +69,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestAsIn: what means the same as something before stays in its form.
+// TestAsIn: a reference whose target was in the document before keeps its form.
 func TestAsIn(t *testing.T) {
 	t.Parallel()
 	p, self := schema.NewID(), schema.NewID()

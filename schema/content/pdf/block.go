@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// blockKinds has a row per kind of block with a layout of its own. Others are shown as their label and their children.
+// blockKinds has a row per kind of block with a special layout. Other blocks are shown as their label and their
+// children.
 var blockKinds map[string]func(b *builder, n *schema.Node) node
 
 func init() { // In init, because the rows call blocks, which reads the table.

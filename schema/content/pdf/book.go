@@ -127,8 +127,8 @@ func (b *Book) fill(made, units []Part, most int64) []Part {
 	return made
 }
 
-// units divides a part where its look stays the same if it can: before the pages of the first level, before all pages,
-// or between the blocks of a page.
+// units divides a part. It prefers places that do not change the look: before pages of the first level, then before any
+// pages, and then between the blocks of a page.
 func (b *Book) units(p Part) []Part {
 	last := p.To.Page
 	if p.To.Block == 0 {
@@ -240,7 +240,7 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf is where the anchors of some blocks begin and end, among the anchors of the page.
+// anchorsOf returns the first and the last anchor of some blocks, as indexes of the page's anchors.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

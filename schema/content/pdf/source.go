@@ -62,7 +62,7 @@ func Files(s Source) iter.Seq2[File, error] {
 	}
 }
 
-// info is what the layout knows of the whole document.
+// info has the layout's data about the whole document.
 type info struct {
 	Title    string     `json:"title"`
 	Emoji    string     `json:"emoji"`
@@ -88,7 +88,7 @@ type sheet struct {
 	Continued bool `json:"continued,omitzero"`
 }
 
-// maxLevel is the deepest level of a page's title: what is below it is shown like it.
+// maxLevel is the deepest level of a page's title. Titles of deeper pages look like titles of this level.
 const maxLevel = 6
 
 func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }

@@ -146,7 +146,7 @@ func (b *builder) inCell(share float64, show func() node) (made node) {
 	return made
 }
 
-// titleOf is the title of a column. The reader of Markdown keeps one with marks in a fragment beside it.
+// titleOf returns the title of a column. Reading Markdown puts a title with marks into a separate fragment.
 func (b *builder) titleOf(about map[string]any, marked []schema.Node) node {
 	title := oneLine(content.Member(about, "title"))
 	if title == "" {

@@ -294,7 +294,7 @@ func TestTreeAgainstModel(t *testing.T) {
 	})
 }
 
-// expect applies one change, checks that it is accepted or refused as the model says, and that the old tree is
+// expect applies one change. It checks that the change is accepted or refused as in the model, and that the old tree is
 // unchanged.
 func (m *model) expect(t *rapid.T, pages []Page, change Change, newID func() string, ok bool, do func()) []Page {
 	before := encode(t, pages)

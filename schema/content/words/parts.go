@@ -41,8 +41,8 @@ func Parts(tokens []Token) [][]Token {
 	}
 }
 
-// vectorBytes is an upper bound of what the words take in a vector: each may have a stem, and has a scope, a place and
-// a weight.
+// vectorBytes is an upper bound of the words' bytes in a vector. Each word may have a stem, and has a scope, a place
+// and a weight.
 func vectorBytes(tokens []Token) (bytes int) {
 	for _, t := range tokens {
 		bytes += 2 * (len(t.Folded) + 16)

@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// Scheme is the scheme of the addresses of links into other parts. It is followed by the name of a bookmark's place,
-// whose title describes the link, and, after a #, by the name of the place if that is another one.
+// Scheme is the scheme of the addresses of links into other parts. The address continues with the name of a bookmark's
+// place. The bookmark's title describes the link. If the link leads to another place, # and the name of this place
+// follow.
 const Scheme = "octavo:"
 
 // End is the name of the place from which on a part's sheets are left out.

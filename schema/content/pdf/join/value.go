@@ -202,7 +202,7 @@ func (p *parser) text() (value, error) {
 
 var escapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
 
-// bytes are what a string stands for.
+// bytes returns the decoded bytes of a string.
 func (t text) bytes() []byte {
 	inner := t[1 : len(t)-1]
 	if t[0] == '<' {
