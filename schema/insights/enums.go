@@ -87,9 +87,8 @@ var (
 	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 
-// ContentRefMembers are the string members of a kind of content reference, a
-// code of LinkKinds: the first required ones must be there. The caller must
-// not change names.
+// ContentRefMembers returns the names of the string members of a kind of content reference. kind is a code of
+// LinkKinds. The first `required` members are required. The caller must not change names.
 func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]
 	return m.required, m.names

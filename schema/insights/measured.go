@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns of numbers that an event may lack, and the metrics of their means. The store has
-// notMeasured for an absent number, so 0 is always a number that was measured.
+// This file has the columns of optional numbers, and the metrics of their means. The store has notMeasured for an
+// absent number. So 0 is always a measured number.
 
 const notMeasured = -1
 

@@ -19,7 +19,7 @@ type pageValue struct{}
 
 const pageShape = `object {page: string or null, space: string}, {page: null} or null`
 
-// noPage is the value of a filter that no page meets: neither a page of a space, nor one outside any space.
+// noPage is the value of a filter that matches no page, inside or outside of spaces.
 type noPage struct{}
 
 func (noPage) String() string { return "no page" }
@@ -175,9 +175,8 @@ type ContentRef struct {
 	unknown map[string]jsontext.Value // the members that the kind does not have
 }
 
-// ParseContentRef reads a content reference and gives its canonical JSON:
-// known members only, sorted by name, so that equal targets are equal text.
-// The error names the member.
+// ParseContentRef reads a content reference and returns its canonical JSON. This JSON has only the known members,
+// sorted by name, so that equal targets have equal texts. The error names the member.
 func ParseContentRef(raw []byte) (ContentRef, string, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members, JSONOptions); err != nil || members == nil {

@@ -15,9 +15,9 @@ import (
 // the row's events share. A row counts its events of each kind. The projection has a fifth
 // as many rows as the table and answers queries about the columns with Visit.
 //
-// The engine writes a part's projection with the part, and rebuilds the projection when
-// it deletes rows. So the projection is right at once for late, imported and erased
-// events, and no job can fall behind. The projection takes about 9 B per event.
+// The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
+// projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
+// projection takes about 9 B per event.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
@@ -68,8 +68,8 @@ func noneOf(types []Code) sqltree.Expr {
 	return sqltree.AllOf(list...)
 }
 
-// People counts events that a visitor's browser sent, and not a server: for a program
-// that read a page, or for nobody in particular. Servers make up a visitor for each.
+// People counts events that a visitor's browser sent. Servers also send events, for programs that read a page or
+// without any visitor. A server makes up a new visitor for each of its events.
 var People = &Counter{Name: "number_of_people_events", without: serverTypes, is: func() sqltree.Expr {
 	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
 }}
@@ -206,14 +206,14 @@ func TypesOf(op *Operator, values []any) []Code {
 	return types
 }
 
-// projected is what the projection of visits is made of.
+// projected has the columns, the query and the name of the projection of visits.
 var projected = newProjected()
 
 type projection struct {
 	columns []string // the stored columns whose values tell rows apart, beside the quarter
 	query   string
-	// name has a hash of what the projection reads and of the columns' types, so that
-	// another version's is never taken for this one's.
+	// name has a hash of the projection's query and of the columns' types. So another version's projection has another
+	// name.
 	name string
 }
 
@@ -262,12 +262,11 @@ func VisitColumn(name string) sqltree.Expr { return sqltree.Col(name) }
 // VisitsProjection is the projection's name.
 func VisitsProjection() string { return projected.name }
 
-// VisitsStatements add the projection to an older table, drop those of other versions,
-// and have the engine make it for the rows that are there. have are the table's
-// projections of visits; bare says that there are parts without the present one, and
-// that the engine is not about to make it. The engine does that part by part, while
-// inserts and queries go on. A cluster's table has none: no function reads it through a
-// distributed table.
+// VisitsStatements returns statements that add the projection to an older table, drop other versions' projections, and
+// make the engine build the projection for existing rows. have are the table's projections of visits. bare means that
+// some parts lack the present projection, and that the engine is not already building it. The engine builds it part by
+// part, while inserts and queries go on. A cluster's table has no projection, because no function reads a projection
+// through a distributed table.
 func VisitsStatements(t Topology, have []string, bare bool) []string {
 	if t.Cluster != "" {
 		return nil
@@ -286,9 +285,9 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 // VisitsOf reads the names of a table's projections of visits in system.tables.
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
-// DropVisits drop projections of visits: the engine changes no column that one reads as
-// it is. It does so in the background, but for the present one: that is made again under
-// the same name, which the engine might then drop.
+// DropVisits returns statements that drop projections of visits, because the engine does not change a column that a
+// projection reads. Other versions' projections are dropped in the background. The present projection is dropped at
+// once, because it is built again under its name, and a later background drop would remove it.
 func DropVisits(names ...string) (statements []string) {
 	for _, name := range names {
 		settings := " SETTINGS alter_sync = 0"
@@ -313,8 +312,7 @@ func VisitTime() sqltree.Expr {
 	return sqltree.Call("toDateTime64", VisitSlot(), sqltree.Int(3), sqltree.Str("UTC"))
 }
 
-// Quarters reports whether every hour of the zone begins with a whole quarter of an
-// hour, in the range that it was made for.
+// Quarters reports whether every hour of the zone, in the zone's range, begins with a whole quarter of an hour.
 func (z Zone) Quarters() bool {
 	for i, s := range z.spans {
 		if s.offset%VisitQuarter != 0 || i > 0 && !s.from.Truncate(VisitQuarter).Equal(s.from) {
@@ -324,9 +322,9 @@ func (z Zone) Quarters() bool {
 	return true
 }
 
-// VisitsCheck are two statements about the events of {site} on {day}, a DateTime, that
-// give the same numbers if the projection of visits is right: of events, of all that
-// rows of visits are told apart by, and of the events' types.
+// VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
+// right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
+// of visits, and sums over the events' types.
 func VisitsCheck() (events, visits string) {
 	sums := func(number, types, slot sqltree.Expr, read func(string) sqltree.Expr) []sqltree.Aliased {
 		args := []sqltree.Expr{slot}
