@@ -21,7 +21,7 @@ const (
 	ActorSystem AuditActorType = "system"
 )
 
-// AuditActions are what can happen to an object.
+// AuditActions are the kinds of changes of an object.
 func AuditActions() []string { return []string{"create", "update", "delete"} }
 
 // AuditEntry says what one committed change did to one object.

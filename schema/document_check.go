@@ -266,7 +266,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is join for a name that the sender chose. It shows names that are ids; others could be anything.
+// joinKey is join for a name that the sender chose. It shows a name only if it is an id. Other names could have any
+// text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"

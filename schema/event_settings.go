@@ -3,7 +3,8 @@ package schema
 // EventSettings are the settings of a site's insights.
 type EventSettings struct {
 	Object string `json:"object"`
-	// RetentionDays is for how many days events are kept, by their own time; absent is for ever.
+	// RetentionDays is the number of days that events are stored, from their own time on. It is absent if they are
+	// stored for ever.
 	RetentionDays *int `json:"retentionDays,omitzero"`
 	// Timezone is the time zone of queries that name none, by its name in the IANA database.
 	Timezone string `json:"timezone"`

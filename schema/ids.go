@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the bytes they encode, so the
+// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the encoded bytes. So the
 // text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 

@@ -5,7 +5,7 @@ import "time"
 // JobState is the state of a job for users.
 type JobState string
 
-// The states of a job. A job that waits behind another one of its sequence is waiting, too.
+// The states of a job. A job behind another job of its sequence is waiting, too.
 const (
 	JobWaiting  JobState = "waiting"
 	JobRunning  JobState = "running"
@@ -31,12 +31,12 @@ type JobOrder int
 const (
 	// JobsInOrder run all, one after the other, in the order in which they were asked for.
 	JobsInOrder JobOrder = iota
-	// NewestJob is for work that always brings its subject up to date: one waiting job serves all requests until it
-	// starts.
+	// NewestJob is for work that always brings its subject up to date. One waiting job then serves all requests until
+	// it starts.
 	NewestJob
 )
 
-// JobKind is what holds for all jobs of a kind. The package api/jobs has the table of them.
+// JobKind has the properties of all jobs of a kind. Package api/jobs has the table of kinds.
 type JobKind struct {
 	// Name is in snake case. It is stored with each job, is the name of the kind's queue, and a label of metrics.
 	Name string
@@ -46,9 +46,10 @@ type JobKind struct {
 	Order JobOrder
 	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
 	Yields bool
-	// Workers is how many run at once on one node: at least two, so that a slow one does not keep the others waiting.
+	// Workers is the number of jobs that run at once on one node. It is at least two, so that a slow job does not block
+	// the others.
 	Workers int
-	// Slow is how long a job may run before it counts as slow.
+	// Slow is the running time after which a job counts as slow.
 	Slow time.Duration
 	// Attempts is how often a job may fail before it is failed for good.
 	Attempts int
@@ -58,12 +59,12 @@ type JobKind struct {
 	Timeout time.Duration
 }
 
-// JobSubject is what a job is about. Jobs without a space are about the organization.
+// JobSubject is the subject of a job. Without a space, the subject is the organization.
 type JobSubject struct {
 	Organization string
 	Space        string
-	// Part is the id of what the job is about, within the organization or the space, if the jobs about each such part are a
-	// sequence of their own.
+	// Part is the id of a part of the organization or of the space. It is set if the jobs about each part are a
+	// separate sequence.
 	Part string
 }
 

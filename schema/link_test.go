@@ -64,8 +64,8 @@ func TestLinkHasLogin(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocuments covers each place of a document that holds a link. A link that is not allowed is refused in a request,
-// and hidden in an answer if it is stored.
+// TestLinksOfDocuments covers each place of a document that holds a link. A disallowed link is refused in a request. If
+// it is stored, it is hidden in answers.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{

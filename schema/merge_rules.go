@@ -41,8 +41,8 @@ type MergeFacts struct {
 	Names map[string]string
 }
 
-// ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty if there
-// is none, for example after the content changed or after the reviewer was asked again.
+// ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty
+// if there is no verdict, for example after the content changed, or after the review was requested again.
 type ReviewState struct {
 	User      string
 	Requested bool
@@ -67,7 +67,7 @@ func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass demands nothing. It names the users who are exempt from the other rules.
+// mergeRuleBypass names the users who are exempt from the other rules. It makes no demand itself.
 const mergeRuleBypass = "allow_bypass"
 
 // mergeRuleTakes says what a rule takes besides its name.
@@ -206,7 +206,8 @@ func (f MergeFacts) left(users []string) []string {
 	return left
 }
 
-// replaced is the problem of a rule without users who may still review: an admin of the space has to approve instead.
+// replaced returns the problem of a rule if none of its users may review any more. Then an admin of the space must
+// approve.
 func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""
@@ -241,7 +242,8 @@ func (m MergeRules) People() []string {
 	return people
 }
 
-// Or returns the rules that apply to a space: its own, or those of its organization if it inherits them.
+// Or returns the rules that apply to a space: the space's own rules, or the organization's rules if the space inherits
+// them.
 func (m MergeRules) Or(organization MergeRules) MergeRules {
 	if m.Type == "inherit" {
 		return organization

@@ -14,7 +14,8 @@ const (
 	SpecComplete = "complete"
 )
 
-// Who may read the newest version of a specification: the organization, or everybody at the specification's published address.
+// SpecPrivate lets only the organization read the newest version of a specification. SpecPublic lets everybody read it,
+// at the specification's published address.
 const (
 	SpecPrivate = "private"
 	SpecPublic  = "public"
@@ -97,7 +98,8 @@ type OpenAPISpecContent struct {
 	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
 
-// OpenAPISpecContentURLs are the address where the document came from or is now, and the one where anybody finds it, if any.
+// OpenAPISpecContentURLs are the addresses of a document. Source is the address that it came from, or its address here.
+// Public is the address for everybody; null if the document is private.
 type OpenAPISpecContentURLs struct {
 	Source string      `json:"source"`
 	Public Opt[string] `json:"public"`

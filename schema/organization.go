@@ -15,7 +15,7 @@ type Organization struct {
 	MergeRules   MergeRules `json:"mergeRules"`
 	DefaultRole  Role       `json:"defaultRole"`
 	Hostname     string     `json:"hostname,omitempty"`
-	// DefaultContent is what visitors to the organization's address see.
+	// DefaultContent is the content that visitors to the organization's address see.
 	DefaultContent *DefaultContent         `json:"defaultContent,omitempty"`
 	SSO            bool                    `json:"sso"`
 	AI             bool                    `json:"ai"`

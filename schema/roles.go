@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON: a guest
-// is a member who may do only what individual grants allow.
+// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON.
+// A guest is a member whose only rights are individual grants.
 type Role string
 
 // The roles, from the highest to the lowest.

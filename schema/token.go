@@ -63,8 +63,9 @@ type TokenHash [sha256.Size]byte
 // HashToken hashes a bearer token in the form in which it was sent.
 func HashToken(token []byte) TokenHash { return sha256.Sum256(token) }
 
-// HashBrowserSecret hashes the secret of a browser's cookie, or of a link that signs in. No secret has the same hash as
-// a bearer token, so that neither is accepted in the other's place.
+// HashBrowserSecret hashes the secret of a browser's cookie, or of a link that signs in. The hash of a secret differs
+// from the hash of a bearer token with the same text. So a secret is not accepted as a bearer token, and a bearer token
+// is not accepted as a secret.
 func HashBrowserSecret[T string | []byte](secret T) TokenHash {
 	return sha256.Sum256(append([]byte("browser session "), secret...))
 }

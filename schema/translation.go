@@ -5,7 +5,7 @@ import "time"
 // TranslationPending is the status of a translation that no run has completed yet.
 const TranslationPending = "pending"
 
-// TranslationRunning is the status while a run is at work, and TranslationCompleted that of one that has a result.
+// TranslationRunning is the status of a run that is working. TranslationCompleted is the status of a run with a result.
 const (
 	TranslationRunning   = "running"
 	TranslationCompleted = "completed"
@@ -75,9 +75,9 @@ type TranslationLastRun struct {
 	RequestedAt time.Time `json:"requestedAt"`
 }
 
-// TranslationRun is a run of a translation. Segments and Words are what the translator was sent, Pages those of the copy that it
-// changed. Duration is in seconds, from the start of the first attempt. Reports are what people should look at, of which a list has
-// none, and a run the first; ReportCount counts all.
+// TranslationRun is a run of a translation. Segments and Words count the text that was sent to the translator. Pages
+// counts the changed pages of the copy. Duration is in seconds, from the start of the first attempt. Reports are notes
+// for people. A single run has its first reports, and runs in a list have no reports. ReportCount counts all reports.
 type TranslationRun struct {
 	Object      string              `json:"object"`
 	ID          string              `json:"id"`

@@ -128,7 +128,7 @@ func (c *compiler) bracket(node *ast.BracketExpression) expression {
 	return func(e *evaluation) any { return member(left(e), e.toString(key(e))) }
 }
 
-// call compiles the call of one of the methods. Nothing else can be called.
+// call compiles the call of one of the methods. Other calls are refused.
 func (c *compiler) call(node *ast.CallExpression) expression {
 	callee, ok := node.Callee.(*ast.DotExpression)
 	if !ok {

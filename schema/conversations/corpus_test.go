@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// The goals: the figures that are printed tell how far away they are.
+// The goals. The printed figures show the distance to them.
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
@@ -129,7 +129,7 @@ var theModel = sync.OnceValues(func() (*embedding.Model, error) {
 	return embedding.Open("../../deploy/engines/encoder/model.whl")
 })
 
-// openModel reads the model that `make engines` fetches. A test that needs it is skipped without it.
+// openModel reads the model that `make engines` fetches. Without the model, it skips the test.
 func openModel(t *testing.T) *embedding.Model {
 	t.Helper()
 	m, err := theModel()
@@ -175,14 +175,14 @@ func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)
 	made, _ := extractions.LoadOrStore(set, &extraction{})
-	e := made.(*extraction) // It holds nothing else.
+	e := made.(*extraction) // The map has only this type.
 	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
 	own := *e.of
 	return &own
 }
 
-// assign takes the issues in this order, in batches of a size, each with what the batches before made. The latest issues of the
-// batches before, so many, may move.
+// assign takes the issues in this order, in batches of a size. Each batch starts with the results of the earlier
+// batches. The latest `window` issues of the earlier batches may move.
 func (a *analyzed) assign(order []int, size, window int) {
 	type cluster struct {
 		id      string

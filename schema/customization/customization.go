@@ -14,8 +14,8 @@ import (
 // member has its default. In the overrides of a site space, an absent member has the site's value. In the effective settings,
 // which Merge makes from the other two, no required member is absent (see [Default]).
 //
-// A struct of Opts is a group, whose members are set and overridden one by one. Everything else is a leaf: a pair of colors,
-// a favicon or a list of links is always set as a whole.
+// A struct of Opts is a group, whose members are set and overridden one by one. Each other member is a leaf and is set
+// as a whole, for example a pair of colors, a favicon or a list of links.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`

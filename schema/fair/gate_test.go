@@ -283,8 +283,7 @@ func TestEqualTurns(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a party at its own limit gets OwnShare; one that finds the room
-// filled by others gets Full.
+// TestVerdicts: a party at its own limit gets OwnShare. If others fill the room, a party gets Full.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 4, PartySlots: 2, MemberSlots: 1, Wait: time.Millisecond})
@@ -341,8 +340,8 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 }
 
 // TestMemberBytes: requests of a member at its limit of bytes wait, and so do requests of a party at its limit. They
-// enter in the order in which they came. A request without bytes passes all that wait for bytes, if its party and
-// member have slots.
+// enter in the order in which they came. A request without bytes passes all requests that wait for bytes, if its party
+// and member have slots.
 func TestMemberBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})
@@ -390,8 +389,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: with requests entering and leaving at random, all limits hold, and
-// at the end nothing is left.
+// TestBooks: requests enter and leave at random. All limits hold, and at the end the gate is empty.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})

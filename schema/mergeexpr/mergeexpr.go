@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// Facts are what an expression sees.
+// Facts are the variables of an expression.
 type Facts struct {
 	// Actor is the id of the user who merges.
 	Actor         string
@@ -35,7 +35,7 @@ type ChangeRequest struct {
 	Outdated bool `cel:"outdated"`
 }
 
-// Review is an entry of the variable `reviews`: somebody who was asked to review or has reviewed.
+// Review is an entry of the variable `reviews`: a requested reviewer, or a user who has reviewed.
 type Review struct {
 	// User is the id of the reviewer.
 	User string `cel:"user"`
@@ -135,8 +135,8 @@ type Evaluation struct {
 	cost  uint64
 }
 
-// Allows evaluates an expression. An error says why it has no result: it divides by zero, asks for an entry beyond the
-// end, costs too much, or ctx has ended.
+// Allows evaluates an expression. It returns an error if the expression has no result. The expression divides by zero,
+// reads an entry beyond the end, or costs too much, or ctx has ended.
 func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error) {
 	if e.cost >= costLimit {
 		return false, errors.New("the expressions cost too much together")

@@ -41,9 +41,8 @@ var (
 	Mul = Op{"*", precMul}
 )
 
-// constant is SQL text from this program's source. The type is unexported, so
-// other packages can only pass an untyped constant: a string variable does not
-// convert to it implicitly.
+// constant is SQL text from this program's source. The type is unexported, so other packages can pass only an untyped
+// constant. A string variable does not convert to the type implicitly.
 type constant string
 
 type identifier struct{ name string }
@@ -161,9 +160,8 @@ func (t Type) String() string { return t.text }
 // Tuple is a parameter's value of a Tuple type, also inside a list.
 type Tuple []any
 
-// Param is a value bound on the server: it is sent beside the statement and
-// never becomes part of its text. value is a string, an integer, a float64, a
-// Tuple, or a slice of these.
+// Param is a value that the server binds. It is sent separately and never becomes part of the statement's text. value
+// is a string, an integer, a float64, a Tuple, or a slice of these.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (identifier) prec() int { return precAtom }
