@@ -47,8 +47,8 @@ type bodyPlan struct {
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
-// param binds one field. read finds its values in the request; set stores them in the field and returns a problem that
-// completes the sentence "<name> ...", or nothing.
+// param binds one field. read finds the field's values in the request. set stores them in the field, and returns a
+// problem that completes the sentence "<name> ...", or "".
 type param struct {
 	name  string
 	index []int
@@ -163,7 +163,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// This is not valid text either, which is what the caller of read checks for.
+			// Return invalid text too, so that the caller of read refuses it.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}

@@ -34,7 +34,7 @@ type frame struct {
 	origin   string          // of our public address
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
-	// a context derived from it costs a goroutine, and it must not be kept.
+	// it must not be retained, and a derived context costs a goroutine.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool
@@ -48,7 +48,7 @@ type route struct {
 	changes bool
 }
 
-// call is one request on its way through the frame. It is pooled: do not keep any part of it.
+// call is one request on its way through the frame. Calls are pooled: do not retain any part of a call.
 type call struct {
 	access.Caller
 	idBuffer []byte // The request's id, which the Caller reads.

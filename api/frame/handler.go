@@ -53,8 +53,8 @@ type File struct {
 	Shown bool
 }
 
-// Located is a resource that has an operation to read it, at the address that goes into the Location header on
-// creation. A resource that can only be listed has no such address.
+// Located is a resource with an operation that reads it. Its address goes into the Location header on creation. A
+// resource that can only be listed has no such address.
 type Located interface {
 	Location() string
 }
@@ -223,6 +223,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	// Otherwise the first piece fills what the header leaves of a small buffer.
+	// Without this flush, the first piece would only fill the rest of a small buffer behind the header.
 	ctx.Response.ImmediateHeaderFlush = true
 }

@@ -114,8 +114,8 @@ func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors says that pages of
-// any origin may read the answer, as they may read the answers of the path's operation.
+// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors means that pages
+// of any origin may read the answer, as for the path's operation.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
 	if cors {

@@ -34,7 +34,7 @@ type headersDescribed interface {
 }
 
 // Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
-// from their types; none of it is written by hand.
+// from their types. No part is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
 	words, err := table.Vocabulary()
 	if err != nil {
