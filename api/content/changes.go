@@ -79,8 +79,8 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentChanges has a row per operation: check validates members that depend on each other, add turns the change into what the
-// store applies.
+// contentChanges has a row per operation. check validates members that depend on each other. add converts the change
+// for the store.
 var contentChanges = map[string]struct {
 	check func(c *rules.Checker, field string, change *contentChange)
 	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
@@ -288,7 +288,8 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	return err
 }
 
-// inserted finds the position of a new page: below an existing page, or below a page that an earlier change inserts.
+// inserted finds the position of a new page. The parent may be an existing page, or a page that an earlier change
+// inserts.
 func (b *contentBuilder) inserted(change *contentChange) placing {
 	slug := schema.Or(change.Slug, "")
 	if slug == "" {

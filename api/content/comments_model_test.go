@@ -36,7 +36,8 @@ func (m *modelComment) react(user string, added, removed []string) {
 	}
 }
 
-// shown returns the comment as clients see it: reactions with the same emoji are grouped at the position of the first one.
+// shown returns the comment as clients see it. Reactions with one emoji are grouped at the position of the first
+// reaction.
 func (m modelComment) shown() modelComment {
 	var grouped []modelReaction
 	for _, first := range m.Reactions {

@@ -315,8 +315,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestConflicts: two requests change the same title, and one of them also changes another page. A request with a
-// conflict is not merged at all.
+// TestConflicts: two requests change one title, and one of the requests also changes another page. No change of a
+// request with a conflict is merged.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -109,7 +109,7 @@ func (b *gitBench) body(id, form string) map[string]any {
 	return map[string]any{"markdown": page["markdown"]}
 }
 
-// update writes the pages in one merged change request. It returns false if that changed nothing.
+// update writes the pages in one merged change request. It returns false if the pages are already as wanted.
 func (b *gitBench) update(bodies map[string]map[string]any) {
 	b.T.Helper()
 	var changes []string

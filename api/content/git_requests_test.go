@@ -301,7 +301,8 @@ func TestGitRequestIsOne(t *testing.T) {
 	}
 }
 
-// TestGitRequestIsArchived: the next import opens another request, and only one of them can be open.
+// TestGitRequestIsArchived archives the request of an import. The next import opens another request. Only one of the
+// two can be open.
 func TestGitRequestIsArchived(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -391,7 +392,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)
-	// Git changes a page that the request has changed: no edit is lost, and the reason names the request and the page.
+	// Git changes a page that the request has changed. No edit is lost, and the reason names the request and the page.
 	files["guide/setup.md"] = strings.Replace(files["guide/setup.md"], "Run it.", "Run it twice.", 1)
 	b.commit(files)
 	if o := b.sync("import", nil); o.State != schema.GitFailed ||
@@ -431,8 +432,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: an export waits until the request with an import of its branch is closed, and its state says so.
-// Other exports run.
+// TestGitExportsWait: a request has an import of a branch. An export to this branch waits until the request is closed,
+// and its state shows that it waits. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)

@@ -17,7 +17,7 @@ func largest(piece string) string {
 	return strings.Repeat(piece, schema.MaxPage/len(piece)) + strings.Repeat("x", schema.MaxPage%len(piece))
 }
 
-// longPages have the largest size. Some have the most bytes as JSON, and others the most nodes.
+// longPages have the largest size. Some have the largest number of JSON bytes, and others the largest number of nodes.
 var longPages = map[string]string{
 	"chinese":  contenttest.LongChinese(),
 	"page":     contenttest.LongPage(),
@@ -40,7 +40,7 @@ func TestLongPages(t *testing.T) {
 		return string(encoded)
 	}
 	pages := longPages
-	if testing.Short() { // Each of the others has many nodes, which takes minutes with the race detector.
+	if testing.Short() { // The other pages have many nodes, and take minutes with the race detector.
 		pages = map[string]string{"chinese": longPages["chinese"]}
 	}
 	for name, text := range pages {

@@ -84,7 +84,7 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A request is rejected as a whole if a user may not review, is the author, is in another tenant or does not exist.
+	// The whole request is rejected if one user may not review, is the author, is in another tenant, or does not exist.
 	for body, fields := range map[string][]string{
 		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("review"), h.Theirs.Users["admin"].ID): {"users[1]", "users[2]"},
 		fmt.Sprintf(`{"users":[%q,%q,%q]}`, user("read"), user("edit"), user("admin")):        {"users[0]", "users[1]", "users[2]"},

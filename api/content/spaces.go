@@ -80,7 +80,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// Reject it: silently creating an empty space would not be what the caller asked for.
+	// Reject it, because the caller did not request an empty space.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}
@@ -209,9 +209,9 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	return h.view.Space(placed)
 }
 
-// reread reads the space as it is now: a new level may change the user's own access.
+// reread reads the space again, because a new level may change the user's own access.
 func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
-	if c.Principal.Kind == schema.TokenInstallation { // It has no access of its own.
+	if c.Principal.Kind == schema.TokenInstallation { // An installation has no role in the space.
 		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)
 		return store.SpaceAccess{Space: space, ContentAccess: c.Space.ContentAccess}, err
 	}

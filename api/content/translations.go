@@ -129,7 +129,7 @@ func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id st
 	return err
 }
 
-// reads reports whether an id is that of a space of the organization whose content the caller may read.
+// reads reports whether an id names a space of the organization, and the caller may read the space's content.
 func (h *translations) reads(ctx context.Context, c *access.Caller, id string) (bool, error) {
 	if !schema.ValidID(id) {
 		return false, nil
