@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openSites limits the cache of sites for callers without a token. That cache is separate, so that made-up names cannot
+// openSites limits the cache of sites for callers without a token. The cache is separate, so that made-up names cannot
 // evict the sites of callers with a token.
 const openSites = 1 << 12
 
@@ -19,7 +19,7 @@ var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 // answers as for a missing token, so that callers cannot learn which sites exist. A query to the store counts against
 // the caller's address, unless the site was open recently.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
-	// These strings may alias the request: cache lookups only compare them, and they are cloned before they are stored.
+	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
 	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}
 	grant, err, known := g.open.peek(key, c.Now)
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
-// during the call: functions must copy values that they retain.
+// during the call. Functions must copy the values that they retain.
 type Caller struct {
 	// Principal is nil for public operations, unless they take a publishable key.
 	Principal *store.Principal

@@ -72,7 +72,7 @@ func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error
 
 const visitor = "198.51.100.1"
 
-// TestKeysAreRemembered: a key takes one query, and a text that nobody made takes none.
+// TestKeysAreRemembered: a key takes one query. A made-up text takes no query.
 func TestKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 5}, 1000)
@@ -143,7 +143,7 @@ func TestDeletedKeysEnd(t *testing.T) {
 	}
 }
 
-// TestRotation: the previous text works until its end, to the moment, and an older one no longer.
+// TestRotation: the previous text works exactly until its end. An older text does not work.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute}, 1000)
@@ -229,7 +229,8 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 }
 
-// TestDailyCap: a key has its events until midnight (UTC), whichever of its texts posts them, and again afterwards.
+// TestDailyCap: a key has a number of events until midnight (UTC), for all of its texts together. After midnight it has
+// this number again.
 func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)

@@ -82,8 +82,8 @@ type siteTokenKey struct {
 
 const (
 	keyTTL = time.Minute
-	// afterMidnight is how long a token stays valid after its day, so that a token made just before midnight can be
-	// used.
+	// afterMidnight is the time that a token stays valid after its day. So a token that was made just before midnight
+	// can be used.
 	afterMidnight = 5 * time.Minute
 	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
@@ -176,8 +176,8 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 // PlausibleToken reports whether a text could be a token. Site tokens name their spaces, so they may be longer than stored tokens.
 func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
 
-// isSiteToken distinguishes site tokens from stored tokens by their form: three parts, of which the first is a JSON
-// object in base64.
+// isSiteToken distinguishes site tokens from stored tokens by their form. A site token has three parts, and the first
+// is a JSON object in base64.
 func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }
