@@ -5,8 +5,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// example has the input of a successful call of an operation, apart from the tenant: a body, and fresh objects for path
-// parameters without a tenant's object. Body and path may contain `{name}`.
+// example has the input of a successful call of an operation. It has a body, and fresh objects for path parameters. The
+// tenant's objects fill the other path parameters. Body and path may contain `{name}`.
 type example struct {
 	body string
 	// cookie is sent with a form.

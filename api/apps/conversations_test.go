@@ -309,8 +309,8 @@ func TestBadConversations(t *testing.T) {
 	}
 }
 
-// TestClusterLeads reads a conversation by the id of its source, the history of its cluster, and opens change requests for the cluster
-// until it is muted.
+// TestClusterLeads reads a conversation by the id of its source, and reads the history of its cluster. It opens change
+// requests for the cluster until the cluster is muted.
 func TestClusterLeads(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

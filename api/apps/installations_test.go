@@ -19,8 +19,8 @@ const configured = `{"title":"Tool","description":"","script":"x","organization"
 		"times":{"type":"number"},"on":{"type":"boolean"},"go":{"type":"button","callback_url":"/","button_text":"Go"}},"required":["key","color","go"]},
 	"space":{"properties":{"channel":{"type":"string"}},"required":["channel"]}, "site":{"componentId":"asks-itself"}}}`
 
-// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration. It
-// accepts no other members.
+// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration.
+// Other members are refused.
 func TestInstallationConfiguration(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

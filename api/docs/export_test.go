@@ -2,7 +2,7 @@ package docs
 
 import "github.com/octavo-docs/octavo/api/frame"
 
-// These exports let tests see what pages are made of. Tests need package api for the table, so they are external.
+// These exports let tests read the parts of pages. Tests need package api for the table, so they are external.
 
 // Operation is an operation as a page shows it.
 type Operation = operation

@@ -25,7 +25,7 @@ var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 }).
 	ParseFS(templateFiles, "templates/*.html.tmpl"))
 
-// shown is what the template of a page gets.
+// shown is the data of a page's template.
 type shown struct {
 	*page
 	// Root leads from the page to the root of the server, and Docs to the folder of the pages. Both are relative, so

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// document is what the reference reads of the OpenAPI document.
+// document has the parts of the OpenAPI document that the reference reads.
 type document struct {
 	Paths      map[string]map[string]jsontext.Value `json:"paths"`
 	Components struct {
@@ -36,7 +36,7 @@ type described struct {
 	Responses map[string]jsontext.Value `json:"responses"`
 }
 
-// jsonSchema is what the reference shows of a schema.
+// jsonSchema has the parts of a schema that the reference shows.
 type jsonSchema struct {
 	Ref           string                 `json:"$ref"`
 	Type          jsontext.Value         `json:"type"`

@@ -292,8 +292,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: texts come back as they were sent, whatever they hold. Texts that cannot be kept or shown are
-// refused.
+// TestAnnotationTexts: answers have texts of all kinds exactly as they were sent. Texts that cannot be stored or shown
+// are refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -110,7 +110,7 @@ func TestDoorNeedsNoSite(t *testing.T) {
 	h.WantError(h.Do("POST", door, "", batch), http.StatusUnauthorized)
 }
 
-// TestDoorHosts: the page that sends a batch must be of a host of the key, if the browser says which page that is.
+// TestDoorHosts: if the browser names the page that sends a batch, the page's host must be a host of the key.
 func TestDoorHosts(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -261,7 +261,7 @@ func wantPixel(t *testing.T, a apitest.Answer, status int) {
 	}
 }
 
-// TestPixel: the image of a page stands for a batch with one view, and is the answer for every outcome.
+// TestPixel: a page's image counts as a batch with one view. The answer is an image for every outcome.
 func TestPixel(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)

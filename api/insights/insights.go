@@ -18,9 +18,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// EventIntake accepts the events of a request. It stores all events or none, except that from may allow refusing events
-// of unknown types individually. body is the decoded JSON text and belongs to the caller: implementations must copy
-// what they retain.
+// EventIntake accepts the events of a request. It stores all events or no event. from may also allow refusing single
+// events of unknown types. body is the decoded JSON text and belongs to the caller. Implementations must copy the bytes
+// that they retain.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
 	// AcceptDoor is Accept for a browser's batch under a publishable key.
@@ -164,9 +164,9 @@ func readScope() access.Scope {
 		OrInsightsTokens()
 }
 
-// queryRequest is what requests to query events have in common.
+// queryRequest has the common members of requests that query events.
 type queryRequest struct {
-	// CacheControl with no-cache asks for an answer that is made for this request.
+	// CacheControl with no-cache requests a newly computed answer.
 	CacheControl []string `header:"Cache-Control"`
 }
 

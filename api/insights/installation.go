@@ -105,7 +105,7 @@ func answerCheck(verdict, address, message string, values ...any) schema.Install
 	}
 }
 
-// judge gives the first verdict that holds. Each later one supposes that the earlier ones do not hold.
+// judge returns the first verdict that applies. Each check relies on the earlier verdicts not applying.
 func (h *installations) judge(
 	ctx context.Context, site string, page *pagecheck.Page,
 ) (schema.InstallationCheck, error) {

@@ -23,7 +23,7 @@ type foundTracker struct {
 	added, pixel     bool
 }
 
-// requests are what the page must be allowed to load and send.
+// requests returns the requests that the page's policies must allow.
 func (f foundTracker) requests() []pagecheck.Request {
 	if f.pixel {
 		return []pagecheck.Request{{Kind: pagecheck.Image, Target: f.door}}

@@ -21,7 +21,8 @@ var emailInviteShape = shape.Of{
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 
-// TestNobodyIsMadeAMember invites a new user: until the user accepts, neither side sees anything of the other.
+// TestNobodyIsMadeAMember invites a new user. Until the user accepts, the user and the organization do not see each
+// other.
 func TestNobodyIsMadeAMember(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -159,7 +159,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	storetest.Token(t, h.Store, store.NewToken{User: fresh})
 	twice := s.Invite(`{"emails":["twice@example.com"]}`).Users[0]
 	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin], `{"emails":["twice@example.com"]}`)
-	// The first link makes the account; the second belongs to one that is in use by then.
+	// The first link makes the account. When the second link is followed, the account is already in use.
 	theirs := h.InviteLink(h.Theirs, twice)
 	if a := h.Do("POST", "/v1/invites/accept?link="+h.InviteLink(h.Ours, twice), "", apitest.Form{}); a.Status != 200 || !strings.Contains(string(a.Body), "oct_") {
 		t.Fatalf("%d %s", a.Status, a.Body)
@@ -418,7 +418,7 @@ func TestWithoutMailServer(t *testing.T) {
 	h.Accept(id)
 }
 
-// TestBadInvitePages: what is not a link or a name is refused, and a link in a bad request is not logged.
+// TestBadInvitePages: an invalid link or name is refused. A link in a bad request is not logged.
 func TestBadInvitePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

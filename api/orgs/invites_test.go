@@ -189,7 +189,8 @@ func TestLinkInvite(t *testing.T) {
 	if diff := cmp.Diff([]any{changed}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
 	}
-	// With its links turned off, an organization creates none, and anyone who follows an old one is told so.
+	// If an organization turns links off, it creates no links. Users who follow an old link get an error with this
+	// reason.
 	lostUser, lost := storetest.User(t, h.Store, "lost")
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":false}`)
 	for _, e := range []schema.ErrorObject{

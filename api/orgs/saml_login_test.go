@@ -133,7 +133,8 @@ func TestLoginAtARealProvider(t *testing.T) {
 	}
 }
 
-// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key, and removes the old one after it.
+// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key. Afterwards the
+// administrator removes the old certificate.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -170,7 +171,7 @@ func TestWhoIsLinked(t *testing.T) {
 	s := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.DefaultRole = &role })
 	org := "/v1/orgs/" + h.Ours.Organization.ID
 	h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"invited@acme.example","role":"review"}],"sso":true}`)
-	s.Start("", "") // The key that signs requests is made on its first use.
+	s.Start("", "") // The first use makes the key that signs requests.
 	before := h.Rows()
 	for name, who := range map[string]samltest.Person{
 		"a stranger's address":          {NameID: "1", Email: "x@elsewhere.example"},
@@ -413,8 +414,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditOfLogins: the session's entry names its user. The entry of an account that the login created has no known
-// actor.
+// TestAuditOfLogins: the session's entry names its user. The entry of a new account, which the login created, has no
+// known actor.
 func TestAuditOfLogins(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -20,7 +20,8 @@ const (
 	samlCookie = "octavo_sso"
 	// samlRequestLife is how long somebody may take to log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
-	// mostSAMLRequests is how many logins one browser may have under way at one provider, such as in tabs that it opened again.
+	// mostSAMLRequests is the number of unfinished logins that one browser may have at one provider, for example in
+	// several tabs.
 	mostSAMLRequests = 4
 )
 
