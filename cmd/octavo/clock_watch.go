@@ -49,7 +49,8 @@ type clockWatch struct {
 	shown atomic.Pointer[frame.Condition]
 }
 
-// newClockWatch builds the watch. It starts nothing: prepareEvents looks first, before anything is deleted.
+// newClockWatch builds the watch. It does not start the watch. prepareEvents looks at the clock first, before data is
+// deleted.
 func (n *node) newClockWatch() *clockWatch {
 	w := &clockWatch{
 		store: n.store, events: n.events, log: n.log, metrics: n.metrics.Clock, node: schema.NewID(),

@@ -103,8 +103,8 @@ func TestSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuotaSettings: quotas are read from the environment, and each has a
-// default above the sizes that the service is made for.
+// TestQuotaSettings: quotas are read from the environment. Each has a default above the sizes that the service is
+// designed for.
 func TestQuotaSettings(t *testing.T) {
 	t.Setenv("OCTAVO_QUOTA_SITES", "7")
 	var cli commands

@@ -59,8 +59,8 @@ func wantCode(t *testing.T, err *schema.Error, want int) {
 	}
 }
 
-// TestDoorOnce: a batch of a browser counts once on all nodes, whichever generation of its key a retry has and however
-// late it is.
+// TestDoorOnce: a browser's batch counts once on all nodes. A retry may be late, and may have another generation of the
+// key.
 func TestDoorOnce(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

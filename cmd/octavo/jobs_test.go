@@ -19,8 +19,7 @@ func TestJobs(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	conn := i.postgres()
-	// A job that failed: that of a space which is gone, so it has nothing to do
-	// when it runs again.
+	// A failed job of a deleted space. A retry has no work and succeeds.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: i.org, Space: "gone"}
 		if err := postgres.Enqueue(t.Context(), db.New(tx), job); err != nil {

@@ -68,9 +68,8 @@ func (i *instance) wantUnavailable(key string) {
 	}
 }
 
-// TestStartWithoutKafka: a node that starts while Kafka is down serves
-// everything but events, reports the failing check, can be stopped, and accepts
-// events as soon as Kafka answers.
+// TestStartWithoutKafka starts a node while Kafka is down. The node serves all operations except posting events,
+// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

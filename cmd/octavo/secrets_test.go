@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSecretsComeFromFiles: every secret flag can come from a file or standard
-// input, with the precedence that secretFiles documents.
+// TestSecretsComeFromFiles reads every secret flag from a file and from standard input, with the documented precedence
+// of secretFiles.
 func TestSecretsComeFromFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {

@@ -40,8 +40,8 @@ func TestReadmeSession(t *testing.T) {
 		}
 		return nil
 	})
-	// The server prints the same commands. It does not print the token, since
-	// its output is not a terminal and a file would keep it.
+	// The server prints the same commands. It does not print the token, because its output is not a terminal, and a
+	// file would keep the token.
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}
@@ -113,8 +113,8 @@ func TestEnginesKilled(t *testing.T) {
 	for poster := range 4 {
 		posters.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				// Each attempt has a visitor of its own, to tell an event that
-				// was stored without an answer from one that was stored twice.
+				// Each attempt has a different visitor. So a test can distinguish an event that was stored without an
+				// answer from an event that was stored twice.
 				if status, _ := i.post(i.token, pageView(fmt.Sprintf("%d-%d", poster, n))); status == 204 {
 					acknowledged.Add(1)
 				}
@@ -285,8 +285,8 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// They came after the bad request and outnumber its good events, so counts
-	// would differ if any of those were stored.
+	// These events came after the bad request. If a good event of the bad request had been stored, the counts would
+	// differ.
 	i.wantCounts(2, 2)
 }
 

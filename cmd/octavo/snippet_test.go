@@ -53,7 +53,8 @@ func TestSnippetCommandIsRefused(t *testing.T) {
 	}
 }
 
-// TestNewestKey finds the newest publishable key of a site, in its present generation, and says what is missing.
+// TestNewestKey finds the newest publishable key of a site, in its present generation. The errors name the missing
+// objects.
 func TestNewestKey(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -19,8 +19,7 @@ func (i *instance) octavo(arguments ...string) (string, error) {
 	return strings.TrimSpace(string(output)), err
 }
 
-// TestTokens creates, lists and revokes tokens beside a running server, and
-// checks what each kind may do.
+// TestTokens creates, lists and revokes tokens while a server runs, and checks the rights of each kind.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
