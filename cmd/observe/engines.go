@@ -8,8 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// engines collects the resource use of the embedded engines on each scrape. It
-// collects nothing if no engine is embedded.
+// engines collects the resource use of the embedded engines on each scrape. Without embedded engines it has no metrics.
 type engines struct {
 	usage atomic.Pointer[func() []embedded.Usage]
 }

@@ -101,8 +101,8 @@ func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errDone)
 }
 
-// lingerAfterException reads on for a while: closing a socket with unread bytes
-// would reset the connection, and the client might not get the exception.
+// lingerAfterException continues to read for a while. Closing a socket with unread bytes would reset the connection,
+// and the client might not get the exception.
 func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	if tcp, ok := c.socket.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -265,9 +265,8 @@ func (c *conn) block(b *block) error {
 	return err
 }
 
-// progress queues the change in figures. It flushes if enough data or time has
-// accumulated, so that a short answer is sent in one write and a long one
-// continuously.
+// progress queues the change in figures. It flushes after enough data or time. So a short answer is sent in one write,
+// and a long answer continuously.
 func (c *conn) progress(total figures) error {
 	c.out = appendProgress(c.out, total.since(c.sent))
 	c.sent = total

@@ -12,8 +12,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// plainReader reads an uncompressed block. Its end is known only after it has
-// been walked, so the walker gets all buffered bytes and gives back the bytes after the block.
+// plainReader reads an uncompressed block. The end of the block is known only after the walk. So the walker gets all
+// buffered bytes, and returns the bytes after the block.
 type plainReader struct {
 	in   *bufio.Reader
 	lent int // number of in's buffered bytes that the walker has

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insert is an INSERT whose rows arrive as blocks. All its blocks go into a
-// file in memory, and one statement reads them from there. They cannot go into
-// the statement's text: the engine ends the data at the first blank line.
+// insert is an INSERT whose rows arrive as blocks. All its blocks go into a file in memory, and one statement reads
+// them from there. The blocks cannot go into the statement's text, because the engine ends the data at the first blank
+// line.
 type insert struct {
 	session *session
 	target  *insertTarget
@@ -93,7 +93,7 @@ func (in *insert) header() *block {
 	return b
 }
 
-// add appends one block to the file. It does not keep b.
+// add appends one block to the file. It does not retain b.
 func (in *insert) add(b *block) error {
 	in.rows += uint64(b.rows)
 	coming := int64(0)
@@ -184,8 +184,8 @@ func (in *insert) deduplication(q *query) []string {
 	return []string{deduplicationToken + " = " + quoteText(in.token())}
 }
 
-// setting returns a setting's effective value without quotes: the statement's,
-// or else the query's, or else the session's.
+// setting returns a setting's effective value without quotes. The statement's value has precedence, then the query's,
+// then the session's.
 func (in *insert) setting(q *query, name string) string {
 	value := in.session.own[name]
 	for _, list := range [][]assignment{q.settings, outlineSet(&lexer{text: in.target.settings})} {

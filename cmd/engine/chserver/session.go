@@ -11,10 +11,9 @@ import (
 // with a query apply to that query only; a SET statement of the client is
 // permanent.
 //
-// A query's settings are reset not after the query but before the next
-// statement, together with the settings of that one. So a client that sends the
-// same limits with each query, as ours does, costs no extra statement. Every
-// statement of a client must run inside with, or settings would leak.
+// A query's settings are reset before the next statement, together with the settings of that statement. So no extra
+// statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
+// client must run inside with, or settings would leak.
 type session struct {
 	engine   *engine
 	conn     *engineConn
@@ -32,8 +31,8 @@ var baseline = map[string]string{
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting carries the marker. It is visible in system.processes, and the
-// engine does not use it otherwise because it keeps no query log.
+// markerSetting carries the marker. The marker is visible in system.processes. The engine has no query log, so it does
+// not use the setting otherwise.
 const markerSetting = "log_comment"
 
 // openSession opens a session in the database.

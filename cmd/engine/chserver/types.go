@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// layout says how the values of a type are stored in a Native block, in enough
-// detail to find where a column ends.
+// layout describes how a Native block stores the values of a type. It has enough detail to find the end of a column.
 type layout struct {
 	kind  layoutKind
 	width int       // bytes of a value, for fixed

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// startTries is how many ports are tried for an engine without a fixed port: another process may take a free port
-// before the engine binds it.
+// startTries is the number of ports that are tried for an engine without a fixed port. Another process may take a free
+// port before the engine binds it.
 const startTries = 3
 
 // Engines are running engines. An engine that was not wanted has an empty URL.
@@ -138,7 +138,8 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
-// Stop stops the engines, kills those that are left when ctx is done, and releases the data directory. Call it once.
+// Stop stops the engines, and kills the remaining engines when ctx is done. Then it releases the data directory. Call
+// Stop once.
 func (e *Engines) Stop(ctx context.Context) error {
 	return errors.Join(e.supervisor.Stop(ctx), e.lock.Release())
 }

@@ -14,8 +14,9 @@ const EnvDir = "OCTAVO_ENGINES_DIR"
 
 // Config says where to look. The zero value looks where `octavo serve` does.
 type Config struct {
-	// Dir is the folder with the engines' package.json and node_modules. Empty: EnvDir, else ../deploy/engines beside the
-	// executable's folder, else deploy/engines in the working directory or one of its parents.
+	// Dir is the folder with the engines' package.json and node_modules. If it is empty, the folder is EnvDir's value.
+	// Without this, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working directory
+	// or one of its parents.
 	Dir string
 	// GOOS and GOARCH default to this build's.
 	GOOS, GOARCH string
@@ -32,7 +33,8 @@ type Packages struct {
 // platform has the package names for one GOOS/GOARCH.
 type platform struct {
 	chdb, postgres, node string
-	loader               string // the binaries' dynamic loader: without it, exec says that an existing binary does not exist
+	// the binaries' dynamic loader; if it is missing, exec fails as if the binary did not exist
+	loader string
 }
 
 var platforms = map[string]platform{
@@ -60,7 +62,7 @@ func (e *MissingError) Error() string {
 }
 
 // Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
-// installed: an engine that is not wanted may be missing.
+// installed, because an engine that is not needed may be missing.
 func Find(cfg Config) (*Packages, error) {
 	if cfg.GOOS == "" {
 		cfg.GOOS = runtime.GOOS

@@ -96,7 +96,8 @@ func TestOtherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// A backend that is busy with a statement does not notice its postmaster's death and keeps the shared memory.
+// TestBusyOrphanDoesNotBlockTheNextStart: a backend with a running statement does not notice its postmaster's death,
+// and keeps the shared memory.
 func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 
 const (
 	superuser = "postgres"
-	// appUser owns appDatabase and may create databases, but is no superuser: a superuser's COPY … PROGRAM would turn
-	// an SQL injection into a shell on this machine.
+	// appUser owns appDatabase and may create databases, but is not a superuser. A superuser's COPY … PROGRAM would
+	// turn an SQL injection into a shell on this machine.
 	appUser     = "octavo"
 	appDatabase = "octavo"
 )

@@ -99,8 +99,8 @@ func (s *Supervisor) State() []State {
 	return states
 }
 
-// Err receives the error of the first child that has failed for good. The others keep running; the owner decides what
-// to do, usually Stop and exit.
+// Err receives the error of the first child that has failed for good. The other children keep running. The owner
+// usually calls Stop and exits.
 func (s *Supervisor) Err() <-chan error { return s.errs }
 
 func (s *Supervisor) report(err error) {

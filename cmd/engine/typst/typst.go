@@ -101,8 +101,8 @@ func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 // TooLarge reports whether a part of the input might be rendered.
 func (e *Error) TooLarge() bool { return e.kind == memory }
 
-// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
-// is held here. It ends soon after ctx.
+// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Input and output are
+// streamed and not held here. Render ends soon after ctx.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	fonts, err := r.fonts(ctx)
 	if err != nil {
@@ -305,8 +305,8 @@ func apart(attributes *syscall.SysProcAttr) {
 	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
 }
 
-// namespaces reports whether the system lets this process make namespaces. It is tried once, with a missing program:
-// the kernel makes the namespaces before it looks for the program.
+// namespaces reports whether the system lets this process make namespaces. It tries this once, with a missing program,
+// because the kernel makes the namespaces before it looks for the program.
 var namespaces = sync.OnceValue(func() bool {
 	cmd := exec.Command("/proc/self/exe/none")
 	cmd.Path, cmd.Err = "/proc/self/exe/none", nil

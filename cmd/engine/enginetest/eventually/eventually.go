@@ -15,8 +15,8 @@ import (
 const Patience = 8 * time.Minute
 
 // maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is almost
-// met costs no time. A pause is at least restPerPoll times as long as the poll took, so that waiting tests leave the
-// machine to what they wait for. slowGap bounds this pause.
+// met costs no time. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the processor to
+// the awaited work. slowGap bounds this pause.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4
