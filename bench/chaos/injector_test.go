@@ -47,7 +47,7 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// A kind that was not possible while the others were injected is injected after them.
+// TestInjectorLeavesOutNoKind: one kind is not possible while the other kinds are injected. It is injected after them.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32

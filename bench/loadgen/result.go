@@ -18,9 +18,8 @@ type Result struct {
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted. They count from the intended time of sending. So a
-	// stall of the server shows in every request that should have been sent
-	// meanwhile.
+	// Latencies are sorted. They count from the intended time of sending. So every request that was due during a stall
+	// of the server shows the stall.
 	Latencies []time.Duration
 	last      time.Time // when the last counted request was answered
 }
@@ -67,8 +66,8 @@ func (r *Result) Quantile(q float64) time.Duration {
 // Max returns the longest latency.
 func (r *Result) Max() time.Duration { return r.Quantile(1) }
 
-// Only returns an error unless every request was sent and answered with the
-// status: the figures of a partly refused load are not comparable.
+// Only returns nil if every request was sent and answered with the status. Otherwise it returns an error, because the
+// figures of a partly refused load are not comparable.
 func (r *Result) Only(status int) error {
 	if r.Requests > 0 && r.Statuses[status] == r.Requests && r.Errors == 0 && r.Unsent == 0 {
 		return nil
