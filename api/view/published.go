@@ -82,7 +82,8 @@ func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 }
 
 // spaceVisibility returns the readers of a space besides its members: the audience of the published site that shows the
-// space. The value "in collection" never occurs, because collections are not published.
+// space. The contract's value for a space that is published with its collection never occurs, because collections are
+// not published.
 func spaceVisibility(p *sites.SpacePlace) string {
 	if p == nil {
 		return schema.VisibilityPrivate
