@@ -101,8 +101,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	if n := testutil.ToFloat64(service.metrics.running); n != 2 || len(engine.started) != 0 {
 		t.Errorf("%v are running, and %d more have started", n, len(engine.started))
 	}
-	// Two more organizations fill the node. A later query then waits for the first free slot, and gets it before the
-	// 64 earlier ones.
+	// Two more organizations fill the node. A later query then waits for the first free slot, and gets the slot before
+	// the 64 earlier queries.
 	for _, organization := range []string{"b", "c"} {
 		wait.Go(func() { ask(organization, "1", testSite) })
 		running = append(running, <-engine.started)

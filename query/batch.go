@@ -36,7 +36,7 @@ type named struct {
 	body   []byte
 	report report // compiled
 	*query
-	equal int // index of an equal query before it; -1 if there is none
+	equal int // index of an equal earlier query; -1 without such a query
 
 	answer  []byte
 	headers map[string]string

@@ -47,9 +47,9 @@ type Config struct {
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
 	// lacks the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Missing returns the rows that the store is known to lack; nil means none. It must not block.
+	// Missing returns the rows that the store has lost; nil means that no row is missing. It must not block.
 	Missing func() []schema.MissingRows
-	// Site returns what is known about a site. nil means that nothing is known. Each query calls it.
+	// Site returns the settings and hosts of a site. nil means that nothing is known. Each query calls it.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
 	// "" for callers who are not users. nil means that no segment is saved.

@@ -16,8 +16,8 @@ import (
 
 const cursorList = "aggregate/"
 
-// cursorTime returns the time at which a request's presets end, in whole milliseconds: its cursor's time, or now if it
-// has no cursor. keys are the other keys of the cursor (at least one).
+// cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or now
+// without a cursor. keys are the other keys of the cursor (at least one).
 func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
 	if cursor == "" {
 		return now, nil, nil

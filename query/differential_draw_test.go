@@ -246,7 +246,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	return r
 }
 
-// naiveIntervals are the words of intervals; "" is none.
+// naiveIntervals are the words of intervals; "" means no interval.
 var naiveIntervals = []string{"", "minute", "hour", "day", "week", "month"}
 
 func drawWeek(t *rapid.T) string {

@@ -7,19 +7,19 @@
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
 //     the view's. Later steps see only the resulting conditions and range.
-//   - Resolve: resolve.go resolves the names of aggregates, and events.go the names of the other reports.
+//   - Resolve: resolve.go resolves the names of aggregates. events.go resolves the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
 //     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. segments_sql.go lowers
 //     segments. schema/sqltree prints the tree.
-//   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
+//   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
 //     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
-//   - pages.go joins the metrics of pages with what the store knows about them (pages_request.go, pages_plan.go,
+//   - pages.go joins the metrics of pages with the store's data about the pages (pages_request.go, pages_plan.go,
 //     pages_rows.go, pages_answer.go).
 //   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
@@ -28,7 +28,7 @@
 //	resultcache  answers that equal queries share
 //	statecache   aggregate states in the insights store
 //
-// service.go has the parts that all queries share, and site.go what they know about their site. engine.go has the
+// service.go has the parts that all queries share, and site.go has the data about their site. engine.go has the
 // engine's errors and parameters, errors.go the errors for clients, and too_heavy.go the advice on lighter queries.
 // kind.go and metrics.go are closed sets.
 //
@@ -69,10 +69,10 @@
 //     there, and other metrics null.
 //   - Octavo's own: compare adds a member compare next to columns, with a row for each of their rows. The row has the
 //     same groups in the other range. For a group of time it is the bucket with the same number. If the other range
-//     lacks the row, its counts are 0 and its other metrics null. compare allows one group of time, with an interval
-//     and at most 10,000 buckets. previousPeriod of whole days has the same number of days. For a preset it is the
-//     preceding preset. For today, thisWeek and thisMonth it is the part of the previous day, week or month up to the
-//     same clock time. previousYearWeekday is 52 weeks before. For any other range it has the range's length. A day
+//     lacks the row, the row's counts are 0 and its other metrics are null. compare allows one group of time, with an
+//     interval and at most 10,000 buckets. previousPeriod of whole days has the same number of days. For a preset it is
+//     the preceding preset. For today, thisWeek and thisMonth it is the part of the previous day, week or month up to
+//     the same clock time. previousYearWeekday is 52 weeks before. For any other range it has the range's length. A day
 //     begins at its first moment, which some zones show as 1:00.
 //   - Octavo's own: others adds a member others if there are rows beyond limit. It is a single row for all of them,
 //     with null as groups. Its metrics count all events of these rows together, so a visitor of two of the rows counts
@@ -124,7 +124,7 @@
 //
 // # Pages
 //
-// Lists of pages are Octavo's own. A row is a page that Config.Pages knows, or a page of a space that only events name.
+// Lists of pages are Octavo's own. A row is a page from Config.Pages, or a page of a space that only events name.
 // Outside of spaces, a row is the path of the events' addresses, without a slash at its end. Events of a space without
 // a page are about no page.
 //
@@ -132,8 +132,8 @@
 //   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.
 //     Spaces, pages and paths break ties, ascending.
 //   - An unknown page has the title of its last event with a title in the range.
-//   - The request is a 400 if more than MaxPages pages are known, or if more than MaxPages pages have events. All are
-//     joined and sorted in memory, so a list costs the same whatever its limit is.
+//   - The request is a 400 if more than MaxPages pages are known, or if more than MaxPages pages have events. All pages
+//     are joined and sorted in memory, so the cost of a list does not depend on its limit.
 //
 // # Limits
 //
@@ -148,10 +148,10 @@
 //
 // Equal queries about a site share an answer for a moment (resultcache). Queries are equal if they have the same plan,
 // except for the time at which a preset ends. So the range of a shared answer may end up to [Config].Keep before the
-// request. The answer lacks events after that end. The header Age is the answer's age in seconds, and
-// Octavo-Fresh-Until the time up to which it has events. Imports and erasures may change any range, so [Service.Forget]
-// drops a site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then
-// on. Rights are checked before, and are not part of the key.
+// request. The answer lacks events after that end. The header Age is the answer's age in seconds. Octavo-Fresh-Until is
+// the time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a
+// site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then on.
+// Rights are checked before, and are not part of the key.
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
 // change them. Building them takes at most half of the query's time.

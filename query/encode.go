@@ -25,7 +25,7 @@ type encoder struct {
 type keptRow struct {
 	groups []any    // in comparable form
 	values [][]byte // of the output columns
-	rank   any      // what the first term of the order sorts by, in comparable form; only for plans with keeps
+	rank   any      // values of the first term of the order, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {

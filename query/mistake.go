@@ -50,8 +50,9 @@ func shortened(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// nearest returns the known name closest to name, or "" if none is close. A name is close if at most a third of its
-// characters differ, or if one name contains the other. At the same distance, a known name that name abbreviates wins.
+// nearest returns the known name closest to name, or "" if no known name is close. A name is close if at most a third
+// of its characters differ, or if one name contains the other. At the same distance, a known name that name abbreviates
+// wins.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, distance := "", len(name)/3+1

@@ -105,7 +105,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	return steps
 }
 
-// retention returns the cohorts. ok is false if there are too many.
+// retention returns the cohorts. ok is false if there are too many buckets.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
 	length := r.Range.To.Sub(r.Range.From)
 	if length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {

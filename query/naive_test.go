@@ -365,7 +365,7 @@ type naiveGroup struct {
 	engaged, depth   naiveMean
 }
 
-// naiveMean is the sum and the number of what a mean is of.
+// naiveMean has the sum and the number of the values of a mean.
 type naiveMean struct{ sum, number int }
 
 func (m *naiveMean) add(v insights.Measured) {

@@ -8,7 +8,7 @@ import (
 )
 
 // onePass is a way to read a plan about sessions without a join of events and their sessions. Events of the range and
-// around it are grouped by session once. In the same pass, each session keeps what the conditions choose.
+// around it are grouped by session once. In the same pass, each session keeps the values that the conditions choose.
 type onePass string
 
 const (
@@ -56,7 +56,7 @@ const (
 	mixed
 )
 
-// kindOf returns what columns are about. A column about a visitor is mixed, because one session does not tell it.
+// kindOf returns what columns are about. A column about a visitor is mixed, because one session is not enough for it.
 func kindOf(refs []ref) (kind columnsKind) {
 	for _, r := range refs {
 		k := ofEvents

@@ -86,7 +86,7 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-// circleOf returns a circle of uses, nil if there is none.
+// circleOf returns a circle of uses, or nil without a circle.
 func circleOf(uses map[string][]string) []string {
 	done := map[string]bool{}
 	var path []string

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// pages is a compiled request for pages. Its plan groups the range's events by pages, and its other members are about
-// the pages that Config.Pages knows.
+// pages is a compiled request for pages. Its plan groups the range's events by pages. Its other members are about the
+// pages from Config.Pages.
 type pages struct {
 	plan
 	pageFilter

@@ -24,7 +24,7 @@ type rowPlace struct {
 	key    pageID // breaks ties
 }
 
-// pageID tells pages apart: a page of a space, or a path outside any space.
+// pageID identifies a page: a page of a space, or a path outside all spaces.
 type pageID struct{ space, page, path string }
 
 func (id pageID) compare(other pageID) int {

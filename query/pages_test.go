@@ -212,7 +212,7 @@ func TestPagesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestTooManyPages checks the bounds: of a site's pages, and of the pages that events name.
+// TestTooManyPages checks two bounds: the number of a site's pages, and the number of pages that events name.
 func TestTooManyPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

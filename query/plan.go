@@ -27,7 +27,7 @@ type plan struct {
 	rest    *rest       // the events of some groups; nil for all
 	others  bool        // whether the answer has a row of all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
-	keeps   bool        // whether the rows are kept, with what they sort by
+	keeps   bool        // whether the rows are kept, with their sort keys
 
 	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page

@@ -15,7 +15,7 @@ import (
 type preset struct {
 	name string
 	from func(now time.Time) time.Time // nil: the range begins with a day
-	// first is the day with which the range begins, and before the same day of the range to compare with.
+	// first returns the first day of the range. before returns the first day of the range to compare with.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }
@@ -149,7 +149,7 @@ var comparisons = []struct {
 			return period.preceding(to, week)
 		}
 		for days := wholeDays(from, to); days > 0; days++ {
-			// The zone may have skipped the day before, so that the other range would not begin earlier.
+			// The zone may have skipped the previous day. The other range would then not begin earlier.
 			if other := daysBefore(days)(from); other.Before(from) {
 				return other, from
 			}

@@ -188,7 +188,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges refuses ranges that are no list of ranges of requests, and an unknown time zone.
+// CheckRanges refuses an unknown time zone, and ranges that are not a list of values of a request's member range.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)
 	return err

@@ -74,7 +74,7 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", "testdata/reports.txt", cases, got)
 }
 
-// injected returns a funnel and a retention with a text in each place that takes one.
+// injected returns a funnel and a retention with a text in each place for a text.
 func injected(text string) map[Report]string {
 	q := string(insights.AppendText(nil, text))
 	pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
@@ -166,7 +166,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestSessionsOutgrowMemory checks that the error says what makes the query lighter.
+// TestSessionsOutgrowMemory checks that the error has advice for a lighter query.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

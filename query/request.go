@@ -169,8 +169,8 @@ type orderRequest struct {
 	direction string
 }
 
-// place is a column's position in the body: an entry of a list, or a single member if index is -1. The path is computed
-// only for errors.
+// place is a column's position in the body. It is an entry of a list, or a single member if index is -1. The path is
+// computed only for errors.
 type place struct {
 	path  string
 	index int

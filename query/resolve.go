@@ -12,7 +12,7 @@ import (
 
 // resolve resolves a request's names. Presets end at now.
 //
-// Two rules make extras mean what users expect:
+// Two rules give extras the meaning that users expect:
 //   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
 //     the grouped column. A groupBy column without its extra means the selected column in the same way. In all other
 //     cases it is the column without extra: exact time.
@@ -352,7 +352,7 @@ func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 }
 
 // resolveExtras reads the column's own extra and refuses the others. explicit reports whether the request gave the
-// extra, or the column takes none.
+// extra, or the column has no extra.
 func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
 	for _, extra := range insights.Extras {
 		if _, ok := c.extras[extra.Name]; ok && extra != column.Extra {

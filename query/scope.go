@@ -20,7 +20,7 @@ type scope struct {
 	env      insights.Env
 	exact    bool   // whether estimates are refused
 	counted  bool   // whether env.Counting is the previous page's
-	view     string // the ranges of the caller's view; "" if it has none
+	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether they cut the range
 	key      string // equal for reports that differ only in the time of now
 }

@@ -147,7 +147,7 @@ func TestSiteIsPartOfKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownSettings: nothing is answered while the settings of the site cannot be read.
+// TestUnknownSettings: all queries fail while the settings of the site cannot be read.
 func TestUnknownSettings(t *testing.T) {
 	t.Parallel()
 	site := settable{err: errors.New("the database is down")}

@@ -64,8 +64,8 @@ func TestOfVisits(t *testing.T) {
 	}
 }
 
-// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted
-// with a sketch, unless the count must be exact.
+// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted with
+// a sketch. If the count must be exact, they are counted exactly.
 func TestBestSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -189,7 +189,7 @@ func TestVisitsDropped(t *testing.T) {
 	}
 }
 
-// hangingUp is an engine whose caller hangs up when a statement with a text comes.
+// hangingUp is an engine whose caller disconnects when a statement with a given text comes.
 type hangingUp struct {
 	driver.Conn
 	text  string

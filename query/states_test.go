@@ -93,8 +93,8 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
-// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are kept,
-// and its small parts are read in addition. So are the events of earlier months that arrive in it.
+// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are cached.
+// Its small parts are read in addition. So are the events of earlier months that arrive in it.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

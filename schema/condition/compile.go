@@ -183,7 +183,8 @@ func (c *compiler) binary(node *ast.BinaryExpression) expression {
 	return func(e *evaluation) any { return operator(e, left(e), right(e)) }
 }
 
-// shortCircuits has a row for each operator that may skip its right side: whether the left side is the result.
+// shortCircuits has a row for each operator that may skip its right side. The row decides whether the left side is the
+// result.
 var shortCircuits = map[token.Token]func(left any) bool{
 	token.LOGICAL_AND: func(left any) bool { return !truthy(left) },
 	token.LOGICAL_OR:  truthy,

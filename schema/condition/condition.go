@@ -2,7 +2,7 @@
 // condition is one JavaScript expression over the visitor's claims, in this subset of the language:
 //
 //   - strings, numbers, true, false, null, undefined, arrays, templates without a tag;
-//   - visitor.claims and its members, by .name or [index]; a missing one is undefined, and so are its members;
+//   - visitor.claims and its members, by .name or [index]; a missing member and its members are undefined;
 //   - ! && || ?? ?: == != === !== < <= > >= in + - * / %;
 //   - length, includes, indexOf, startsWith, endsWith, toLowerCase, toUpperCase.
 //

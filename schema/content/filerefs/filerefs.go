@@ -46,7 +46,7 @@ type Ref struct {
 	In    int    `json:"in,omitzero"`
 }
 
-// Of lists what a document names, each file once in each branch.
+// Of lists the files and contents that a document names. Each file is there once in each branch.
 func Of(d schema.Document) Refs {
 	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
 	markdown.EachNode(d, f.node)
@@ -67,7 +67,8 @@ func OfFile(file []byte) Refs {
 	return refs
 }
 
-// MayName reports whether a document's JSON, or Markdown, has what every reference to a file has.
+// MayName reports whether a document's JSON or Markdown may name a file: it has a text that every reference to a file
+// has.
 func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }

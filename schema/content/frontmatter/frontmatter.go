@@ -12,15 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
-// plus signs. It keeps its source: fields that are not set keep their bytes.
+// Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
+// signs. It keeps its source, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // with both lines of hyphens; "" if the file has none
+	source string // with both lines of hyphens; "" without front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied says that a change removed the last field. Front matter that has nothing else then goes too.
+	// emptied says that a change removed the last field. If the front matter has no other fields, it is then removed.
 	emptied bool
 }
 

@@ -29,7 +29,7 @@ type Base struct {
 
 // Tools are the dependencies of reading and writing pages, apart from the repository.
 type Tools struct {
-	// TreeURL is the prefix of links to targets that are neither pages nor files; "" leaves such links unchanged.
+	// TreeURL is the prefix of links whose targets are not pages or files. "" leaves such links unchanged.
 	TreeURL string
 	Now     time.Time
 	NewID   func() string
@@ -47,7 +47,7 @@ type Tools struct {
 	// KeepMissing keeps the last synchronisation's pages without a file. An export to another place sets it, because
 	// the repository may lack some of these files.
 	KeepMissing bool
-	// Progress is called with the number of pages that are read or written, and their total; it may be nil.
+	// Progress is called with the number of pages that are read or written, and with their total. It may be nil.
 	Progress func(done, total int)
 	// Alone leaves out pages that do not belong to this folder.
 	Alone bool
@@ -83,7 +83,7 @@ type importer struct {
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of the page above.
 	outside map[string]map[string]bool
-	// renamed has the names with a new meaning: links with such a name may have a new target. all means that any link
+	// renamed has the names with a new meaning. A link with such a name may have a new target. all means that any link
 	// may.
 	renamed []string
 	all     bool

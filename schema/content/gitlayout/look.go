@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads the tags of a page: names, of which one can be the primary one.
+// tagsOf reads the names of a page's tags. One tag can be the primary tag.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag

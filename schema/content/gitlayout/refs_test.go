@@ -36,7 +36,7 @@ var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pag
 	},
 }
 
-// spell writes a link from a file to another one in one of many ways.
+// spell writes a link from a file to another file in one of many spellings.
 func spell(t *rapid.T, from, to string) string {
 	link := content.RelativeLink(from, to)
 	switch rapid.SampledFrom([]string{"", "", "dot", "plain", "folder", "around", "site"}).Draw(t, "spelling") {

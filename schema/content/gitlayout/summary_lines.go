@@ -225,7 +225,7 @@ func (w *rewriter) loose() bool {
 	return !w.blank() && w.next > 0 && w.looseBehind(w.next-1)
 }
 
-// looseBehind reports whether an old line is an entry that a blank line keeps apart from the next one.
+// looseBehind reports whether an old line is an entry, and a blank line separates it from the next entry.
 func (w *rewriter) looseBehind(line int) bool {
 	at := line + 1
 	for at < len(w.old.lines) && isBlank(w.old.lines[at]) {

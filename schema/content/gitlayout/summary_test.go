@@ -99,7 +99,7 @@ func (s *space) remove(id string) {
 	}
 }
 
-// place moves or adds a page: first or last below another one, or after its sibling.
+// place moves or adds a page. The page becomes the first or last below another page, or comes after its sibling.
 func (s *space) place(t fataler, what, title string, first bool, where, other string) {
 	t.Helper()
 	if what != "move" {

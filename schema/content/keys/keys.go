@@ -70,7 +70,7 @@ type assignment struct {
 	count map[Hash]int
 }
 
-// keep keeps the document's own keys that are well formed and unique, and removes the others.
+// keep keeps the document's own keys if they are well formed and unique, and removes other keys.
 func (a *assignment) keep(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key == "" {

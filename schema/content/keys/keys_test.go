@@ -194,7 +194,7 @@ func TestAnchors(t *testing.T) {
 	if got := anchors(own); got != "chosen sent b c macos-15" {
 		t.Errorf("%s", got)
 	}
-	// A heading whose author chooses another anchor gets that one.
+	// If the author chooses another anchor, the heading gets this anchor.
 	chosen := schema.NewDocument(keys.Clone(own.Nodes)...)
 	chosen.Nodes[0].Data, chosen.Nodes[0].Meta, chosen.Nodes[0].Key = schema.Data{"id": "other"}, nil, ""
 	keys.Assign(&chosen, &own)

@@ -281,8 +281,8 @@ func free(prefix string, of Hash, used map[string]bool) string {
 	return name
 }
 
-// pairColumns returns, for each column, the index of its old column. Columns between two that stayed are the same if
-// there are as many.
+// pairColumns returns, for each column, the index of its old column. The columns between two unchanged columns are
+// paired if their numbers are equal.
 func (c *carrier) pairColumns(old, t table) []int {
 	hashes := func(t table) []Hash {
 		list := make([]Hash, len(t.columns))

@@ -19,7 +19,7 @@ import (
 // within the schema's depth limit, and each line is tried with few containers.
 const maxNesting = 10
 
-// nested opens a container unless that would nest too deeply; the line is then read as text.
+// nested opens a container. If the container would nest too deeply, the line is read as text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {

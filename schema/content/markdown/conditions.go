@@ -7,7 +7,7 @@ import "github.com/octavo-docs/octavo/schema"
 // end tag. Without the end tag the block reaches to its last sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
-	var open []bool // whether the visitor sees what is in each of the blocks that have begun
+	var open []bool // for each open block: whether the visitor sees its content
 	hidden := 0
 	for _, n := range nodes {
 		expression, begins, ends := conditionTag(&n)

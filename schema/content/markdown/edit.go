@@ -219,8 +219,8 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for
-	// others.
+	// ofSourceIfAlone is ofSource for blocks that read as wanted without their neighbours. It is ofWrite for other
+	// blocks.
 	ofSourceIfAlone
 )
 
@@ -229,7 +229,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
-	last, copied := -1, -1 // the unit that was copied last, and the same while nothing followed it
+	last, copied := -1, -1 // the unit that was copied last; it stays until another block is written
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]

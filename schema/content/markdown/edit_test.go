@@ -116,7 +116,7 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			return // The same words twice: either may be the one.
+			return // The words occur twice: either place may be the edited one.
 		}
 		parts[at] = text
 		if want := join(); got != want {

@@ -15,8 +15,8 @@ import (
 //   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
 //   - HTML and tags that are unknown become a paragraph that keeps their source.
 //
-// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. Where that cannot
-// be, the text is what is written.
+// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. If this is not
+// possible, only the text is written.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))

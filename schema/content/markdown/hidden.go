@@ -37,14 +37,14 @@ func kept(source string, shown []schema.Node) schema.Node {
 	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
 }
 
-// hiddenLeaf is a leaf that keeps a source and shows nothing.
+// hiddenLeaf returns a leaf that keeps a source and has no visible text.
 func hiddenLeaf(source string) schema.Leaf {
 	mark := colorMark(defaultColor, defaultColor, "")
 	mark.Data[memberSource] = source
 	return schema.Leaf{Object: schema.ObjectLeaf, Marks: []schema.Mark{mark}}
 }
 
-// hiddenSource is the source that a leaf keeps, if it shows nothing.
+// hiddenSource returns the source of a leaf without visible text.
 func hiddenSource(leaf schema.Leaf) string {
 	if leaf.Text != "" || len(leaf.Marks) != 1 || leaf.Marks[0].Type != "color" {
 		return ""
@@ -73,7 +73,7 @@ var blockNames = setOf(
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
 	tfoot th thead tr ul`)
 
-// silentNames are the elements whose content is no text. Of players, the address is shown.
+// silentNames are the elements whose content is not text. Of players, the address is shown.
 var (
 	silentNames = setOf("canvas head math noscript object script select style svg template title")
 	playerNames = setOf("audio embed iframe video")

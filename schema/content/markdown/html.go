@@ -153,7 +153,7 @@ func (e *element) blank() bool {
 	return e.comment != "" || e.name == "" && strings.TrimSpace(e.text) == ""
 }
 
-// elements returns the children without white space; not ok if there is other text.
+// elements returns the children without white space. ok is false if there is other text.
 func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
 
 func onlyElements(nodes []*element) ([]*element, bool) {
@@ -181,7 +181,7 @@ func (e *element) plain() (string, bool) {
 	return html.UnescapeString(b.String()), true
 }
 
-// readLength reads a width or a height: a number of pixels, or of a unit.
+// readLength reads a width or a height in pixels or in another unit.
 func readLength(text string) (any, bool) {
 	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
 	value, err := strconv.ParseFloat(digits, 64)
@@ -194,7 +194,7 @@ func readLength(text string) (any, bool) {
 	return value, true
 }
 
-// lengthText writes what length reads; "" for anything else.
+// lengthText writes a value of readLength; "" for other values.
 func lengthText(value any) string {
 	switch value := value.(type) {
 	case float64:

@@ -125,7 +125,7 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, true
 }
 
-// topParagraph reads a paragraph that Markdown can write: not an empty one.
+// topParagraph reads a paragraph that Markdown can write. An empty paragraph is refused.
 func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
 	nodes, _ := r.alignedParagraph(e)
 	if !attributed(&nodes[0]) {

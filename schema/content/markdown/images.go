@@ -119,7 +119,7 @@ func captionOf(n *schema.Node) string {
 	return caption
 }
 
-// imagesOrParagraph makes a block of images of a paragraph that has nothing else. Images with a size are a part of the
+// imagesOrParagraph turns a paragraph with only images into a block of images. Images with a size are a part of the
 // text.
 func imagesOrParagraph(inlines []schema.Node) schema.Node {
 	var images []schema.Node

@@ -117,7 +117,7 @@ func (b *inlineBuilder) missedHTML() {
 	}
 }
 
-// lineOf returns the text of pieces up to the end of the line, or to what is no text.
+// lineOf returns the text of pieces up to the end of the line, or up to a piece without text.
 func lineOf(pieces []piece) string {
 	var b strings.Builder
 	for i := range pieces {

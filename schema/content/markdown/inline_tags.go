@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// inlineElement is an HTML element in a line of text: of Markdown, where its content is Markdown, or of HTML.
+// inlineElement is an HTML element in a line of Markdown or of HTML. In Markdown, its content is Markdown.
 type inlineElement struct {
 	name   string
 	attrs  attributes

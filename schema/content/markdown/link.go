@@ -39,8 +39,8 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return nil
 }
 
-// open pushes a bracket on the stack. If there are too many, the outermost one becomes text, which affects no later
-// link.
+// open pushes a bracket on the stack. If there are too many, the outermost bracket becomes text. This does not affect
+// later links.
 func (s *markdownState) open(block text.Reader, segment text.Segment, image bool) ast.Node {
 	if len(s.brackets) == maxInlineNesting {
 		s.brackets[0].toText()

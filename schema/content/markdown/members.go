@@ -17,7 +17,7 @@ const (
 	memberTagName    = "tag"        // the name of the tag, if the type is written with another
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
-	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one
+	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
 )
 
 // otherAttributes writes attributes that no row knows, in the order of their names.

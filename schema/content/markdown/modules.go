@@ -125,7 +125,7 @@ func stringEnd(source []byte) int {
 	return 0
 }
 
-// moduleEnd looks for the end of statements, unless too much text was searched without finding one.
+// moduleEnd searches the end of statements. It stops searching when failed searches have read too much text.
 func (s *markdownState) moduleEnd(source []byte) int {
 	if s.failedSearch < 0 {
 		return 0

@@ -63,7 +63,7 @@ func (r *reader) noteBlock(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: noteDefinition, Data: schema.Data{"label": note.label}}}
 }
 
-// settleNotes removes the definitions that became annotations, and keeps the source of the others.
+// settleNotes removes the definitions that became annotations. Other definitions keep their source.
 func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 	settled := nodes[:0]
 	for _, n := range nodes {
@@ -132,7 +132,7 @@ func keptReferences(pieces []piece) []string {
 	return labels
 }
 
-// label returns the label of an annotation, and adds its note if that is a new one.
+// label returns the label of an annotation. If its note is new, label adds the note.
 func (l *noteList) label(n *schema.Node) string {
 	wanted := content.Member(n.Meta, "label")
 	if l.echo {

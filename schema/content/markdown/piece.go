@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// piece is a run of text of one style, or an inline that is one unit.
+// piece is a run of text with one style, or an inline that is one unit.
 type piece struct {
 	style
 	text []byte
@@ -89,8 +89,8 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the style that goes on over them: links have the marks of their text. Other units
-// have the marks that both neighbours have, and their color and tags if they are the same.
+// carryMarks gives units the style that continues over them. Links have the marks of their text. Other units have the
+// common marks of both neighbours, and their color and tags if these are equal.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))

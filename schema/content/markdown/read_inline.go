@@ -227,7 +227,7 @@ func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	}}})
 }
 
-// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
+// rawInline adds an HTML tag with the content up to its end. It returns the last node that it used.
 func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
 	source := r.rawSource(n)
 	end, paired := pairs[n]

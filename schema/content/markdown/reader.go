@@ -28,7 +28,7 @@ type markdownState struct {
 	noDollars, noTagEnd, noCommentEnd int
 	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
 	failedSearch int
-	// nextComment is behind the next end of a comment, or behind the text if there is none.
+	// nextComment is the position behind the next end of a comment. Without such an end, it is behind the text.
 	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock

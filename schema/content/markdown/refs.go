@@ -20,7 +20,7 @@ func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) 
 // refChange is the change that [MapRefs] or [Named] makes to references.
 type refChange struct {
 	to func(ref map[string]any) map[string]any
-	// named are the types of nodes whose references get names; nil for a change of all references.
+	// named are the types of nodes whose references get names. It is nil for a change of all references.
 	named []string
 }
 
@@ -96,7 +96,7 @@ func mapOwn(n schema.Node, change refChange) schema.Node {
 	return n
 }
 
-// listedRefs has the kind of what the values of a type of column name by ids alone.
+// listedRefs has, by type of column, the kind of the objects that the values name only by ids.
 var listedRefs = map[string]string{"files": "file", "users": "user"}
 
 // mapFiles changes the names in the columns of files, which are ids of files or paths, and gives names to all lists.
@@ -207,7 +207,7 @@ func mapValue(value any, change refChange) any {
 	return value
 }
 
-// labelled are the types of nodes that Markdown writes with the name of what they lead to.
+// labelled are the types of nodes that Markdown writes with the name of their target.
 var labelled = []string{"mention", "content-ref", "table"}
 
 // hasLabel reports whether a node shows its own text and not the name of its target.
@@ -233,13 +233,13 @@ func Named(d schema.Document, name func(ref map[string]any) string, also ...stri
 	return d
 }
 
-// isRef reports whether an object is a reference to content, and not an object of a sender that has a kind too.
+// isRef reports whether an object is a reference to content. A sender's own object may also have a kind.
 func isRef(value map[string]any) bool {
 	kind, ok := value["kind"].(string)
 	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0
 }
 
-// same reports whether two maps or slices are one, or other values are no maps or slices.
+// same reports whether two maps or slices are identical. Values of other types count as identical.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch x.Kind() { //nolint:exhaustive // Others are never changed.

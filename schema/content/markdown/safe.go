@@ -181,7 +181,7 @@ func (s *safeScan) quiet(from, to int) {
 	}
 }
 
-// place returns where a part of the source begins; not ok if goldmark has made a copy of it.
+// place returns the position of a part of the source. ok is false if goldmark has copied the part.
 func (s *safeScan) place(part []byte) (at int, ok bool) {
 	at = cap(s.source) - cap(part)
 	return at, len(part) > 0 && at >= 0 && at < len(s.source) && &s.source[at] == &part[0]
@@ -211,7 +211,7 @@ const secureScheme = "https:"
 // hostInAttribute matches an attribute whose address has a host and no scheme.
 var hostInAttribute = regexp.MustCompile(`=\s*["']?//`)
 
-// completeTag gives the addresses of a tag a scheme if they have a host and none.
+// completeTag adds a scheme to the addresses of a tag that have a host and no scheme.
 func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	for _, match := range hostInAttribute.FindAllIndex(source[from:to], -1) {
 		edits[from+match[1]-len("//")] = edit{0, secureScheme}
@@ -244,7 +244,7 @@ func (s *safeScan) tag(t tag, from int) {
 // addressAttributes are the attributes of GitBook's tags and of HTML that hold one address.
 var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
 
-// unsafeLink reports whether a link has a scheme that is not on the list, however it is written.
+// unsafeLink reports whether a link has a scheme that is not on the list, in any spelling.
 func unsafeLink(link string) bool {
 	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
@@ -262,11 +262,11 @@ var passiveAttributes = setOf(
 	start target title type valign value width`,
 )
 
-// beginsTag matches what HTML could take for the beginning of a tag, a declaration or an instruction.
+// beginsTag matches a text that HTML could read as the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" begins no tag, a comment, or a tag that runs nothing and leads nowhere unlisted. A
-// tag ends at the next ">", because a tag whose attributes have one is refused.
+// passiveTag reports whether a "<" is harmless. It begins no tag, a comment, or a tag that runs no code and leads only
+// to listed schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// ForRenderer returns the document in the shape that front ends read. Source without a place in the
-// grammar becomes its own block: columns, updates, tabs in steps, code in hints. A footnote without
-// words has its label as the word, captions are fragments, and what is hidden is left out. The result is not one to
-// store: the grammar refuses it. Blocks that it makes have no keys.
+// ForRenderer returns the document in the shape that front ends read. Source without a place in the grammar becomes its
+// own block: columns, updates, tabs in steps, code in hints. A footnote without words has its label as the word.
+// Captions are fragments. Hidden content is left out. The result cannot be stored, because the grammar refuses it.
+// Blocks that it makes have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
@@ -86,7 +86,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if row.kind == "update" { // A front end does not show one without a date, which is a time stamp there.
+	if row.kind == "update" { // A front end does not show an update without a date. There, the date is a time stamp.
 		date := content.Member(n.Data, "date")
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
@@ -94,7 +94,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	return asBlock(n, open.Key, false), ok && made
 }
 
-// asBlock fills in what the grammar fixes for a node of a kind that it may not have.
+// asBlock fills in the members that the grammar fixes for a node, also for kinds that the grammar does not have.
 func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {

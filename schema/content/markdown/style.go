@@ -92,7 +92,7 @@ func knownColor(name string) bool {
 	return name == defaultColor || schema.ValidData("icon", data)
 }
 
-// layers returns what is written around the text, outermost first, apart from code, which depends on the text.
+// layers returns the layers around the text, outermost first. Code is left out, because its form depends on the text.
 func (s style) layers() []layer {
 	var list []layer
 	for tag := range strings.SplitSeq(s.tags, tagBreak) {
@@ -111,7 +111,7 @@ func (s style) layers() []layer {
 	return list
 }
 
-// layer is one pair of what opens and closes a style.
+// layer has the texts that open and close a style.
 type layer struct {
 	mark        content.Marks // of the marks that Markdown writes with delimiters
 	open, close string
@@ -170,7 +170,7 @@ var unmarked = []string{
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark and are not written as one.
+// likeMarks has the elements that look like a mark but are not written as a mark.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }

@@ -97,7 +97,7 @@ func anchorHTML(link, label string) string {
 	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
-// readImageCell reads a link to an image, or an <img> with the way in which it fills the card.
+// readImageCell reads a link to an image, or an <img>, which says how it fills the card.
 func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok || len(list) != 1 || list[0].name != "img" {

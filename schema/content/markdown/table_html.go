@@ -299,7 +299,7 @@ func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	return true
 }
 
-// textCell reads a cell of text; nil is an empty one.
+// textCell reads a cell of text; nil means an empty cell.
 func (r *reader) textCell(about map[string]any, td *element) []schema.Node {
 	if td == nil {
 		return filled(nil)

@@ -22,7 +22,7 @@ var (
 	tableOpens = regexp.MustCompile(`(?i)^ {0,3}<table[\s>]`)
 	// cellOpens matches the beginning of a cell with Markdown.
 	cellOpens = regexp.MustCompile(`(?i)<(?:td|th)(?:\s[^<>]*)?>[ \t]*\n[ \t]*\n`)
-	// cellCloses matches the end of a cell, or what ends it in the place of its end tag.
+	// cellCloses matches the end tag of a cell, or another tag that ends the cell.
 	cellCloses = regexp.MustCompile(`(?i)^(?:</(?:td|th|tr|thead|tbody|tfoot|table)\s*>` +
 		`|<(?:td|th|tr|thead|tbody|tfoot)[\s>])`)
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)

@@ -277,7 +277,7 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// longTag returns the length of a tag that goes on in the next lines; 0 if it has no end.
+// longTag returns the length of a tag that continues in the next lines; 0 if the tag has no end.
 func (s *markdownState) longTag(line []byte, block text.Reader) int {
 	length, open := tagLength(line)
 	for most := 256; open; most *= 4 {

@@ -181,7 +181,7 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-// summary reads the title of what can be expanded; nil if it is anything else.
+// summary reads the title of an expandable; ok is false for other sources.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {

@@ -15,7 +15,7 @@ type unit struct {
 	nodes    []schema.Node
 }
 
-// unitsOf reads the top-level blocks of a text with their places; not ok if the text is too large.
+// unitsOf reads the top-level blocks of a text with their places. ok is false if the text is too large.
 func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
 	r := newReader(source)
 	root := r.parse()

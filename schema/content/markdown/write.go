@@ -25,7 +25,7 @@ var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
 
-// dividerLine matches a line of three or more of the same marker and nothing else.
+// dividerLine matches a line with only three or more equal markers.
 var dividerLine = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
 
 func (w writer) blocks(nodes []schema.Node) string {
@@ -246,7 +246,7 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody puts no blank line between a paragraph and the list after it, which is how most people write.
+// itemBody puts no blank line between a paragraph and the following list, as most people write.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])

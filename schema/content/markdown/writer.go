@@ -12,8 +12,8 @@ import (
 type writer struct {
 	parent string // the kind of the block around
 	inItem bool   // a divider of hyphens would be read as part of a list
-	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags
-	// or HTML can begin.
+	// inLabel is true for the text of a link. boxed is true after the box of a task. No block of tags or HTML can begin
+	// there.
 	inLabel, boxed bool
 	notes          *noteList
 }
