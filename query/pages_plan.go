@@ -15,7 +15,7 @@ import (
 type pages struct {
 	plan
 	pageFilter
-	by    string // the member of pages that sorts them; "" if the plan's first term does
+	by    string // the member of pages by which they are sorted; "" means the plan's first term
 	desc  bool
 	limit int
 	// from is the last row of the previous page; nil for the first page.

@@ -15,7 +15,7 @@ const (
 	maxProblems      = 20
 )
 
-// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become one.
+// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become such a document.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
 
 // problemText is the problem of a document with too much text.
@@ -277,7 +277,7 @@ func joinKey(field, name string) string {
 
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// ContentRefProblems lists what is wrong with a reference to content (`kind` and its members) outside a document.
+// ContentRefProblems lists the problems of a reference to content (`kind` and its members) outside a document.
 func ContentRefProblems(field string, ref Data) []Detail {
 	p := &problems{}
 	contentRef(p, field, map[string]any(ref))

@@ -39,9 +39,9 @@ type Detail struct {
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error that a client ever sees. Message and Details are public and must hold nothing that a stranger
-// may not read. Cause is private. It goes to the log and never into a response, so that clients do not see database
-// text.
+// Error is the only error that a client ever sees. Message and Details are public. They must not contain data that a
+// stranger may not read. Cause is private. It goes to the log and never into a response, so that clients do not see
+// database text.
 type Error struct {
 	Code       Code
 	Message    string

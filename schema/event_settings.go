@@ -6,9 +6,9 @@ type EventSettings struct {
 	// RetentionDays is the number of days that events are stored, from their own time on. It is absent if they are
 	// stored for ever.
 	RetentionDays *int `json:"retentionDays,omitzero"`
-	// Timezone is the time zone of queries that name none, by its name in the IANA database.
+	// Timezone is the time zone of queries without a time zone, by its name in the IANA database.
 	Timezone string `json:"timezone"`
-	// WeekStart is the day with which weeks begin in queries that name none.
+	// WeekStart is the first day of weeks in queries without such a day.
 	WeekStart string `json:"weekStart"`
 	// Hosts are hosts of the site in addition to its own name and the hosts of its publishable keys. Visits from them
 	// have no source.

@@ -14,8 +14,9 @@ var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadd
 // MaxIDLength bounds the ids that clients may send; ours have 26 characters.
 const MaxIDLength = 64
 
-// NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly; those of several
-// processes follow their clocks. Nothing may parse an id: only equality and order have a meaning.
+// NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly. Ids of
+// several processes are ordered by the processes' clocks. Nothing may parse an id: only equality and order have a
+// meaning.
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])

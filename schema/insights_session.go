@@ -45,7 +45,7 @@ func IsInsightsSession(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }
 
-// ReadInsightsSession returns what a token says, and whether the key signed it.
+// ReadInsightsSession returns the content of a token, and whether the key signed the token.
 func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool) {
 	digits, ok := strings.CutPrefix(string(token), InsightsSessionPrefix)
 	if !ok || len(digits) != idEncoding.EncodedLen(sessionBytes) {

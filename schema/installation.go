@@ -72,7 +72,7 @@ type IntegrationVersion struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// IntegrationScriptVersion is a version with its script, which is absent if it is no longer kept.
+// IntegrationScriptVersion is a version with its script. The script is absent if it was deleted.
 type IntegrationScriptVersion struct {
 	IntegrationVersion
 	Script string `json:"script,omitempty"`

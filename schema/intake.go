@@ -98,7 +98,7 @@ type QueryOrigin struct {
 	Fresh bool
 	// UserID is the user who sees personal segments. It is empty for callers who are not users.
 	UserID string
-	// View narrows what the query reads; nil does not.
+	// View narrows the events that the query reads; nil means no narrowing.
 	View *InsightsView
 }
 
@@ -150,7 +150,7 @@ type EventBalance struct {
 	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's
 	// rules refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
-	// Stored and DeadLettered count what the sink of the process did with events of the log.
+	// Stored and DeadLettered count the outcomes of the log's events in the sink of the process.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`
 	// Erased counts events that were not stored because their visitor was erased after they were received.

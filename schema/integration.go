@@ -50,7 +50,7 @@ type IntegrationURLs struct {
 	Icon           string `json:"icon,omitempty"`
 }
 
-// IntegrationPermissions say what the caller may do with an integration.
+// IntegrationPermissions are the caller's rights on an integration.
 type IntegrationPermissions struct {
 	Admin bool `json:"admin"`
 }
@@ -243,7 +243,7 @@ func (c *IntegrationConfiguration) contradictions(p *problems, field string) {
 	}
 }
 
-// propertyDefaults has a row for each type of property that may have a default: the check of the default.
+// propertyDefaults has the check of the default, for each type of property that may have a default.
 var propertyDefaults = map[string]check{"string": str, "number": number, "boolean": boolean}
 
 func (i *IntegrationProperty) contradictions(p *problems, field string) {

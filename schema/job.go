@@ -19,7 +19,7 @@ func JobStates() []string {
 	return []string{string(JobWaiting), string(JobRunning), string(JobRetrying), string(JobFailed), string(JobDone)}
 }
 
-// How long jobs are kept after their end. Failed jobs stay for longer than a usual holiday.
+// The times that jobs are stored after their end. Failed jobs stay for longer than a usual holiday.
 const (
 	JobDoneKept   = 24 * time.Hour
 	JobFailedKept = 30 * 24 * time.Hour
@@ -29,7 +29,7 @@ const (
 type JobOrder int
 
 const (
-	// JobsInOrder run all, one after the other, in the order in which they were asked for.
+	// JobsInOrder means that all jobs run, one after the other, in the order in which they were enqueued.
 	JobsInOrder JobOrder = iota
 	// NewestJob is for work that always brings its subject up to date. One waiting job then serves all requests until
 	// it starts.
@@ -38,7 +38,8 @@ const (
 
 // JobKind has the properties of all jobs of a kind. Package api/jobs has the table of kinds.
 type JobKind struct {
-	// Name is in snake case. It is stored with each job, is the name of the kind's queue, and a label of metrics.
+	// Name is in snake case. It is stored with each job. It is also the name of the kind's queue, and a label of
+	// metrics.
 	Name string
 	// Doc describes these jobs in one sentence.
 	Doc string
@@ -53,7 +54,7 @@ type JobKind struct {
 	Slow time.Duration
 	// Attempts is how often a job may fail before it is failed for good.
 	Attempts int
-	// Final says that an attempt that ran out of time is the last one, because another would take as long.
+	// Final means that an attempt that ran out of time is the last attempt, because another attempt would take as long.
 	Final bool
 	// Timeout bounds one attempt.
 	Timeout time.Duration
@@ -71,7 +72,7 @@ type JobSubject struct {
 // JobArgs are the arguments of a job, which are stored as JSON. They name the task and no state: the worker reads the
 // state when it runs.
 type JobArgs interface {
-	// Kind is the name of the kind. Together with JSON it is what river asks for.
+	// Kind is the name of the kind. River requires this method, and JSON.
 	Kind() string
 	JobKind() JobKind
 	Subject() JobSubject

@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShownLink: a host without a scheme gets one, and any other link that is not allowed leads nowhere.
+// TestShownLink: a host without a scheme gets a scheme. Other disallowed links lose their target.
 func TestShownLink(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{

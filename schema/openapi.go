@@ -39,7 +39,7 @@ type OpenAPISpec struct {
 	Permissions     OpenAPISpecPermissions `json:"permissions"`
 }
 
-// The codes of what goes wrong with a source. Facts §6.2.
+// The codes of a source's errors. Facts §6.2.
 const (
 	SpecFetchTimeout = "FETCH_TIMEOUT"
 	SpecFetchError   = "FETCH_ERROR"
@@ -63,11 +63,11 @@ type OpenAPISourceState struct {
 type OpenAPISpecURLs struct {
 	Location string `json:"location"`
 	App      string `json:"app"`
-	// Published is where everybody can read the newest version; absent while the specification is private.
+	// Published is the public address of the newest version. It is absent while the specification is private.
 	Published string `json:"published,omitempty"`
 }
 
-// OpenAPISpecPermissions say what the caller may do with a specification.
+// OpenAPISpecPermissions are the caller's rights on a specification.
 type OpenAPISpecPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`

@@ -43,7 +43,7 @@ type OrganizationURLs struct {
 	Logo     string `json:"logo,omitempty"`
 }
 
-// OrganizationPermissions say what the caller may do with an organization.
+// OrganizationPermissions are the caller's rights on an organization.
 type OrganizationPermissions struct {
 	View                bool `json:"view"`
 	Access              bool `json:"access"`

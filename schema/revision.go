@@ -171,7 +171,7 @@ type SearchAncestor struct {
 	Title string `json:"title"`
 }
 
-// SearchSpaceResult is a space in which a search found pages, with the best ones.
+// SearchSpaceResult is a space in which a search found pages, with the best pages.
 type SearchSpaceResult struct {
 	Type  string `json:"type" rules:"enum=searchResultType"`
 	ID    string `json:"id"`

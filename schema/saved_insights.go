@@ -95,7 +95,7 @@ type InsightsSession struct {
 	Site         string    `json:"site"`
 }
 
-// InsightsAccess says what a caller reads of a site's insights.
+// InsightsAccess describes the part of a site's insights that a caller reads.
 type InsightsAccess struct {
 	Object string       `json:"object"`
 	Site   InsightsSite `json:"site"`

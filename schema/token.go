@@ -11,12 +11,12 @@ import (
 // TokenKind is the kind of a bearer token's owner.
 type TokenKind string
 
-// The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site key may only
-// post that site's events. A front-end token finds every published site by its address and posts its events. A site token reads one
-// published site; it is signed and not stored. Callers without a token are of a kind of their own, for the operations that admit them.
-// A publishable key is part of an address and no bearer token: it posts the events of one site. An insights token reads
-// the insights of one site. A session of a share link reads the part of them that the link shows; it is signed and not
-// stored.
+// The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site
+// key may only post that site's events. A front-end token finds every published site by its address and posts its
+// events. A site token reads one published site; it is signed and not stored. Callers without a token are of a kind of
+// their own, for the operations that admit them. A publishable key posts the events of one site. It is part of an
+// address, and not a bearer token. An insights token reads the insights of one site. A session of a share link reads
+// the part of them that the link shows; it is signed and not stored.
 const (
 	TokenUser     TokenKind = "user"
 	TokenSite     TokenKind = "site"
@@ -39,8 +39,8 @@ const (
 // TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.
 const TokenPrefix = "oct_"
 
-// integrationPrefix starts the tokens of integrations and installations, which are stored apart. No other token that we make starts
-// with it: an underscore is no digit of theirs.
+// integrationPrefix starts the tokens of integrations and installations, which are stored apart. Our other tokens never
+// start with it, because their digits have no underscore.
 const integrationPrefix = TokenPrefix + "int_"
 
 // NewIntegrationToken makes a token of an integration or of an installation.

@@ -57,7 +57,7 @@ type TranslationResult struct {
 	Revision string `json:"revision"`
 }
 
-// The states of a run. One that failed may be tried again by its job.
+// The states of a run. The job may retry a failed run.
 const (
 	RunQueued  = "queued"
 	RunRunning = "running"
@@ -124,7 +124,7 @@ func TranslationReportKinds() []string {
 
 // TranslationReport is something of a run that people should look at. Segment names the part of the page: title,
 // description, or the key of a block. A part of a block follows the block's key. In a reusable content, the id of its
-// file comes first. Text is how its source begins, for those who may read it.
+// file comes first. Text is the beginning of the source, for callers who may read the source.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`
@@ -132,7 +132,7 @@ type TranslationReport struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// TranslationPermissions say what the caller may do with a translation.
+// TranslationPermissions are the caller's rights on a translation.
 type TranslationPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`

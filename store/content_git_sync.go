@@ -27,8 +27,8 @@ type GitImport struct {
 	Redirects map[string]string
 	// Assets join the files of the space.
 	Assets []GitAsset
-	// Removed are files of the space that were removed from the repository. The import removes those without a page
-	// that names them.
+	// Removed are files of the space that were removed from the repository. The import removes them from the space,
+	// except files that a page names.
 	Removed []string
 	// Progress receives the number of stored assets.
 	Progress func(done, total int)

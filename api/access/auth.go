@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// touchEvery is how often the use of one token is recorded.
+// touchEvery is the shortest time between two recorded uses of a token.
 const touchEvery = time.Minute
 
 // Session is a cached principal. touched is the schema.Elapsed at which its use was last queued for recording. It is

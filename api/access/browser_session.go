@@ -38,7 +38,7 @@ type PageOrigin struct {
 	Base string
 }
 
-// OriginOf returns the origin of an address, and nothing for a text that is no address.
+// OriginOf returns the origin of an address, and "" for other texts.
 func OriginOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -21,7 +21,7 @@ type Caller struct {
 	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
-	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.
+	// A scope with an Organization, Site, Space or Collection sets this member. Scopes of insights set EventSite.
 	Organization *orgs.Membership
 	Site         *sites.Access
 	Space        *store.SpaceAccess
@@ -40,7 +40,7 @@ type Caller struct {
 	IP netip.Addr
 	// Now is when the request was read.
 	Now time.Time
-	// Head says that the method is HEAD. The answer is the answer to GET, and the request changes nothing.
+	// Head says that the method is HEAD. The answer is the answer to GET, and the request has no effect.
 	Head bool
 
 	requestID []byte

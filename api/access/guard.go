@@ -122,8 +122,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller, not from the body: a
-// duplicate member could name a different object.
+// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller. A duplicate
+// member of the body could name a different object.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -238,8 +238,8 @@ func (c *Caller) objectOrganization() string {
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
 // Require refuses a caller without the right on the scope's object. The refusal is 404 if the caller may not know that
-// the object exists, and otherwise 403. A Scope states what an operation always needs; handlers require what depends on
-// the request.
+// the object exists, and otherwise 403. A Scope states the rights that an operation always needs. Handlers require
+// rights that depend on the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

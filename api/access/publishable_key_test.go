@@ -190,7 +190,7 @@ func TestRotation(t *testing.T) {
 	try(4, again.Add(time.Minute), true)
 }
 
-// TestKeysAreLimited: a key has a rate, and the keys of a site together have twice that.
+// TestKeysAreLimited: a key has a rate. All keys of a site together have twice this rate.
 func TestKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, KeyRateLimit: 2}, 1000)
@@ -272,7 +272,7 @@ func TestDailyCap(t *testing.T) {
 	}
 }
 
-// TestDailyCapCountsAllEvents counts from many goroutines over midnight: the new day has no event of the old one.
+// TestDailyCapCountsAllEvents counts from many goroutines over midnight. The new day has no event of the old day.
 func TestDailyCapCountsAllEvents(t *testing.T) {
 	t.Parallel()
 	use, midnight := &keyUse{}, time.Date(2030, 5, 18, 0, 0, 0, 0, time.UTC)

@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RateClass is a kind of use with its own limit, so that dashboards cannot use up the events' quota, or the reverse.
+// RateClass is a kind of use with its own limit. So dashboards cannot use up the quota of events, and events cannot use
+// up the dashboards' quota.
 type RateClass int
 
 // The rate classes. Operations default to RateRequests unless their row says otherwise.

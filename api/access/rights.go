@@ -46,8 +46,8 @@ var lowestRole = []struct {
 // Has reports whether the set contains all of the rights.
 func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 
-// Access has all facts that decide what a member may do with an object. Users who are not members of the object's
-// organization have no Access: to them the object does not exist.
+// Access has all facts that decide what a member may do with an object. Users outside the object's organization have no
+// Access. For them the object does not exist.
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
@@ -70,7 +70,7 @@ type Access struct {
 //     highest of the grants and the level's role counts. So a grant never lowers a role, and a lower level does not
 //     revoke a grant.
 //  4. An admin of the organization is an admin of everything in it.
-//  5. A user whom these rules give no role on a piece of content does not see it: it is not found.
+//  5. If these rules give a user no role on a piece of content, the content is not found.
 //  6. A role may do everything that a lower one may (lowestRole).
 //
 // One statement of the store finds the effective level and the highest grant. The effective level is the nearest level
@@ -106,7 +106,7 @@ func EffectiveRole(access Access) (role schema.Role, any bool) {
 	return role, role != schema.RoleGuest
 }
 
-// levelRole returns the role that a content's level gives a member. Guests get no role, and an empty level gives none.
+// levelRole returns the role that a content's level gives a member. Guests and empty levels get no role.
 func levelRole(role schema.Role, level schema.Level) schema.Role {
 	if role == schema.RoleGuest || level == schema.LevelInherit {
 		return role

@@ -19,8 +19,8 @@ type example struct {
 	Needs access.Rights
 }
 
-// Examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test fails
-// if a row is missing.
+// Examples has a row for every operation with a body or with fresh objects. The tests of each resource add their rows.
+// A test fails if a row is missing.
 var Examples = map[string]example{}
 
 func init() {

@@ -52,7 +52,7 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Doors has the requests of browsers, whose bodies and sites are among the others.
+	// Doors has the requests of browsers. Their bodies and sites are in the other lists.
 	Doors []schema.DoorInfo
 	// Unread has the reasons of requests that were refused unread.
 	Unread []string

@@ -195,7 +195,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
 		t.Errorf("%v", versions)
 	}
-	// Answers show the job's result: a version, and later the reason why there is no newer one.
+	// Answers show the job's result: a version, and later the reason why there is no newer version.
 	begun, found, err := h.Store.Specs.StartFetch(t.Context(), h.Ours.Organization.ID, nil)
 	if err != nil || !found {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changeRequests has the operations on change requests themselves; pages.go and changes.go have those on their content.
+// changeRequests has the operations on change requests themselves. The operations on their content are in pages.go and
+// changes.go.
 type changeRequests struct {
 	store *store.Store
 	view  view.Presenter

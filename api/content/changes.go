@@ -238,8 +238,8 @@ func (b *contentBuilder) attributes(
 	return attributes, nil
 }
 
-// before returns the document that a change replaces, whose keys it takes over; nil if there is none. A page that does not
-// exist is for the store to refuse.
+// before returns the document that a change replaces, so that the new document takes over its keys. It returns nil
+// without such a document. A page that does not exist is for the store to refuse.
 func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*schema.Document, error) {
 	page := *change.Page
 	if change.Document == nil {

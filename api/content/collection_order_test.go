@@ -94,7 +94,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 		t.Errorf("at the top: %v", top)
 	}
 
-	// A user who can see a nested collection but not its parent gets only the nested one, in the same order.
+	// A user who sees a nested collection but not its parent gets only the nested collection, in the same order.
 	h.CloseCollection(a)
 	h.CloseCollection(b)
 	guest := h.Ours.Tokens[schema.RoleRead]

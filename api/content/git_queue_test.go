@@ -43,7 +43,7 @@ func (b *gitBench) cancel(id string, want int) (o schema.GitOperation) {
 	return apitest.Ask[schema.GitOperation](b.Harness, schema.RoleCreate, "POST", path, nil, http.StatusOK)
 }
 
-// TestGitQueueAfterFailures: an operation that failed never keeps the next one waiting.
+// TestGitQueueAfterFailures: a failed operation never blocks the next operation.
 func TestGitQueueAfterFailures(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + enginetest.Address(t) + "/a.git"
@@ -178,7 +178,7 @@ func TestGitCancel(t *testing.T) {
 	if list := b.jobs(schema.JobRetrying); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	// Running: its run ends, and the next one begins.
+	// Running: the operation's run ends, and the next operation begins.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/slow.git"})
 	<-reached
 	b.becomes(0, schema.GitRunning)

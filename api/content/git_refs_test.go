@@ -127,7 +127,7 @@ func (b *gitBench) update(bodies map[string]map[string]any) {
 	}
 }
 
-// TestGitReferences: writing pages back in any form in which they were read changes nothing in Git. An edit of a
+// TestGitReferences reads pages in every form and writes them back. The files in Git stay unchanged. An edit of a
 // paragraph changes only its line.
 func TestGitReferences(t *testing.T) {
 	t.Parallel()

@@ -388,7 +388,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			b.page("guide/setup").ID,
 		),
 	)
-	// Git goes on elsewhere: both are in the request.
+	// Git changes another part: the request has both changes.
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)

@@ -16,7 +16,7 @@ import (
 // repository that the space is synchronized with, and otherwise to the path of the page.
 type linkPaths struct {
 	store *store.Store
-	// request is the change request of the revision, if there is one.
+	// request is the change request of the revision; "" without a change request.
 	space, revision, request string
 	git                      *store.GitPaths
 }

@@ -247,8 +247,8 @@ func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string
 	return failed
 }
 
-// titled puts a page's title before its Markdown, unless the Markdown begins with one, so that readers' text is
-// complete. Users get the stored text without the title.
+// titled puts a page's title before its Markdown, so that readers' text is complete. Markdown that begins with a title
+// stays unchanged. Users get the stored text without the title.
 func titled(title, text string, d schema.Document) string {
 	if len(d.Nodes) > 0 && d.Nodes[0].Type == "heading-1" {
 		return text
@@ -295,8 +295,8 @@ func (h *pages) expand(
 	return err
 }
 
-// markdown returns the Markdown of a page. Links to other pages have the requested form, if there is one. The rest of
-// the author's text keeps its bytes.
+// markdown returns the Markdown of a page. Links to other pages have the requested form. The rest of the author's text
+// keeps its bytes.
 func (h *pages) markdown(
 	ctx context.Context, c *access.Caller, space store.Space, page pagelinks.Page, text store.Text, refs string,
 ) (string, error) {

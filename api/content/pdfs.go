@@ -47,7 +47,8 @@ func (r *pdfAddressRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// address signs an address, and asks for the PDF so that it may be there when somebody fetches it.
+// address signs an address. It also enqueues the job for the PDF, so that the PDF may be ready when somebody fetches
+// it.
 func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
 	wanted := export{
 		space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""),

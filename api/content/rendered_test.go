@@ -32,7 +32,7 @@ func TestPDFsAreRendered(t *testing.T) {
 	}
 }
 
-// TestHiddenPagesInPDFs: a hidden page, and what is below it, is in no PDF but its own.
+// TestHiddenPagesInPDFs: a hidden page and the pages below it are only in the hidden page's own PDF.
 func TestHiddenPagesInPDFs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -145,7 +145,8 @@ type updateSpaceRequest struct {
 	} `body:"json"`
 }
 
-// trustedGitBranch is a branch whose imports pass by the merge rules, with all folders unless one is named.
+// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is named, only imports of this folder
+// do.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`

@@ -103,7 +103,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// A content that becomes too long, or that the translator refuses, stays in the source's language and is reported.
+// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. They stay in
+// the source's language and are reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

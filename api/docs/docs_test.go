@@ -284,7 +284,7 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
-// TestSizes bounds what a browser loads: each page, and all files of the first page.
+// TestSizes bounds the bytes that a browser loads for each page, and for all files of the first page.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	const most = 60 << 10

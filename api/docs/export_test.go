@@ -24,7 +24,7 @@ func Tags() (tags []string) {
 	return tags
 }
 
-// Meanings, RouteKey, ClientFile and Writers are what the pages read.
+// Meanings, RouteKey, ClientFile and Writers are the inputs of the pages.
 var (
 	Meanings   = readMeanings
 	RouteKey   = routeKey

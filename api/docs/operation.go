@@ -37,7 +37,7 @@ type operation struct {
 	// list.
 	Answer string
 	Left   int
-	// Token is false for operations that need none.
+	// Token is false for operations without a token.
 	Token bool
 }
 
@@ -124,8 +124,8 @@ func (s *sources) describe(op *frame.Operation) (operation, error) {
 	return o, nil
 }
 
-// mean adds the meaning of a parameter or member: the operation's own, or the name's. The document's default comes
-// after it.
+// mean adds the meaning of a parameter or member. The operation's own meaning has precedence over the name's meaning.
+// The document's default comes after it.
 func (s *sources) mean(operation string, m member) member {
 	if m.Deep {
 		return m

@@ -77,7 +77,7 @@ func (d *document) resolve(s *jsonSchema) *jsonSchema {
 	return s
 }
 
-// alternatives returns the schemas of which a value meets one, without null, and whether it may be null.
+// alternatives returns the alternative schemas of a value without null, and whether the value may be null.
 func (d *document) alternatives(s *jsonSchema) (all []*jsonSchema, null bool) {
 	s = d.resolve(s)
 	several := append(slices.Clone(s.AnyOf), s.OneOf...)

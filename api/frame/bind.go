@@ -17,8 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan says how a request fills its type. It is compiled once, when the server is built, from the tags of the
-// fields:
+// bindPlan says how a request fills its type. Building the server compiles it from the tags of the fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several

@@ -71,7 +71,8 @@ type resetReader interface {
 	Reset(r io.Reader) error
 }
 
-// inflater pools the decompressors of one encoding: setting one up costs more than decompressing a small body.
+// inflater pools the decompressors of one encoding, because creating a decompressor costs more than decompressing a
+// small body.
 type inflater struct {
 	pool sync.Pool
 	make func(r io.Reader) (resetReader, error)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// DefaultAuthTTL is the AuthTTL of configurations that name none.
+// DefaultAuthTTL is the default of AuthTTL.
 const DefaultAuthTTL = 5 * time.Second
 
 // Config holds the operator's settings.

@@ -54,8 +54,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body any operation takes, with an unknown
-// token and with a valid one.
+// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body of any operation. Some have an
+// unknown token, and others a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10
@@ -409,8 +409,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsMakeRoom takes all connections. The next one closes idle ones, oldest first; if all are busy, it
-// is refused.
+// TestIdleConnectionsMakeRoom takes all connections. The next connection closes idle connections, oldest first. If all
+// are busy, the next connection is refused.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)

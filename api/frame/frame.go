@@ -171,8 +171,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	f.leave(c)
 }
 
-// run does the steps from authentication to encoding. A panic in any of them fails that one request instead of ending
-// the process: fasthttp itself would not catch it.
+// run does the steps from authentication to encoding. A panic in a handler fails only its request. fasthttp itself
+// would not catch the panic, and the process would end.
 func (f *frame) run(rt *route, c *call) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

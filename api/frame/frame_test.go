@@ -250,8 +250,8 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 	}
 }
 
-// TestTrustedOrigins checks that pages of trusted origins may read every answer, refusals too, and that other pages may
-// not. Answers never allow credentials that a browser adds by itself.
+// TestTrustedOrigins checks that pages of trusted origins may read every answer, including refusals. Pages of other
+// origins may not. Answers never allow credentials that a browser adds by itself.
 func TestTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	const trusted, port = "https://app.example.com", "http://localhost:5173"

@@ -15,8 +15,8 @@ import (
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
-// StreamRequestBody it does not, but it still waits for the first MaxRequestBodySize bytes, or 8 KiB: hence
-// firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
+// StreamRequestBody it does not. But it still waits for the first MaxRequestBodySize bytes, or 8 KiB. So the server
+// sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
 // After a chunk's size, fasthttp accepts blanks and extensions without showing them, so they cannot be refused here. It
 // skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length. fasthttp refuses a
@@ -166,8 +166,8 @@ func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
-// Limits on reading the rest of an unwanted body so that the connection can be kept. A client refused with a small body
-// has usually sent all of it already.
+// Limits on reading the rest of an unwanted body. After the rest, the connection can be reused. A client refused with a
+// small body has usually sent all of it already.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second

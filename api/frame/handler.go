@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Handler holds an operation's function behind one type, with the request and response types that other readers of the
-// table need.
+// Handler is the common type of operations' functions. It has the request and response types for other readers of the
+// table.
 type Handler struct {
 	Request  reflect.Type
 	Response reflect.Type
@@ -27,8 +27,8 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204. Header adds headers to the response; it is usually nil.
 type NoContent struct{ Header map[string]string }
 
-// Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
-// copies Body before the call ends.
+// Encoded is an encoded response with its own headers. It is JSON, except if it names another type. The frame copies
+// Body before the call ends.
 type Encoded struct {
 	Body []byte
 	// Shared has the response instead, if it is not nil.
@@ -44,7 +44,7 @@ type Statused interface {
 
 // File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
-	// Stream has Size bytes, which are read while they are sent: no file is in memory.
+	// Stream has Size bytes. They are read while they are sent, so the file is not in memory.
 	Stream    pieces
 	Size      int64
 	MediaType string

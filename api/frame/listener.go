@@ -127,7 +127,7 @@ func (c *connections) closeWaiting() {
 	}
 }
 
-// edgeListener hands out admitted connections once their first request begins, and answers the others itself.
+// edgeListener returns admitted connections when their first request begins. It answers refused connections itself.
 type edgeListener struct {
 	*net.TCPListener
 	connections *connections
@@ -143,7 +143,7 @@ type edgeListener struct {
 // mostLingering bounds how many connections may linger at once.
 const mostLingering = 256
 
-// listen begins to accept connections. Close stops that, and closes the connections that have sent nothing.
+// listen begins to accept connections. Close stops listening, and closes connections without a first byte.
 func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
 	closed := make(chan struct{})
 	edge := &edgeListener{
@@ -165,7 +165,7 @@ func (l *edgeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener, and the connections that have sent nothing.
+// Close ends the listener, and closes connections without a first byte.
 func (l *edgeListener) Close() error {
 	l.close()
 	err := l.TCPListener.Close()
@@ -259,7 +259,7 @@ const connClosing = -1
 // lingerTime is the time that the server reads from a connection after it refused an incomplete request.
 const lingerTime = 2 * time.Second
 
-// edgeConn is a connection that knows whether it carries a request, and lingers on close if it has to.
+// edgeConn is a connection that tracks whether a request is active. On close it lingers if necessary.
 type edgeConn struct {
 	*net.TCPConn
 	listener *edgeListener

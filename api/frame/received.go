@@ -48,7 +48,7 @@ type bodyMemory struct {
 	holders map[string]*bodyHolder // tokens that hold memory or wait for it
 }
 
-// noTokenHolder is the holder of all bodies that come without a token: together they take as much as one token.
+// noTokenHolder is the holder of all bodies without a token. Together they may take the memory of one token.
 const noTokenHolder = "none"
 
 // bodyHolder is one token's share.
@@ -254,7 +254,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	}
 	stream := request.BodyStream()
 	if stream == nil {
-		// There is no stream: the body is empty, or a test has set it.
+		// Without a stream, the body is empty, or a test has set it.
 		got := request.Body()
 		if c.received = len(got); c.received > op.BodyLimit {
 			return nil, tooLarge(op)

@@ -129,8 +129,8 @@ func (c *edgeConn) queued() (bytes int) {
 	return bytes
 }
 
-// awaitRoom waits until the kernel takes bytes, and returns about how many. The kernel calls a socket writable when a
-// third of its buffer is free, of which bookkeeping takes a part.
+// awaitRoom waits until the kernel takes bytes, and returns about how many. A socket is writable when a third of its
+// buffer is free. Bookkeeping takes a part of this third.
 func awaitRoom(raw syscall.RawConn) (bytes int, err error) {
 	err = raw.Write(func(fd uintptr) bool {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}

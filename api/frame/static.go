@@ -20,7 +20,8 @@ type Static struct {
 	Path string
 	// Media is its Content-Type.
 	Media string
-	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and others for an hour.
+	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and other files for an
+	// hour.
 	Fixed bool
 	Plain []byte
 	// Policy is the Content-Security-Policy of a page of our own. Caches must revalidate such a page each time, search

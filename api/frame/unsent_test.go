@@ -83,7 +83,7 @@ func downloads(h *apitest.Harness, content []byte) map[string]string {
 }
 
 // publicDownloads returns the paths of downloads and of other large answers that need no token. The specification has 1
-// MiB, because a busy machine cannot read a larger one within an operation's time limit.
+// MiB, because a busy machine cannot read a larger specification within an operation's time limit.
 func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := downloads(h, content)
@@ -273,7 +273,7 @@ func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	eventually.True(t, "nothing to be unsent", func() bool { return testutil.ToFloat64(metrics.Unsent()) == 0 })
 }
 
-// TestUnreadAnswersEnd: a connection whose client reads nothing is closed.
+// TestUnreadAnswersEnd: if a client does not read its answer, the connection is closed.
 func TestUnreadAnswersEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -82,7 +82,7 @@ func TestDoorTakesBatches(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// Headers that are no text say nothing.
+	// Headers with invalid text are ignored.
 	if a := h.Do("POST", door, "", batch, "User-Agent", "Mozilla \xff", "Referer", "https://evil.example/\xff"); a.Status != http.StatusNoContent {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}

@@ -36,8 +36,8 @@ type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
-// Insights answers queries about a site's events with ready-to-send JSON bodies, and headers that tell how the answer was
-// computed. body is the query as JSON text and belongs to the caller.
+// Insights answers queries about a site's events with ready JSON bodies. Headers describe the computation of the
+// answer. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
 	Batch(
@@ -55,7 +55,7 @@ type Insights interface {
 // EventBodyLimit bounds a batch of events, both as sent and after decompression.
 const EventBodyLimit = 4 << 20
 
-// queryBodyLimit bounds a query; one that names every column many times is far below it.
+// queryBodyLimit bounds a query's body. A query that names every column many times is far below the limit.
 const queryBodyLimit = 256 << 10
 
 // siteInsights has the operations on a site's events.

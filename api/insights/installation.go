@@ -212,7 +212,7 @@ type goodKey struct {
 	hosts []string
 }
 
-// readKey reads the key of a text. problem says what is wrong with a key that does not post events of the site.
+// readKey reads the key of a text. problem is the reason why a key does not post events of the site.
 func (h *installations) readKey(ctx context.Context, site, text string) (key goodKey, problem string, err error) {
 	secret, err := h.secret.Read(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ type foundTracker struct {
 	key string
 	// door takes the events.
 	door *url.URL
-	// address is the script's; nil if the page's own scripts contain the tracker, and for a pixel.
+	// address is the script's address. It is nil if the page's own scripts contain the tracker, and for a pixel.
 	address *url.URL
 	// script is the number of the page's script that is the tracker, or loads it.
 	script           int

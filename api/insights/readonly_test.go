@@ -32,7 +32,7 @@ func openLink(h *apitest.Harness, body any) schema.InsightsSession {
 	return apitest.AskWith[schema.InsightsSession](h, "", "POST", "/insights/open", body, http.StatusOK)
 }
 
-// TestReadOnlyTokensReadOnly loops over the table: tokens that read insights call the listed operations and no others.
+// TestReadOnlyTokensReadOnly loops over the table. Tokens that read insights may call exactly the listed operations.
 func TestReadOnlyTokensReadOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

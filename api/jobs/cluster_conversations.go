@@ -29,8 +29,8 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 // Encoder turns texts into vectors: texts of like meaning into near ones.
 type Encoder interface{ Encode(text string) []float32 }
 
-// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder is nil if
-// there is no model.
+// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder
+// is nil without a model.
 type issueAnalysis struct {
 	method  *conversations.Method
 	encoder Encoder

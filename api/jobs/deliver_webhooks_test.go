@@ -116,7 +116,7 @@ func (h *hookBench) states(w hooks.Webhook) string {
 	return strings.Join(states, ", ")
 }
 
-// until waits until the deliveries of a webhook are in these states, and its job is over.
+// untilStates waits until the deliveries of a webhook are in these states, and the webhook's job has ended.
 func (h *hookBench) untilStates(w hooks.Webhook, want string) {
 	h.t.Helper()
 	eventually.Succeeds(h.t, want, func() error {
@@ -214,8 +214,8 @@ func TestWebhookRetries(t *testing.T) {
 	}
 }
 
-// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together, so that the next delivery does
-// not overtake.
+// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together. So the next delivery does not
+// overtake it.
 func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -230,8 +230,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside has an event that the receiver always refuses: finally other events overtake it, and it fails
-// for good.
+// TestWebhookStepsAside has an event that the receiver always refuses. Finally other events overtake this event, and
+// its delivery fails for good.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -356,7 +356,7 @@ func TestWebhookPauses(t *testing.T) {
 	}
 	change(true)
 	h.deliver(0)
-	// Also the old one: nothing but its turn was missing.
+	// The old delivery is sent too: it only waited for its turn.
 	h.untilStates(w, "delivered 1, delivered 1")
 }
 
@@ -389,7 +389,7 @@ func TestOldDeliveriesFail(t *testing.T) {
 	}
 }
 
-// TestSlowReceiver: a fast receiver of the same organization does not wait for a slow one.
+// TestSlowReceiver: a fast receiver does not wait for a slow receiver of its organization.
 func TestSlowReceiver(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -239,8 +239,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source outside of the public network: the canary gets no request, and the reason
-// names no address.
+// TestSpecsOfOthersAreRefused has a source outside of the public network. The canary server there gets no request, and
+// the reason names no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	b, canary := newSpecBench(t), newSpecServer(t)

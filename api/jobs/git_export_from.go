@@ -20,8 +20,7 @@ type exportFrom struct {
 	// begins there.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
-	// copied is a commit of another repository: the files that were synchronized there become files of the first
-	// commit.
+	// copied is a commit of another repository. The synchronized files of this commit become files of the first commit.
 	copied *gitsync.Snapshot
 	source store.GitSource
 	// whole is set if the synchronized files cannot be read: all pages are written.

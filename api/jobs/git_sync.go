@@ -31,8 +31,8 @@ import (
 //     overwrites or deletes these files if they are pages or files of the space. The new commit always builds on the
 //     branch's newest commit.
 //
-// Where merge rules bind the user, an import does so in a change request, whose merge is the synchronization. An
-// export waits for the end of that request.
+// If merge rules bind the user, the import goes to a change request. The merge of the request is then the
+// synchronization. An export waits for the end of that request.
 //
 // A force-pushed branch is compared like any other, because only contents are compared. Operations run in the order in
 // which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. An import that

@@ -153,7 +153,7 @@ func (b *bench) jobs() []schema.Job {
 	return page.Rows
 }
 
-// until waits until the jobs, in the order in which they were asked for, are in these states.
+// until waits until the jobs are in these states. The states are in the order in which the jobs were enqueued.
 func (b *bench) until(want ...schema.JobState) []schema.Job {
 	b.t.Helper()
 	deadline := time.Now().Add(eventually.Patience)
@@ -397,7 +397,7 @@ func TestStop(t *testing.T) {
 	b.until(schema.JobDone, schema.JobDone, schema.JobDone)
 }
 
-// singleStep is a step of which a node runs one at a time, so that the victim takes no second one.
+// singleStep is a step that a node runs one at a time, so that the victim takes no second step.
 type singleStep struct{ step }
 
 func (s singleStep) JobKind() schema.JobKind {

@@ -22,8 +22,8 @@ import (
 )
 
 // PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch jobs, finish
-// jobs and elect a leader. They have a pool of their own, because work or requests could exhaust a shared pool and
-// starve the election (https://github.com/riverqueue/river/issues/695).
+// jobs and elect a leader. They have a separate pool, because work or requests could exhaust a shared pool and starve
+// the election (https://github.com/riverqueue/river/issues/695).
 const PoolConns = 4
 
 // WorkConns is the number of connections for the work of all kinds. Each job that may run has a connection. Two more
@@ -36,7 +36,7 @@ func WorkConns() int {
 	return conns
 }
 
-// Config has the settings of a Runner. Deps, Pool and Log are required; zero stands for the default of the others.
+// Config has the settings of a Runner. Deps, Pool and Log are required. For other members, zero means the default.
 type Config struct {
 	Deps Deps
 	// Pool is river's own, of PoolConns connections.
@@ -45,10 +45,10 @@ type Config struct {
 	// Kinds are the kinds that run; nil means all.
 	Kinds   []Kind
 	Metrics *Metrics
-	// Grace is how long a stop lets running jobs finish; 0 means 10 s.
+	// Grace is the time that running jobs have to finish at a stop; 0 means 10 s.
 	Grace time.Duration
-	// Poll is how often to look for jobs whose notification was lost, and for jobs that wait for their turn; 0 means
-	// 1 s.
+	// Poll is the interval of the search for jobs whose notification was lost, and for jobs that wait for their turn; 0
+	// means 1 s.
 	Poll time.Duration
 	// Settle is the age at which front ends are notified of a change: cached answers of all nodes are younger. 0 means
 	// at once.

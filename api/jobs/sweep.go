@@ -26,7 +26,7 @@ const (
 type SweepConfig struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// AuditRetention is the age at which entries leave the audit log; 0 keeps all.
+	// AuditRetention is the age at which entries of the audit log are deleted; 0 means never.
 	AuditRetention time.Duration
 	// PacksDir has the repositories that jobs fetch while they read them.
 	PacksDir string
@@ -92,8 +92,8 @@ type sweepStep struct {
 	delete func(context.Context) (more bool, err error)
 }
 
-// steps lists what a sweep deletes, in this order. Organizations come last: a large one may take all the time that is
-// left.
+// steps lists what a sweep deletes, in this order. Organizations come last, because a large organization may take all
+// the remaining time.
 func (s *Sweep) steps() []sweepStep {
 	st := s.cfg.Store
 	whole := func(delete func(context.Context) error) func(context.Context) (bool, error) {

@@ -37,7 +37,7 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil if there is none. PDFMemory is the estimated most memory that it needs for a part of a
+	// Renderer makes PDFs; nil without a renderer. PDFMemory is the estimated most memory that it needs for a part of a
 	// PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
@@ -45,13 +45,14 @@ type Deps struct {
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil without a translator.
 	Translator translation.Provider
-	// Tunnels take the events of integrations in development mode; nil if this node sends none.
+	// Tunnels take the events of integrations in development mode; nil if this node does not send events.
 	Tunnels Tunnels
 	// View presents the resources that jobs send, like answers to requests.
 	View view.Presenter
 	// Specs reads OpenAPI specifications; nil if this node fetches none.
 	Specs Specs
-	// SpecsInterval is the time between two fetches of a specification; 0 fetches one only when it is set.
+	// SpecsInterval is the time between two fetches of a specification. With 0, a specification is fetched only when it
+	// is set.
 	SpecsInterval time.Duration
 	// Webhooks delivers events; nil delivers none.
 	Webhooks Webhooks

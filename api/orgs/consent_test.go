@@ -187,7 +187,7 @@ func TestEmailDomains(t *testing.T) {
 	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
-	// Changing other settings keeps the proof; naming the domain again does not restore a lost one. Members stay.
+	// Changing other settings keeps the proof. Naming the domain again does not restore a lost proof. Members stay.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"title":"Still"}`)
 	join(204)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example"]}`)
@@ -211,8 +211,7 @@ func TestEmailDomains(t *testing.T) {
 	}
 }
 
-// TestOwnInvitesHavePages: a person who is invited by several organizations sees each
-// once, on whatever page.
+// TestOwnInvitesHavePages: several organizations invite a person. The pages of the person's list have each invite once.
 func TestOwnInvitesHavePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

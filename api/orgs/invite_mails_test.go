@@ -106,7 +106,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// Of several concurrent requests, one is accepted.
+	// One of several concurrent requests is accepted.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {
@@ -181,7 +181,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	}
 }
 
-// TestLinksEnd: a link expires with its invite, for whatever reason, and when another mail is sent.
+// TestLinksEnd: a link ends with its invite, for any reason. It also ends when another mail is sent.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,7 +282,7 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The login is refused until the operator repairs it; a mail that waited for a day is given up.
+	// The login is refused until the operator repairs it. A mail that waited for a day is given up.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)

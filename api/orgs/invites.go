@@ -124,7 +124,7 @@ func isEmail(text string) bool {
 	return mailHost.MatchString(host) && !strings.HasSuffix(host, ".localhost")
 }
 
-// emailInvite is one person to invite: an address, or an object that also has a role.
+// emailInvite is a person to invite: an address, or an object with an address and a role.
 type emailInvite struct {
 	email  string
 	role   schema.Opt[string]

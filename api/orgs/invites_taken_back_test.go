@@ -179,7 +179,8 @@ func (b takenBack) change(role string) {
 	}
 }
 
-// check requires that the list shows the role, if any, and that the space has the role's rights or is hidden.
+// check requires that the list shows the role, if there is a role. The space must have the role's rights, or be hidden
+// without a role.
 func (b takenBack) check(when string, role schema.Role, there bool) {
 	b.h.T.Helper()
 	found := false

@@ -172,7 +172,7 @@ func TestLinkInvite(t *testing.T) {
 			t.Errorf("%q became %q", who.is, role)
 		}
 	}
-	// A link's role can change; those who followed it earlier keep what they got.
+	// A link's role can change. Users who followed the link earlier keep their role.
 	changed := shape.Want(t, linkInviteShape, h.Do("PATCH", s.Org+one, s.Token, `{"role":null}`).Body)
 	if changed["role"] != nil || !cmp.Equal(changed, shape.Want(t, linkInviteShape, h.Do("GET", s.Org+one, s.Token, nil).Body)) {
 		t.Errorf("%v", changed)
@@ -220,8 +220,8 @@ func TestLinkInvite(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{"role":"read"}`), 404)
 }
 
-// TestFollowInParallel lets one stranger follow links for a low and a high role at once, again and again: the high one
-// wins.
+// TestFollowInParallel lets one stranger follow links for a low and a high role concurrently, many times. The stranger
+// always gets the high role.
 func TestFollowInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

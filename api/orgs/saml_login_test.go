@@ -127,7 +127,7 @@ func TestLoginAtARealProvider(t *testing.T) {
 	if me["displayName"] != "Bo Ek" || me["email"] != "Bo@acme.example" || member["role"] != "edit" || member["sso"] != true || member["teams"] != 1.0 {
 		t.Errorf("%v %v", me, member)
 	}
-	// The answer was used: neither the same browser nor another one gets in by it again.
+	// The answer was used. So no browser can log in with it again.
 	for _, again := range []string{cookie, ""} {
 		h.WantError(s.Post(html.UnescapeString(found[1]), again), 400)
 	}
@@ -161,8 +161,7 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an account is linked by its address once, and only if the address's domain is proved for this
-// organization.
+// TestWhoIsLinked: an account is linked by its address once. The address's domain must be proved for this organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -195,7 +194,8 @@ func TestWhoIsLinked(t *testing.T) {
 		if got := h.Want(200, "GET", org+"/members/"+me, token, nil); got["role"] != want || got["sso"] != true {
 			t.Errorf("%s: %v", email, got)
 		}
-		// From now on the name decides: the address may change, and a different name is a different person.
+		// From now on the name identifies the person. The address may change, and a different name is a different
+		// person.
 		if again := h.Want(200, "GET", "/v1/user", tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: "x@elsewhere.example"})), nil); again["id"] != me {
 			t.Errorf("%s became %v", email, again)
 		}
@@ -215,7 +215,8 @@ func TestWhoIsLinked(t *testing.T) {
 	}
 }
 
-// TestSessionsKeepToTheirOrganization: the user is an admin of both organizations, but the session is valid for one.
+// TestSessionsKeepToTheirOrganization: the user is an admin of two organizations. The session is valid only for one of
+// them.
 func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -260,7 +261,8 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd: by their user, an admin, the provider's or the member's end, and by time.
+// TestSessionsEnd: the session's user or an admin can end a session. It also ends with the provider, with the
+// membership, and by time.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -25,7 +25,7 @@ const (
 	mostSAMLRequests = 4
 )
 
-// samlRequest is a login that a browser started. The server stores nothing until the answer: the browser keeps the
+// samlRequest is a login that a browser started. The server stores no data until the answer. The browser keeps the
 // signed request.
 type samlRequest struct {
 	ID       string `json:"i"`

@@ -91,9 +91,8 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so
-// that each has its share even of a few faults. Kinds whose targets are all
-// busy stay in the deck; if no others are left, a new deck is appended.
+// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so that each has its share even of a few
+// faults. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
 	if len(in.again) > 0 {

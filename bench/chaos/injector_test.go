@@ -82,7 +82,7 @@ func TestInjectorFollowsItsSeed(t *testing.T) {
 	}
 }
 
-// A target has one fault at a time; a kind whose targets are all busy waits.
+// A target has one fault at a time. If all targets of a kind are busy, the kind waits.
 func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

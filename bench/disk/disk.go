@@ -94,8 +94,8 @@ func unmount(ctx context.Context, at string) error {
 	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
 }
 
-// Freeze stops all writes to the device: the power is off. The processes may keep running for a while, but nothing that
-// they do is kept.
+// Freeze stops all writes to the device: the power is off. The processes may run for a while, but their later writes
+// are lost.
 func (d *Disk) Freeze(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
 }

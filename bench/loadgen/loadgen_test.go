@@ -52,7 +52,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
-// TestNumberedRequests: each sending of a request has a number of its own, and the same length.
+// TestNumberedRequests: each sending of a request has a different number. All have one length.
 func TestNumberedRequests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}

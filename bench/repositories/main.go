@@ -1,5 +1,5 @@
 // Command repositories measures how well Octavo preserves other people's repositories. Each argument is a folder with a
-// Git repository, of which the last commit counts.
+// Git repository. The program uses its last commit.
 //
 // First it imports the repository into a new space and exports the space without an edit. No commit is expected. Then
 // it edits a word of twenty pages as Markdown and of twenty pages as documents, and exports the edits. Each edit should

@@ -31,7 +31,7 @@ type result struct {
 	others             int
 	// equal, different and added are paths of a new branch, without edited ones.
 	equal, different, added int
-	// tagged are the pages with a tag that a reader sees, the excepted ones too.
+	// tagged are the pages with a tag that a reader sees, including excepted tags.
 	tagged int
 }
 

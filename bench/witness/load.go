@@ -33,8 +33,7 @@ const (
 // EventHost is the host of the events' URLs.
 const EventHost = "docs.example.com"
 
-// Load sends events to the API nodes in an open loop: at a fixed rate, whatever
-// the nodes do.
+// Load sends events to the API nodes in an open loop. Its rate is fixed and does not depend on the nodes.
 type Load struct {
 	rate  float64 // events per second
 	keyed float64 // share of requests with an Idempotency-Key

@@ -171,8 +171,7 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// Of several attempts, the most doubtful one counts, unless one was
-// acknowledged.
+// TestOutcomeOfSeveralAttempts: one acknowledged attempt counts. Otherwise the most doubtful attempt counts.
 func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	for want, attempts := range map[Outcome][]Outcome{

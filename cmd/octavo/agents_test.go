@@ -116,7 +116,7 @@ func TestAgentsUpdateIsGuarded(t *testing.T) {
 	}
 }
 
-// TestAgentsFollower checks that a node uses new addresses, and the previous ones while the file is damaged.
+// TestAgentsFollower checks that a node uses new addresses. While the file is damaged, it uses the previous addresses.
 func TestAgentsFollower(t *testing.T) {
 	t.Parallel()
 	settings := &Settings{DataDir: t.TempDir()}

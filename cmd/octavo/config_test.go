@@ -9,8 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSettingsAreNamed: bad settings are found before anything is started, and
-// the error names the setting.
+// TestSettingsAreNamed: bad settings are found before the start of any part. The error names the setting.
 func TestSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for flag, setting := range map[string]string{

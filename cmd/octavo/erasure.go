@@ -149,7 +149,7 @@ func (v visitorErasures) EraseKey(ctx context.Context, site, eventKey string) (s
 	return keyErasureOf(eventKey, e), err
 }
 
-// ask requests an erasure of what was received until the end of the current second.
+// ask requests an erasure of the events received until the end of the current second.
 func (v visitorErasures) ask(
 	ctx context.Context, ask func(until time.Time, keep time.Duration) (sites.Erasure, error),
 ) (sites.Erasure, error) {

@@ -98,9 +98,8 @@ func (n *node) pingEvents(ctx context.Context) error {
 	}
 }
 
-// awaitEvents tries until the insights store is migrated and the sink has
-// started. Unlike startEvents it keeps trying when the store refuses us: the
-// process serves much else.
+// awaitEvents tries until the insights store is migrated and the sink has started. Unlike startEvents it tries again
+// when the store refuses us, because the process also serves other requests.
 func (n *node) awaitEvents(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		select {

@@ -43,7 +43,7 @@ func hintOf(err error, command string) string {
 	return command + " --help shows arguments and flags."
 }
 
-// printFailure prints an error as a sentence and a hint, or with asJSON as an object that has both.
+// printFailure prints an error as a sentence and a hint. With asJSON it prints an object with both.
 func printFailure(w io.Writer, err error, command string, asJSON bool) {
 	message, hint := err.Error(), hintOf(err, command)
 	if asJSON {

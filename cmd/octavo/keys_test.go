@@ -272,8 +272,7 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	b.wantMessages(5, 5)
 }
 
-// TestKeyRace sends twenty requests with one key, half to each node: one is
-// appended and all are acknowledged.
+// TestKeyRace sends twenty requests with one key, half to each node. One request is appended, and all are acknowledged.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -384,9 +383,8 @@ func TestKeyOfKilledNode(t *testing.T) {
 	}
 }
 
-// TestKeyLateAppend: the claim expires while its append still runs. The message
-// is then in the log twice, under one id and in one partition, so that the sink
-// stores it once.
+// TestKeyLateAppend: the claim expires while its append still runs. The log then has the message twice, with one id and
+// in one partition. So the sink stores it once.
 func TestKeyLateAppend(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

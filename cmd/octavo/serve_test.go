@@ -229,7 +229,7 @@ func TestEveryEventType(t *testing.T) {
 	}
 }
 
-// wantTotals compares answers about all events with what their generator says that they come to.
+// wantTotals compares answers about all events with their generator's totals.
 func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	i.t.Helper()
 	ask := func(rest string) map[string][]any {
@@ -273,8 +273,7 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 }
 
-// TestBadBatchStoresNothing: one bad event refuses its whole request, and
-// nothing of it is stored.
+// TestBadBatchStoresNothing: one bad event refuses its whole request. No event of the request is stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

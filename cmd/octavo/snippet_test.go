@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSnippetCommand prints the snippet of every name, and nothing else on standard output.
+// TestSnippetCommand prints the snippet of every name. Standard output has only the snippet.
 func TestSnippetCommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range tracker.Names() {

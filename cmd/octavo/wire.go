@@ -201,7 +201,7 @@ func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*bac
 	return work(b, conn)
 }
 
-// answers reports whether the node that wrote the notes still runs: a killed one leaves its notes behind.
+// answers reports whether the node that wrote the notes still runs. A killed node leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {

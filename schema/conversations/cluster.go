@@ -28,7 +28,7 @@ type Item struct {
 	Terms    []string
 	// Meaning is nil if it is not known.
 	Meaning Meaning
-	// Cluster is the id of the cluster that it is in; empty for none.
+	// Cluster is the id of the issue's cluster; empty without a cluster.
 	Cluster string
 }
 
@@ -58,8 +58,8 @@ type Method struct {
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
-// issues of equal terms are in the same group. A cluster whose issues are all among the items goes on as the group that
-// has the most of them. The result depends on the sets only: it is computed in the order of ids and keys.
+// issues of equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as
+// the group with most of them. The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
 	a.addNodes(m)
@@ -178,7 +178,7 @@ func (m *Method) count(terms []string) {
 	}
 }
 
-// weigh weighs the terms of an issue by how often they are in it, and how few issues have them (TF-IDF).
+// weigh weighs the terms of an issue by their frequency in the issue, and by their rarity among all issues (TF-IDF).
 func (m *Method) weigh(terms []string) []entry {
 	made, square := sorted(countTerms(terms)), 0.0
 	for i, e := range made {

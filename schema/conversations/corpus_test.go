@@ -30,10 +30,12 @@ const (
 // floors are measured figures, rounded down. A change may not fall below them. The goals are higher: a test can pass
 // without them. Parameters were chosen on "dev" and checked on "held", and the reverse. The lexicon was written after
 // reading "dev", and the courtesies after reading "dev" and "held". "final" chose no parameter. Other people wrote and
-// labelled "final", so it tells what to expect elsewhere. A change that is tuned with "final" needs a fourth set.
+// labelled the set "final". So its figures show the results to expect elsewhere. A change that is tuned with "final"
+// needs a fourth set.
 var floors = map[string]struct {
 	problems, themes float64
-	// fifty and single are of problems when issues come 50 or one at a time. The test measures single unless it is 0.
+	// fifty and single are the figures for problems if issues come 50 at a time or one at a time. The test measures
+	// single unless it is 0.
 	fifty, single float64
 	// impact is the share of issues whose impact is as labelled.
 	impact float64
@@ -142,7 +144,7 @@ func openModel(t *testing.T) *embedding.Model {
 	return m
 }
 
-// extractAll finds the issues of a corpus and, if there is a model, what they mean.
+// extractAll finds the issues of a corpus, and their meanings if there is a model.
 func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	a := &analyzed{corpus: corpus}
 	for i, c := range corpus {
@@ -170,7 +172,7 @@ type extraction struct {
 	of   *analyzed
 }
 
-// extracted returns the issues of a set, with what they mean, to assign.
+// extracted returns the issues of a set, with their meanings, for assign.
 func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)

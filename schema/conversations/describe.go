@@ -17,7 +17,7 @@ type Sampled struct {
 type Description struct {
 	Label string
 	Icon  string
-	// Theme is the id of a Subject; empty if the cluster shows none.
+	// Theme is the id of a Subject; empty if the cluster has no subject.
 	Theme    string
 	Language string
 	Profile  Profile

@@ -1,11 +1,10 @@
-// Package conversations finds out what users struggle with, from their conversations with support people and
-// assistants:
+// Package conversations finds users' problems in their conversations with support people and assistants:
 //
 //	Extract:          one conversation → its issues, each with its words, its language and an impact
 //	Method.Assign:    issues and the clusters that there are → groups: new clusters, joined issues, merged clusters
 //	Method.Describe:  some issues of a cluster → its label, icon, subject and typical titles
 //
-// All are pure functions: they do no I/O, know no clock and use no randomness. The order of the issues does not count.
+// All are pure functions. They do no I/O, read no clock and use no randomness. The order of the issues does not count.
 //
 // The similarity of two issues is a weighted mean of two cosines. The cosine of their words (TF-IDF) counts once, and
 // the cosine of their meanings (package embedding) counts twice. Without a model, only words are compared. The meanings

@@ -102,7 +102,7 @@ type draft struct {
 	known          map[string]bool
 }
 
-// add adds a sentence, unless it says nothing.
+// add adds a sentence. It leaves out a sentence without content.
 func (d *draft) add(sentence string, about []string) {
 	if len(about) > 0 && len(d.details) < maxDetails {
 		d.details, d.terms = append(d.details, sentence), append(d.terms, about...)

@@ -19,7 +19,7 @@ var (
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +
 		`[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
-	// fillers come before what somebody means to say.
+	// fillers are words before the content of a sentence.
 	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|` +
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +
 		`donc|aussi|alors|y|pero|también|además|e|mas|também)\b[,:]?\s+)`)

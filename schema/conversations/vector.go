@@ -122,7 +122,7 @@ func (m *Method) profileOf(issues []Sampled) Profile {
 		p.Terms[e.term] = rounded(e.weight)
 	}
 	if known > 0 {
-		// Issues that came before the model have no meaning: the other issues stand for them.
+		// Issues older than the model have no meaning. The mean of the other issues replaces their meanings.
 		p.Meaning, p.Length = NewMeaning(meant), rounded(lengthOf(meant)*float64(len(issues))/known)
 	}
 	return p

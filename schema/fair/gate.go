@@ -74,7 +74,7 @@ type Gate struct {
 	scan    uint64    // counts calls of next
 }
 
-// load is a number of requests, their bytes, and how many of them have none.
+// load is a number of requests, their bytes, and the number of requests without bytes.
 type load struct{ slots, bytes, light int64 }
 
 func (l *load) add(bytes int64) { l.change(1, bytes) }
@@ -94,7 +94,7 @@ type Party struct {
 	inside  load
 	outside load
 	waiting list.List          // of *waiter, the oldest first
-	members map[string]*member // those with a request inside or waiting; only with MemberSlots
+	members map[string]*member // members with a request inside or waiting; only with MemberSlots
 	place   int                // index in Gate.queue plus 1; 0 if it is not there
 	share   float64            // by which the queue is sorted
 	turn    uint64             // Gate.turn of its last admitted request
@@ -239,8 +239,8 @@ func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes reports whether a new request would enter before an older request. The older one is of its member, or of a
-// member that only waits for the party's bytes.
+// overtakes reports whether a new request would enter before an older request. The older request is of its member, or
+// of a member that only waits for the party's bytes.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {

@@ -144,8 +144,7 @@ func TestMemberBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBound: a party cannot take all the room, however many members it
-// has.
+// TestPartyBound: a party cannot take all the room, with any number of members.
 func TestPartyBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
@@ -304,8 +303,8 @@ func TestVerdicts(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestWhoGivesUpItsPlace: when too many wait, the member with the most waiting
-// loses a place, never a newcomer.
+// TestWhoGivesUpItsPlace: if too many requests wait, the member with the most waiting requests loses a place. A
+// newcomer never loses a place.
 func TestWhoGivesUpItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})

@@ -103,8 +103,7 @@ func (g *Gate) sort(p *Party) {
 	}
 }
 
-// giveUp removes a waiter that timed out, unless it was admitted or refused
-// meanwhile.
+// giveUp removes a waiter that timed out. If the waiter was just admitted or refused, giveUp returns this verdict.
 func (g *Gate) giveUp(w *waiter) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()

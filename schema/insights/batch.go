@@ -75,8 +75,8 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed reports whether r holds exactly the given number of events. It does not check their content. If it does not,
-// the message is damaged, and unknown bits in it do not mean that a later version wrote it.
+// framed reports whether r holds exactly the given number of events. It does not check their content. Otherwise the
+// message is damaged. Unknown bits in it then do not mean that a later version wrote it.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {

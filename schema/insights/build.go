@@ -181,8 +181,8 @@ func (c *Column) counted(env Env) sqltree.Expr {
 	return sqltree.Call("nullIf", sqltree.Call("if", c.Counters[0].has(env), value, sqltree.Int(0)), sqltree.Int(0))
 }
 
-// valueOf is a number for each value of the columns together. The columns are keyed hashes,
-// so nobody chooses numbers that meet: two pairs do as seldom as two hashes.
+// valueOf is a number for each value of the columns together. The columns are keyed hashes, so nobody can choose
+// colliding numbers. Two pairs collide as seldom as two hashes.
 func valueOf(columns []string) sqltree.Expr {
 	if len(columns) == 1 {
 		return sqltree.Col(columns[0])

@@ -54,7 +54,8 @@ func (d Day) UTC() time.Time { return d.midnight }
 // skips the whole day, Start is the first moment after the day.
 func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
 
-// at is the first moment at which the day's clock shows a time, or a later one if it skips that.
+// at returns the first moment at which the day's clock shows a time. If the clock skips this time, it returns the first
+// moment with a later time.
 func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	const reach = 48 * time.Hour // more than any offset and any change of one
 	shown := d.midnight.Add(clock)

@@ -31,7 +31,7 @@ type TrafficSource struct {
 // TrafficSources returns the table of known sources. Callers must not change it.
 func TrafficSources() []TrafficSource { return trafficSources }
 
-// sourcesTable and mediumsTable are the tables of known sources and mediums. Their first lines say what they have.
+// sourcesTable and mediumsTable are the tables of known sources and mediums. Their first lines describe their columns.
 //
 //go:embed sources.txt
 var sourcesTable string
@@ -121,7 +121,7 @@ func newSourceKeys() (k keys) {
 			brands = append(brands, regexp.QuoteMeta(brand))
 		}
 	}
-	// The longest host comes first: mail.google.com is no google.com.
+	// The longest host comes first, because mail.google.com is not google.com.
 	slices.SortStableFunc(hosts, func(a, b string) int { return len(b) - len(a) })
 	k.host = `^(?:[^.]+\.)*?(` + strings.Join(hosts, "|") + `)$`
 	k.brand = `^(?:[^.]+\.)*?(` + strings.Join(brands, "|") + `)\.(?:com?\.)?[a-z]{2,3}$`
@@ -221,7 +221,7 @@ func (channelValue) Parse(raw jsontext.Value) (any, error) {
 	return word, err
 }
 
-// firstDoc ends what documents say about a visitor's first event.
+// firstDoc is the end of the documentation of columns about a visitor's first event.
 const firstDoc = " The first event is looked for in the range and the 12 hours before it, whatever the " +
 	"conditions are. Each visitor has exactly one, so that visitors by it add up to all visitors."
 

@@ -21,9 +21,8 @@ import (
 //   - A text is a string, a number as sent, true or false, or an array as JSON.
 //     ClaimTypes has the types, which the texts do not show.
 
-// ClaimTypes is the path of the notes on an event's other claims. No claim can
-// have this path: in an exact path a backslash is followed by a dot or another
-// backslash. Answers never show it.
+// ClaimTypes is the path of the notes on an event's other claims. No claim can have this path, because in an exact path
+// a dot or another backslash follows a backslash. Answers never show it.
 const ClaimTypes = `\types`
 
 // ClaimType is the JSON type of a claim.
@@ -77,9 +76,8 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject is the object that claims were flattened from, without nulls and
-// empty objects. notes is the value of ClaimTypes. Old events have none: their
-// claims are taken for strings with plain names. A path below another claim's
+// ClaimsObject is the object that claims were flattened from, without nulls and empty objects. notes is the value of
+// ClaimTypes. Old events have no notes. Their claims are read as strings with plain names. A path below another claim's
 // value stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}

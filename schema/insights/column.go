@@ -19,7 +19,7 @@ const (
 	Time                     // takes an interval
 )
 
-// NullRule says what it means for an event to have no value in a column.
+// NullRule is the meaning of an absent value of an event in a column.
 type NullRule uint8
 
 // The null rules.
@@ -45,7 +45,7 @@ const (
 	Content   Privacy = iota // about the site, not the visitor
 	Coarse                   // shared by many visitors
 	Pseudonym                // a keyed hash
-	Personal                 // may identify a person: stored only if sent, or if the site asks for it
+	Personal                 // may identify a person: stored only if sent, or if the site's setting demands it
 )
 
 // Column is one row of the column table.
@@ -60,7 +60,7 @@ type Column struct {
 	// Unique marks a Measure that counts different values: exactly, or with
 	// Env.Counting exactly up to UniquesBound, or with a sketch.
 	Unique  bool
-	Fields  []Field // what the column stores; nothing if it is derived
+	Fields  []Field // the stored form of the column; nil for a derived column
 	Privacy Privacy
 	Doc     string
 	// Visit names the stored columns from which the value is read in a row of visits. All events of a row of visits
@@ -76,7 +76,7 @@ type Column struct {
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
-	// Grouped is another way to group by the column; nil groups by what Expr reads.
+	// Grouped is another way to group by the column; nil groups by the value of Expr.
 	Grouped *Grouped
 	// HasValue is the condition "the event has a value". Excluded columns have it, and columns whose comparisons leave
 	// out events without a value.
@@ -103,7 +103,7 @@ type Grouped struct {
 
 // Rank is an order of values.
 type Rank struct {
-	// Of reads the rank of what a column's Expr reads.
+	// Of reads the rank of the value of a column's Expr.
 	Of func(value sqltree.Expr) sqltree.Expr
 	// New returns a pointer to scan a rank into.
 	New func() any
@@ -136,7 +136,7 @@ type Env struct {
 	Visits bool
 	// Hosts are the site's own hosts.
 	Hosts []string
-	// States says that rows have what [Column.States] are aggregated to.
+	// States means that rows have the aggregate states of [Column.States].
 	States bool
 }
 

@@ -2,5 +2,5 @@
 // that the rows name. It has the reasons for refusing an event, and the encoding of events in the log. The ClickHouse
 // schema, validation, queries and the documents all follow from these tables.
 //
-// It does no I/O. Of this module it imports schema/sqltree and nothing else.
+// It does no I/O. Of this module it imports only schema/sqltree.
 package insights

@@ -74,8 +74,8 @@ var (
 	ContentForms       = newEnum("content form", "html", "markdown", "llms", "mcp", "rss", "api")
 	LinkKinds          = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
-	// publishedLinkKinds are those that the published contract has in the column
-	// eventLinkTargetKind. Events may have links of the other kinds too.
+	// publishedLinkKinds are the kinds of the column eventLinkTargetKind in the published contract. Events may have
+	// links of the other kinds too.
 	publishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")

@@ -35,7 +35,7 @@ func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
 	return c.Value.Parse(raw)
 }
 
-// OpIn is the operator of a filter that names none.
+// OpIn is the operator of a filter without an operator.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
 // The texts and patterns of one filter are tried one by one on every event.

@@ -68,8 +68,8 @@ func (pageKeyValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, ']')
 }
 
-// LastTitle is the title with which a group's last event that has one was sent. Of events of one moment it is the
-// greatest.
+// LastTitle is the title of a group's last event with a title. If several such events have one moment, it is the
+// greatest title.
 var LastTitle = func() *Column {
 	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {
 		return sqltree.Call("tupleElement", lastTitle.count(env), sqltree.Int(2))

@@ -19,7 +19,7 @@ import (
 // reader's open tab is shorter. A statement reads twice the reach in addition to its range.
 const SessionReach = 12 * time.Hour
 
-// sessionReachDoc ends what documents say about a column of sessions.
+// sessionReachDoc is the end of the documentation of columns of sessions.
 const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 " +
 	"hours before and after the range."
 
@@ -140,7 +140,7 @@ type Actor struct {
 	Key  []sqltree.Expr
 }
 
-// Actors are those that a request may name, the default first.
+// Actors are the actors that a request may name, the default first.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
 // RowOf is the expression with which a row of a session reads the part from rows that have it.

@@ -318,7 +318,7 @@ func TimeType() sqltree.Type { return typeTime }
 // FormatTime writes a moment as a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// constantNull is the value of a column in which no event has one.
+// constantNull is the value of a column without values in any event.
 type constantNull struct{ enumValue }
 
 func (v constantNull) Append(dst []byte, _ any) []byte { return append(dst, "null"...) }

@@ -53,7 +53,7 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	return sqltree.Tuple{*v.Space, page}, nil
 }
 
-// oneOf is the condition that value is one of the values. noPage is met wherever there is no page.
+// oneOf is the condition that value is one of the values. noPage matches all rows without a page.
 func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
 	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
@@ -150,8 +150,8 @@ func (linkValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, *scanned.(*string)...)
 }
 
-// contentRefMembers are the string members of each kind of content reference,
-// the required ones first, up to the count given.
+// contentRefMembers are the string members of each kind of content reference. The first `required` members are
+// required.
 var contentRefMembers = map[string]struct {
 	required int
 	names    []string

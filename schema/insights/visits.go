@@ -30,15 +30,15 @@ type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any
 	is    func() sqltree.Expr // whether a row is such an event; nil for every event
-	value func() sqltree.Expr // what the number is the sum of; nil counts events
+	value func() sqltree.Expr // the number's summands; nil counts events
 	// without are the types that are not such events, of a counter of all other types.
 	without []Code
 	state   string // the column of the projection; "" if the projection has none
 	last    bool   // whether the number is the time of the last event, or its value
 }
 
-// Events counts all events, or those of some types. Its name is not the table's nor a
-// statement's alias, for which the engine would take it.
+// Events counts all events, or those of some types. Its name differs from the table's name and from aliases of
+// statements, because the engine would confuse them.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
 
 // lastEvent is the time of the last event. Rows of visits know the quarter of an hour only.
@@ -74,8 +74,7 @@ var People = &Counter{Name: "number_of_people_events", without: serverTypes, is:
 	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
 }}
 
-// serverTypes are the types of events that only servers send; others they send in
-// serverContexts.
+// serverTypes are the types of events that only servers send. Servers send other types in serverContexts.
 var (
 	serverTypes = []Code{
 		EventTypes.codeOf("page_markdown_request"), EventTypes.codeOf("agent_feedback"), EventTypes.codeOf("llms_request"),
@@ -170,8 +169,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 	return sqltree.Call("toUInt64", c.is())
 }
 
-// OfVisit is the number of such events in a row of visits, counting only events of the
-// types; nil is all types. ok is false if visits do not know it.
+// OfVisit is the number of such events in a row of visits. Only events of the types count; nil means all types. ok is
+// false if visits do not know it.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
@@ -210,7 +209,7 @@ func TypesOf(op *Operator, values []any) []Code {
 var projected = newProjected()
 
 type projection struct {
-	columns []string // the stored columns whose values tell rows apart, beside the quarter
+	columns []string // the stored columns whose values distinguish rows, in addition to the quarter
 	query   string
 	// name has a hash of the projection's query and of the columns' types. So another version's projection has another
 	// name.

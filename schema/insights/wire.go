@@ -34,7 +34,7 @@ const (
 // beforeBaselines is the letter of messages from before baseline 1.
 const beforeBaselines = 'E'
 
-// MessageID tells repeats of one message from other messages.
+// MessageID distinguishes repeats of one message from other messages.
 type MessageID [16]byte
 
 const idAt = len(wireMagic) + 1

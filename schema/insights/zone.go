@@ -17,8 +17,8 @@ import (
 // local times. Statements carry offsets, because the engine's own zone data may be of another year.
 type Zone struct {
 	location *time.Location // nil is UTC
-	spans    []span         // by time, without gaps; of UTC none
-	events   []span         // those of spans in which the range has events
+	spans    []span         // by time, without gaps; nil for UTC
+	events   []span         // the spans in which the range has events
 	week     WeekStart
 }
 
@@ -31,7 +31,7 @@ type span struct {
 // local returns the time of a clock in the zone, as if the clock showed UTC.
 func (s span) local(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 
-// UTC is the zone of requests that name none.
+// UTC is the zone of requests without a zone.
 var UTC = Zone{}
 
 // String is the zone's name.

@@ -39,7 +39,7 @@ type ChangeRequest struct {
 type Review struct {
 	// User is the id of the reviewer.
 	User string `cel:"user"`
-	// Status is the verdict on the current content, `approved` or `changes-requested`; empty if there is none.
+	// Status is the verdict on the current content, `approved` or `changes-requested`; empty without a verdict.
 	Status    string `cel:"status"`
 	Requested bool   `cel:"requested"`
 	// Contributor says that the reviewer wrote part of the content.
@@ -60,7 +60,7 @@ const (
 	interruptEvery = 100
 )
 
-// Error says what is wrong with an expression. At counts its characters from 1.
+// Error is the problem of an expression. At counts its characters from 1.
 type Error struct {
 	Problem string
 	At      int
@@ -100,7 +100,7 @@ func Parse(text string) (*Expression, error) {
 	}
 	checked, issues := env.Compile(text)
 	if found := issues.Errors(); len(found) > 0 {
-		// The first line is the problem; the others draw where it is.
+		// The first line is the problem. The other lines show its place.
 		problem, _, _ := strings.Cut(strings.TrimSpace(found[0].Message), "\n")
 		problem = strings.ReplaceAll(problem, " (in container '')", "")
 		return nil, &Error{problem, character(text, found[0].Location.Line(), found[0].Location.Column())}

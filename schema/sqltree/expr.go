@@ -69,8 +69,7 @@ type call struct {
 // Call is a function call; the name is from this program's source.
 func Call(name constant, args ...Expr) Expr { return call{name: name, args: args} }
 
-// Parametric is a call of an aggregate function that takes parameters beside
-// its arguments: name(params)(args).
+// Parametric is a call of an aggregate function with parameters and arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
 type over struct {

@@ -147,7 +147,8 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	return out, nil
 }
 
-// refusals are the statuses with which the frame itself refuses an operation; functions add theirs, under `default`.
+// refusals are the statuses with which the frame itself refuses an operation. Statuses of functions are under
+// `default`.
 func refusals(op *frame.Operation) []int {
 	codes := []int{http.StatusBadRequest, http.StatusTooManyRequests}
 	if !op.Scope.Public {

@@ -24,7 +24,7 @@ type Renderer interface {
 // Config has the settings of Write.
 type Config struct {
 	Renderer Renderer
-	// Memory is the estimate of a part's largest need, in bytes; 0 is no bound.
+	// Memory bounds the estimated memory of a part, in bytes; 0 means no bound.
 	Memory int64
 }
 

@@ -65,7 +65,7 @@ func huge() []page {
 	}
 }
 
-// below has pages of which one is of the first level.
+// below returns pages with a single page of the first level.
 func below() []page {
 	pages := []page{{"Top", 0, "The top."}}
 	for range 12 {

@@ -63,7 +63,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
 	late := time.After(eventually.Patience)
-	// The runner hears only of its own jobs, and another one may run beside it.
+	// The runner is notified only of its own jobs. Another runner may run at the same time.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
 	for open(t, st, git, mails) > 0 {

@@ -186,8 +186,8 @@ func readBlock(s *source, form framing) (*block, error) {
 	return b, nil
 }
 
-// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and
-// field 2 a 32-bit bucket; this revision has no others.
+// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and field 2 a 32-bit bucket. This revision has
+// no other fields.
 func skipBlockInfo(s *source) error {
 	for {
 		field, err := s.uvarint()

@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// conn is one client. All fields except busy belong to its own goroutine; while
-// a statement runs, the reader belongs to the watcher.
+// conn is one client. All fields except busy belong to the connection's goroutine. While a statement runs, the reader
+// belongs to the watcher.
 type conn struct {
 	server  *Server
 	socket  net.Conn

@@ -127,8 +127,8 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 // a frame as a whole, so small frames keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain into LZ4 frames. Results use LZ4 whatever method the
-// client uses for its own data: each frame names its method.
+// appendFrames packs plain into LZ4 frames. Results use LZ4. The client may use another method for its own data,
+// because each frame names its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {
 		n := min(len(plain), framePlain)

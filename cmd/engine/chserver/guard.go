@@ -23,8 +23,8 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 // names, which needs the grant to read these. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
-// refusedFunctions are ordinary functions. file reads a file as a value; disk
-// makes a path or an address the storage of a table.
+// refusedFunctions are ordinary functions. The function file reads a file as a value. The function disk makes a path or
+// an address the storage of a table.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines keep their rows in the data directory or in memory, or keep
@@ -100,8 +100,8 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	default:
 		return nil
 	}
-	// Refuse file without a bracket too: where the engine takes a function's
-	// name as a value, no bracket follows.
+	// Refuse file without a bracket too. In some places the engine takes a function's name as a value, and no bracket
+	// follows.
 	name := strings.ToLower(unquoteIdentifier(written))
 	if name == "file" || g.functions[name] && l.isSymbol(next, '(') {
 		return denied("function %s", brief(name))

@@ -15,9 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile are statements that would open a file, an address or another
-// database, or gain the right to. SECRET stands for a file, FOLDER for a
-// writable folder, URL for a server that would notice a request.
+// hostile are statements that would open a file, an address or another database, or gain the right to. SECRET is
+// replaced by a file, FOLDER by a writable folder, and URL by a server that detects requests.
 var hostile = []string{
 	// Statements of another user of the machine.
 	"select * from file('SECRET', 'LineAsString')",

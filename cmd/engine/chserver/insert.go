@@ -169,11 +169,10 @@ func (in *insert) text(q *query) string {
 		in.target.table, strings.Join(names, ", "), clause, strings.Join(names, ", "), in.file.Fd(), quoteText(strings.Join(structure, ", ")))
 }
 
-// deduplication makes the engine treat the statement like a server treats an
-// INSERT of blocks. A server drops a repeated INSERT by a hash of its rows. For
-// INSERT … SELECT the engine does so only with a token, so the hash of the rows
-// becomes the token. The settings that turn deduplication off do not apply to
-// INSERT … SELECT either, so they are translated to its own setting.
+// deduplication makes the engine treat the statement like a server treats an INSERT of blocks. A server drops a
+// repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So the hash of
+// the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT either, so they
+// are translated to its own setting.
 func (in *insert) deduplication(q *query) []string {
 	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}

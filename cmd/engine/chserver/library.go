@@ -75,9 +75,8 @@ func openLibrary(path string) (*library, error) {
 	return lib, nil
 }
 
-// open opens an engine connection. The first one of the process starts the
-// engine with args. For later ones the library ignores all args except --path,
-// which must be the same.
+// open opens an engine connection. The first one of the process starts the engine with args. For later connections the
+// library ignores all args except --path, which must be equal.
 func (l *library) open(args []string) (*engineConn, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()

@@ -89,7 +89,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 	return nil
 }
 
-// runWhole runs a statement and gets its result, if any, in one piece.
+// runWhole runs a statement and gets its result in one piece.
 func (s *session) runWhole(st *statement, params []param, to answer, total *figures) error {
 	started := time.Now()
 	res, err := s.conn.call(s.conn.lib.query, st.text, "Native", params)

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// session is one engine connection and its current settings. Settings that come
-// with a query apply to that query only; a SET statement of the client is
-// permanent.
+// session is one engine connection and its current settings. Settings of a query apply only to the query. A SET
+// statement of the client is permanent.
 //
 // A query's settings are reset before the next statement, together with the settings of that statement. So no extra
 // statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a

@@ -128,8 +128,7 @@ func decimalLayout(typ, precision string) (*layout, error) {
 	return &layout{kind: fixed, width: 32}, nil
 }
 
-// lowCardinalityLayout ignores Nullable: the dictionary's first entry stands
-// for NULL, and the keys have no null map.
+// lowCardinalityLayout ignores Nullable. The dictionary's first entry represents NULL, and the keys have no null map.
 func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	inner, err := parseTypeAt(typ, depth+1)
 	if err != nil {

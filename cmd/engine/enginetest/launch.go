@@ -62,7 +62,7 @@ const (
 	memoryFree = 8 << 30 // bytes
 )
 
-// inMemory returns a new directory in memory, or "" if there is no room.
+// inMemory returns a new directory in memory, or "" without enough room.
 func inMemory() string {
 	var about unix.Statfs_t
 	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC {

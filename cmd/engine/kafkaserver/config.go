@@ -28,8 +28,8 @@ type Config struct {
 	// other records reach the limit, produce requests are refused. Default 16 GiB.
 	MaxBytes int64
 	// RetainBytes is the size of the committed records that are retained. Records are committed when every group has
-	// committed them. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of it stay,
-	// or an eighth of MaxBytes if that is less.
+	// committed them. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
+	// records stay, or an eighth of MaxBytes if an eighth is less.
 	RetainBytes int64
 	// MinFreeBytes is the space that stays free on the disk. With less free space, produce requests are refused.
 	// Default 512 MiB, or 5 % of the disk if that is less.

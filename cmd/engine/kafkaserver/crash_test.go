@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// oneRecord returns a batch with one record, whose value is n.
+// oneRecord returns a batch with one record. The record's value is n.
 func oneRecord(n int) []byte {
 	value := fmt.Sprintf("%08d", n)
 	b := make([]byte, 61)

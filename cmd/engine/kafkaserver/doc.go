@@ -15,8 +15,8 @@
 //
 // The log is a queue. Records that every group has committed are removed, except for a limited rest. Records that a
 // group has not committed stay. When they reach the log's limit, or the disk is full, produce requests are answered
-// POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
-// so clients can tell it from a fault.
+// POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only if an operator has set a policy. So
+// clients can distinguish it from a fault.
 //
 // Damaged records cost only themselves: see seglog. A damaged journal is refused.
 //

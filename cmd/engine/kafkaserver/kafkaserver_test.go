@@ -54,8 +54,7 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
-// TestLoginIsRequired also starts on a directory whose data was written under
-// another password, and without one.
+// TestLoginIsRequired also starts on a directory whose data was written with another password, and without a password.
 func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

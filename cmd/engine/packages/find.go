@@ -48,8 +48,8 @@ const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_B
 // ErrPlatform is wrapped by the error for a platform without engine packages.
 var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
 
-// ErrNoPackage is wrapped by the error for an engine that has no package for this platform, while other engines have
-// one.
+// ErrNoPackage is wrapped by the error for an engine without a package for this platform, if other engines have a
+// package.
 var ErrNoPackage = errors.New("its package exists")
 
 // MissingError means that a part of an engine is not installed.
@@ -189,7 +189,7 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 	return node, compiler, nil
 }
 
-// Encoder returns the file of the model by which conversations are compared.
+// Encoder returns the file of the model that compares conversations.
 func (p *Packages) Encoder() (string, error) {
 	path := filepath.Join(p.dir, "encoder", "model.whl")
 	if _, err := os.Stat(path); err != nil {

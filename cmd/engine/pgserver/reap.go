@@ -48,8 +48,8 @@ func (s *Server) Reap(ctx context.Context) error {
 	return nil
 }
 
-// killLeftovers kills every postgres process whose working directory is a cluster below Dir, which is where all of
-// Postgres' processes work. It returns their number.
+// killLeftovers kills every postgres process whose working directory is a cluster below Dir. All Postgres processes
+// have such a working directory. It returns their number.
 func (s *Server) killLeftovers() (int, error) {
 	root, err := filepath.EvalSymlinks(s.cfg.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +68,7 @@ func (s *Server) killLeftovers() (int, error) {
 		if err != nil || !worksBelow(pid, root) {
 			continue
 		}
-		// The handle refers to the process itself, so that another process that gets its pid meanwhile is not killed.
+		// The handle refers to the process itself. So another process that gets its pid is not killed.
 		handle, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			continue

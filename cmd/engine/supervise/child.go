@@ -99,7 +99,7 @@ func (c *child) keep(p *process) {
 	}
 }
 
-// prepareRestart waits for the backoff. It returns false if there is to be no restart; the child is then finished.
+// prepareRestart waits for the backoff. It returns false if the child is not restarted. The child is then finished.
 func (c *child) prepareRestart(cause error, b *backoff) bool {
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
 	if c.stop.Err() != nil {

@@ -41,7 +41,8 @@ func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	return <-request.result
 }
 
-// close ends the thread. Call it once and only after every child has exited: ending the thread kills the others.
+// close ends the thread. Call it once, after all children have exited, because ending the thread kills remaining
+// children.
 func (s *spawner) close() { close(s.quit) }
 
 func (s *spawner) loop() {

@@ -106,7 +106,7 @@ let made;
 try {
   made = compiler.compile("/main.typ", null, "pdf", 1);
 } catch (e) {
-  // A trap in the compiler is how it ends when it gets no more memory.
+  // If the compiler gets no more memory, it ends with a trap.
   fail(typeof e === "string" ? e : e?.message ?? e, e instanceof WebAssembly.RuntimeError);
 }
 if (!made?.result) fail("the compiler gave no result");

@@ -231,8 +231,8 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts it, so that limit is
-	// coarse, and the used memory is watched as well.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts this memory, so the
+	// limit is coarse. So the used memory is watched, too.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )

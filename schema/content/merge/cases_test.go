@@ -81,7 +81,8 @@ func read(tb testing.TB, text string, before *schema.Document) schema.Document {
 	return d
 }
 
-// TestDocumentCases reads the cases with keys, as the API stores documents, and without, as older ones are stored.
+// TestDocumentCases reads the cases with keys, as the API stores documents. It also reads them without keys, as older
+// documents are stored.
 func TestDocumentCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {

@@ -19,7 +19,7 @@ import (
 const (
 	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete means that one side deleted a thing that the other side changed or added to.
+	// KindDelete means that one side deleted an object, and the other side changed it or added to it.
 	KindDelete = "delete"
 	// KindPlace means that both sides moved the same thing to different places, or added it there.
 	KindPlace = "place"
@@ -42,7 +42,7 @@ func Kinds() []string {
 	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
 }
 
-// FieldDocument is the field of a page whose conflicts are those of its document.
+// FieldDocument is the field of a page with the conflicts of its document.
 const FieldDocument = "document"
 
 // Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are its versions; nil means an absent
@@ -82,7 +82,7 @@ type Choice struct {
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is where a page is. A choice names the parent only, and the position is that of theirs. A parent that is not there counts
+// Place is where a page is. A choice names only the parent. The position is theirs. A parent that is not there counts
 // as ours.
 type Place struct {
 	Parent   string `json:"parent"`
@@ -98,7 +98,7 @@ func Open(conflicts []Conflict) []Conflict {
 	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.Choice != nil })
 }
 
-// valueKind says what a choice may set as a value.
+// valueKind is the kind of value that a choice may set.
 type valueKind int
 
 const (
@@ -116,7 +116,7 @@ const (
 	slugValue
 )
 
-// valueKinds has a row per kind of value: it decodes one, or says what is wrong.
+// valueKinds has a row per kind of value. The row decodes a value, or returns its problems.
 var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	jsonValue:     decoded[any],
 	boolValue:     decoded[bool],
@@ -137,7 +137,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	}),
 }
 
-// The bounds of what a choice sets, in characters, as in the API and in package tree.
+// The bounds of a choice's values, in characters, as in the API and in package tree.
 const (
 	maxTitle       = 256
 	maxSlug        = 100

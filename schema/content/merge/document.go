@@ -196,7 +196,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 	}
 }
 
-// edited reports whether the other side changed a block that the deleter deleted, or something below it.
+// edited reports whether the other side changed a block that the deleter deleted, or a block below it.
 func (m *merger) edited(key string, deleter, other *side) bool {
 	was, is := m.base.blocks[key], other.blocks[key]
 	if was == nil || was.own != is.own || was.place != is.place {
@@ -261,7 +261,7 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns the blocks of a list that neither side has there, because their own place was deleted.
+// stranded returns blocks of a list that no side has in this list. They are there because their own place was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil

@@ -108,7 +108,7 @@ func resolve(t *rapid.T, base, ours, theirs schema.Document) {
 	t.Fatal("conflicts come back")
 }
 
-// TestDisjointEdits: sides that edit different sections never meet a conflict, whatever the order of merging.
+// TestDisjointEdits: sides that edit different sections have no conflict, in any order of merging.
 func TestDisjointEdits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

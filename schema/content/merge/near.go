@@ -74,7 +74,7 @@ func (t saying) nearHere(o saying) float64 {
 	return 0
 }
 
-// wordsOf lists the words of a text, and returns the text up to the last one if there are more.
+// wordsOf lists at most `most` words of a text, and returns the text up to the last listed word.
 func wordsOf(text string, most int) (words []string, read string) {
 	read = text
 	eachPart(text, func(part string, end int) bool {

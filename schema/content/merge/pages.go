@@ -10,7 +10,7 @@ import (
 )
 
 // Side reads the pages of a side. Pages asks it for
-//   - each page of Input.Changed, and the pages above those, on every side;
+//   - each page of Input.Changed, and the pages above it, on every side;
 //   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
 //     and for pages that a side moved further down.
 //
@@ -205,7 +205,7 @@ func (p *pages) keep(root string, g *group, deleter string) bool {
 	return take != deleter
 }
 
-// PageVersion is a page as a conflict shows it: without its times, which are no conflict.
+// PageVersion is the form of a page in a conflict. It has no times, because times never conflict.
 type PageVersion struct {
 	tree.Page
 	Parent    string     `json:"parent"`

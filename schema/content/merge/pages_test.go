@@ -661,7 +661,7 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 // TestBoundsOfPages: each side is within the bounds, both together are not.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c under b, theirs moves x, with y below it, under c: y would be on the fifth level.
+	// Ours moves c under b. Theirs moves x, with y below it, under c. So y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")

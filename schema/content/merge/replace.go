@@ -170,7 +170,7 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap returns how many elements of a list are in another list, and their total.
+// overlap returns the number of elements of a list that are in another list, and the length of the list.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

@@ -131,7 +131,8 @@ func (p *pairing) written(s *side, list []string) map[string]string {
 	return texts
 }
 
-// names names the blocks of a list. An edit has the name of its text if the other side wrote that elsewhere.
+// names names the blocks of a list. If the other side wrote the text of an edit at another place, the edit has the name
+// of its text.
 func (p *pairing) names(list []string, written, other map[string]string) []string {
 	elsewhere := map[string]bool{}
 	for _, text := range other {
@@ -171,7 +172,7 @@ func (p *pairing) edit(s *side, key string) bool {
 	return after != nil && (before == nil || !equal(before.Nodes, after.Nodes))
 }
 
-// rewritten reports whether a side changed a block of base into a text and left nothing of it.
+// rewritten reports whether a side replaced the whole text of a block of base.
 func (p *pairing) rewritten(s *side, key string) bool {
 	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
 }
@@ -219,7 +220,7 @@ func (p *pairing) release(pairs []int) (released bool) {
 	return released
 }
 
-// cross pairs what is left of the equal texts that are not short: each side put them at another place.
+// cross pairs the remaining equal texts that are not short. Each side put them at another place.
 func (p *pairing) cross(pairs []int) {
 	taken := map[int]bool{}
 	for _, j := range pairs {

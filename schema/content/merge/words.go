@@ -105,7 +105,7 @@ func eachPart(text string, visit func(part string, end int) bool) {
 	}
 }
 
-// count is the number of words of inlines, and of what stands between them. It counts no further than maxWords.
+// count returns the number of the inlines' words, and of the parts between words. It counts no further than maxWords.
 func count(nodes []schema.Node) (n int) {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {

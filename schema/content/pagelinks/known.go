@@ -167,7 +167,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	})
 }
 
-// each visits the references of a document with keys, which are equal for references of one meaning.
+// each visits the references of a document with keys. References with one target have equal keys.
 func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		visit(k.key(ref, from), ref)
@@ -189,7 +189,7 @@ func (k Known) key(ref map[string]any, from Page) string {
 	return keyOf(ref)
 }
 
-// pageAt refers to the page at the path that a link of a page has, if there is one.
+// pageAt returns a reference to the page at the path of a page's link; nil without such a page.
 func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
 	candidates, fragment := candidatesOf(ref, from)
 	for _, candidate := range candidates {
@@ -208,7 +208,7 @@ func keyOf(ref map[string]any) string {
 	return string(text)
 }
 
-// Resolvable reports whether Resolve can find all relative links of a document: more of them would not be looked up.
+// Resolvable reports whether Resolve looks up all relative links of a document. It looks up only a limited number.
 func Resolvable(d schema.Document, from Page) bool {
 	if from.File != "" {
 		return len(FileTargets(d, from)) < maxTargets

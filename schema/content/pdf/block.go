@@ -188,7 +188,7 @@ func (b *builder) code(n *schema.Node) node {
 	return made
 }
 
-// language is the name at the beginning of what follows a fence, such as "rust,editable".
+// language returns the name at the beginning of the text after a fence, such as "rust,editable".
 func language(info string) string {
 	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
 	if end < 0 {

@@ -89,9 +89,9 @@ func (b *Book) cost(p Part) int64 {
 	return cost
 }
 
-// Parts divides the book into parts of which each probably needs at most so many bytes of the renderer's memory. Parts
-// begin at pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the
-// pages below it, needs more memory.
+// Parts divides the book into parts. Each part probably needs at most memory bytes of the renderer. Parts begin at
+// pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the pages
+// below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
@@ -205,8 +205,8 @@ func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	return b.files(Part{}, &about)
 }
 
-// Files yields the renderer's input for a part whose first sheet has that number, from 1. It holds one page and one
-// image at a time.
+// Files yields the renderer's input for a part whose first sheet has that number, from 1. Only one page and one image
+// at a time are in memory.
 func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	about := partInfo{Sheet: sheet, From: p.From.Page, To: p.From.Page, Places: map[string]bool{}}
 	for _, blocks := range b.each(Part{To: p.From}) {

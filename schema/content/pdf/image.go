@@ -21,8 +21,8 @@ const MaxImage = 16 << 20
 const (
 	// maxPixels limits the pixels of an image that this process decodes.
 	maxPixels = 15 << 20
-	// largePixels is the limit of one image for the renderer, and allPixels of all images together. Larger images are
-	// scaled down. An image at the limit has about 200 dots per inch on the whole width of a sheet.
+	// largePixels is the renderer's limit for one image. allPixels is its limit for all images together. Larger images
+	// are scaled down. An image at the limit has about 200 dots per inch on the whole width of a sheet.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes

@@ -82,7 +82,7 @@ func leafNodes(leaf schema.Leaf) []node {
 	return made
 }
 
-// colorOf names a color of the layout's palette; "" is that of the text around.
+// colorOf names a color of the layout's palette; "" means the color of the surrounding text.
 func colorOf(data schema.Data, member string) string {
 	if name := strings.TrimPrefix(content.Member(data, member), "$"); name != "default" {
 		return name
@@ -116,7 +116,7 @@ func (b *builder) lead(ref any, n node) node {
 	return n
 }
 
-// standalone are the schemes of links that lead to the same place wherever they are.
+// standalone are the schemes of links whose target does not depend on the link's place.
 var standalone = []string{"http", "https", "mailto", "tel"}
 
 // reference returns a link with the name of its target.

@@ -78,7 +78,7 @@ type builder struct {
 	// Of all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // the files of images, in the order of their names
-	// formulas are the document's, each once, as TeX; places has where they are in it.
+	// formulas are the document's formulas as TeX, each once. places has their places in the list.
 	formulas []string
 	places   map[string]int
 }
@@ -214,8 +214,8 @@ const (
 
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
-// directionOf is the direction of the first character that has one, as UAX #9 wants it for a paragraph. Text without such a
-// character has the direction of what is around it, which may be given as a language.
+// directionOf returns the direction of the first character with a direction, as UAX #9 requires for a paragraph. Text
+// without such a character has the surrounding direction. around may also be a language.
 func directionOf(text, around string) string {
 	for _, r := range text {
 		properties, _ := bidi.LookupRune(r)

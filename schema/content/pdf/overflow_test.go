@@ -119,7 +119,7 @@ func strip(text string) string {
 	)
 }
 
-// TestBookLanguage: the contents page of a space that names no language is in the language of its titles.
+// TestBookLanguage: if a space has no language, its contents page is in the language of its titles.
 func TestBookLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ language, title, page, want string }{

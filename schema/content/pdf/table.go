@@ -36,7 +36,7 @@ func init() { // In init, because the rows call the builder's methods, which rea
 	}
 }
 
-// cellAligns has a row per type of column that says nothing of its alignment.
+// cellAligns has the alignment per type of column, for columns without an alignment.
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {

@@ -13,9 +13,9 @@ type word [3]int
 // is at least the letter's width. So the layout measures each word that is wider than its line.
 const (
 	roomOfSheet  = 470
-	roomOfBlock  = 30  // what a block around others takes
+	roomOfBlock  = 30  // room that an enclosing block takes
 	roomOfEdge   = 16  // what a cell or a column takes
-	shareOfInner = 0.9 // what such an edge in a cell leaves
+	shareOfInner = 0.9 // room that such an edge leaves in a cell
 	letter       = 10.5
 	letterCode   = 5.6 // in a block of code
 	fewest       = 3

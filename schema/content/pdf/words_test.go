@@ -39,7 +39,7 @@ func whole(lines map[string]int, word string) int {
 	return found
 }
 
-// longWords are shorter than a line, and longer than what is before them in it.
+// longWords are shorter than a line, and longer than the text before them in the line.
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",

@@ -14,7 +14,7 @@ import (
 // written as Write spells it.
 const maxBytes = 256 << 10
 
-// farthest bounds the words that are looked at for the spelling of a new one, on each side.
+// farthest bounds the number of words, on each side, that are searched for the spelling of a new word.
 const farthest = 256
 
 // Words returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
@@ -105,7 +105,7 @@ func (s speller) breaks(i int) bool {
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
 }
 
-// covering widens a change up to words with partners in the source. An insertion next to such a word widens nothing.
+// covering widens a change up to words with partners in the source. An insertion next to such a word is not widened.
 func (s speller) covering(e respelling, toNext []int) respelling {
 	partner := func(i int) bool { return i >= 0 && i < len(s.old) && s.toSource[i] != diff.None }
 	if e.old.from == e.old.to {

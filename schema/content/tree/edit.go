@@ -24,7 +24,7 @@ type edit struct {
 // entry is a page that was read or added.
 type entry struct {
 	Node
-	// was is the page before the changes; nil for a new one.
+	// was is the page before the changes; nil for a new page.
 	was  *Node
 	gone bool
 }
@@ -52,7 +52,7 @@ func (e *edit) page(id string) (*entry, error) {
 	return e.read(n), nil
 }
 
-// read notes a page of the source, unless it is known.
+// read adds a page of the source to the edit's pages, if the page is not there yet.
 func (e *edit) read(n Node) *entry {
 	page, known := e.pages[n.ID]
 	if !known {
@@ -103,7 +103,7 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf returns the ids of the pages directly below one, or at the root for "", in their order.
+// childrenOf returns the ids of the pages directly below a page, in their order. "" means the root.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {
 		return ids, nil
@@ -236,7 +236,7 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 	end := index
 	for ; end < len(siblings); end++ {
-		// A merge of two sides may have left siblings at one position: there is nothing between them.
+		// A merge of two sides may have left siblings at one position. No position is between them.
 		if before = e.pages[siblings[end]].Position; before > after {
 			break
 		}

@@ -87,8 +87,8 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages whose conditions are allowed, each without those below it whose conditions are not. It does
-// not change pages.
+// Shown returns the pages with allowed conditions, without lower pages whose conditions are not allowed. It does not
+// change pages.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
 	for _, page := range pages {

@@ -82,7 +82,7 @@ func apply(pages []Page, changes []Change, newID func() string, now time.Time) (
 	return Nest(after, ""), nil
 }
 
-// equal reports whether two trees hold the same pages in the same places, whatever their times.
+// equal reports whether two trees have equal pages in equal places. Times do not count.
 func equal(a, b []Page) bool {
 	return slices.EqualFunc(a, b, func(a, b Page) bool { return samePage(a, b) && equal(a.Pages, b.Pages) })
 }

@@ -88,10 +88,10 @@ type Candidate struct {
 	Pages int64
 }
 
-// maxMeant is the number of words that a misspelled one may stand for.
+// maxMeant is the largest number of probable words for a misspelled word.
 const maxMeant = 6
 
-// Meant returns the words that a misspelled one probably stands for, the most probable first.
+// Meant returns the probable words for a misspelled word, the most probable first.
 func Meant(written string, candidates []Candidate) []string {
 	type meant struct {
 		Candidate

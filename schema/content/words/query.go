@@ -19,7 +19,7 @@ type term struct {
 	tokens  []Token
 	phrase  bool
 	without bool
-	// begins says that the last word may be the beginning of one: its writer has not ended it.
+	// begins means that the last word may be the beginning of a word, because the user may still be typing it.
 	begins bool
 }
 
@@ -140,7 +140,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 					exact = append(exact, quote(word(scope, token.Folded)))
 				}
 			}
-			// The whole word comes first, and a text has it whatever its case. A phrase has whole words only.
+			// The whole word comes first. A text matches it in any case. A phrase has whole words only.
 			whole := tokens[0]
 			if t.phrase {
 				written := quote(word(scope, whole.Folded))

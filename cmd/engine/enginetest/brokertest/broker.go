@@ -21,7 +21,7 @@ type Options struct {
 	TLS     *tls.Config // nil is plain text
 	Login   *Login      // nil requires no login
 	Dir     string      // the data directory; "" is one of its own
-	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 is one
+	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker
 	// Answers are given to On before the first request.
 	Answers map[kmsg.Key]Answer
 }

@@ -37,14 +37,14 @@ func True(t testing.TB, what string, holds func() bool) {
 	})
 }
 
-// Succeeds is like True for a function whose error says what is still missing. The last error is in the failure
+// Succeeds is like True, for a function whose error describes the missing condition. The last error is in the failure
 // message.
 func Succeeds(t testing.TB, what string, ask func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	for gap := time.Millisecond; ; gap = min(2*gap, maxGap) {
-		// Check the deadline before polling: then the last poll is always after the limit, however slow the machine is.
+		// Check the deadline before polling. Then the last poll is always after the limit, also on a slow machine.
 		over := context.Cause(ctx)
 		began := time.Now()
 		err := ask()

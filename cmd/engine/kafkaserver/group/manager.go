@@ -78,8 +78,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// group returns a group, which it creates with make. It returns nil if there is
-// no group, or too many to create one.
+// group returns a group, which it creates with make. It returns nil if the group does not exist, or if there are too
+// many groups to create it.
 func (m *Manager) group(name string, make bool) *group {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -127,7 +127,7 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// findNewest finds the newest file, and returns the names of others.
+// findNewest finds the newest file, and returns the names of older files.
 func (j *Journal) findNewest() (old []string, err error) {
 	entries, err := j.cfg.FS.List(j.cfg.Dir)
 	if err != nil {
@@ -194,7 +194,7 @@ func (j *Journal) wayOut() string {
 }
 
 // syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
-// leave an unsynced frame damaged and the next one good, but then the next one has no mark.
+// damage an unsynced frame while the next frame is good. But then the next frame has no mark.
 var syncedMark = Entry{}
 
 // syncedUpTo returns the position of the first good frame with a mark after the beginning of b, or 0 if b has no such

@@ -135,8 +135,7 @@ func (r *round) stage(a *appending, now int64) {
 			return
 		}
 		if known != nil {
-			// The first one may be in this round, so the repeat waits for the
-			// sync too.
+			// The first batch may be in this round, so the repeat waits for the sync too.
 			a.result = Appended{known.offset, -1}
 			r.members = append(r.members, a)
 			return

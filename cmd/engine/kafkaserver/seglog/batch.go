@@ -162,7 +162,8 @@ func sealOf(b []byte) uint32 {
 	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:headerSize]))
 }
 
-// seal writes the seal of a batch into its leader epoch, which the log does not need: the only leader never changes.
+// seal writes the seal of a batch into its leader epoch. The log does not need the leader epoch, because the only
+// leader never changes.
 func seal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], sealOf(b)) }
 
 // unseal removes the seal of a batch for readers.

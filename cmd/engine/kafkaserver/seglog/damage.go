@@ -110,7 +110,7 @@ func (s *scanner) good(pos int64) (h header, ok bool) {
 	return h, err == nil
 }
 
-// continued reports whether a good batch continues the last one, or the segment ends with it.
+// continued reports whether a good batch continues the batch h, or the segment ends with h.
 func (s *scanner) continued(h *header) bool { return s.continuedAt(h, s.pos-h.size) }
 
 func (s *scanner) continuedAt(h *header, pos int64) bool {
@@ -147,8 +147,8 @@ func readAround(file disk.File, b []byte, at int64) error {
 	return nil
 }
 
-// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first one whose
-// content is damaged.
+// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first batch with
+// damaged content.
 func goodPrefix(b []byte) (size int64) {
 	for size < int64(len(b)) {
 		h, ok := parseHeader(b[size:])
@@ -164,8 +164,8 @@ func goodPrefix(b []byte) (size int64) {
 // offsets is a range with first ≤ offset < next.
 type offsets struct{ first, next int64 }
 
-// lost says what damage took, once, and sets the bytes aside. The segment stays as it is: a later read finds the same.
-// file is not needed if no bytes are left.
+// lost logs the loss once, and copies the damaged bytes to another file. The segment stays as it is: a later read finds
+// the same. file is not needed if no bytes are left.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return

@@ -320,7 +320,7 @@ func TestASegmentOfAnotherCopy(t *testing.T) {
 	}
 }
 
-// TestEveryDamagedByteIsSaid: whatever byte of a batch is changed, only its records are lost.
+// TestEveryDamagedByteIsSaid changes each byte of a batch. Only the batch's records are lost.
 func TestEveryDamagedByteIsSaid(t *testing.T) {
 	t.Parallel()
 	size := newPatient(t, running).size

@@ -35,8 +35,8 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
-	// An empty segment is the last one, or its creation failed and the previous segment went on. In both cases it can
-	// go: the offsets follow from the previous one.
+	// An empty segment is the last segment. Or its creation failed, and writing continued in the previous segment. In
+	// both cases it can go: the offsets follow from the previous one.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {
 			if err := l.remove(found[i].base); err != nil {

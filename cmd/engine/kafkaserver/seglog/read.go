@@ -99,11 +99,10 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 	})
 }
 
-// hint is where the last read ended, which is usually where the next one
-// begins.
+// hint is the position at which the last read ended. The next read usually begins there.
 type hint struct{ base, offset, pos int64 }
 
-// placed is where to search for an offset in a segment, whose offsets are below upper.
+// placed is the position at which the search for an offset in a segment begins. The segment's offsets are below upper.
 type placed struct {
 	*openSegment
 	position

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// filled is a log of one segment, whose values have up to most bytes, and where each batch begins.
+// filled returns a log of one segment, and the position of each batch. The values have up to most bytes.
 func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	p = &patient{t: t, disk: crashdisk.New(), want: map[int64]string{}, bases: []int64{0}, damaged: true}
 	p.open()
@@ -81,8 +81,8 @@ func TestAReadThatFails(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatWereLost: damage cuts off the end of a log that was stopped. The names of the files with damage keep
-// its offsets from being used again, also when the summary has gone.
+// TestOffsetsThatWereLost: damage cuts off the end of a log that was stopped. The names of the files with damage have
+// its offsets. So the offsets are not used again, also without the summary.
 func TestOffsetsThatWereLost(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, stopped)

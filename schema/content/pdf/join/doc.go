@@ -9,6 +9,6 @@
 // The last sheets of each part, from the place End on, are left out. Typst keeps the name of a place only if a link
 // leads there. So these sheets have links to all places of the part.
 //
-// The package holds one object of a part at a time, and a few bytes for each object of all parts. It is pure, and
-// imports no other package of this module.
+// In memory are one object of a part at a time, and a few bytes for each object of all parts. It is pure, and imports
+// no other package of this module.
 package join

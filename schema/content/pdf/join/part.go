@@ -19,7 +19,7 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // of the objects, by number; 0 for what is no object
+	offsets []int64 // of the objects, by number; 0 for a number without an object
 	ends    []int64 // of the objects, by number
 	order   []ref   // the objects, as they are in the file
 	trailer dict
@@ -248,7 +248,7 @@ func (p *Part) names() error {
 	})
 }
 
-// pairs goes through a tree of names or of numbers, which typst writes as one list.
+// pairs reads a tree of names or of numbers. typst writes such a tree as one list.
 func pairs(tree dict, member string, each func(key, v value) error) error {
 	if tree.get("Kids") != nil {
 		return fmt.Errorf("%w: a tree has branches", errForm)
