@@ -27,8 +27,8 @@ type book struct {
 	at      int64
 	offsets []int64 // of the objects, by number
 	parts   []*Part
-	id      string           // instead of the front's
-	titles  map[string]text  // of the bookmarks, by the place to which they lead
+	id      string          // instead of the front's
+	titles  map[string]text // of the bookmarks, by the place to which they lead
 	// of each part: the other numbers of objects in the book; 0 means that an object has no other number
 	numbers []map[ref]ref
 	bases   []ref            // of each part: the number that is added to the numbers of other objects
