@@ -12,7 +12,7 @@ import (
 
 // A cursor names the last row of a page by its sort keys. It also has the time of the first page's request. So a
 // preset's range stays the same on all pages. Its hash of the plan prevents use with another request. It also records
-// how distinct values were counted, because other counts would order the rows differently.
+// the counting method for distinct values, because another method could order the rows differently.
 
 const cursorList = "aggregate/"
 

@@ -68,7 +68,7 @@ func (s *Service) Live(
 	return r.Value.body, headers, nil
 }
 
-// liveAnswer computes a live answer. An error of one part is the error of all.
+// liveAnswer computes a live answer. If one part fails, the whole answer fails.
 func (s *Service) liveAnswer(
 	ctx context.Context, within reach, who Caller, segments []string, now time.Time,
 ) (answer, error) {

@@ -166,7 +166,7 @@ type CommentFilter struct {
 	Authors []string
 }
 
-// ListComments lists the comments of a place by the time they were posted, after a cursor if there is one.
+// ListComments lists the comments of a place by the time of posting. If a cursor is set, the list continues after it.
 func (s *Store) ListComments(
 	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[CommentRow], error) {

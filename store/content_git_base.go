@@ -162,7 +162,7 @@ func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync
 	return &known[i]
 }
 
-// list lists the possible starting points of an export: imports before exports, the last ones first.
+// list lists the possible starting points of an export. Imports come before exports, and later ones come first.
 func (b *GitBase) list(known []db.GitSync, address string) {
 	rank := func(s db.GitSync) (rank int) {
 		if !schema.SameRepository(s.Url, address) {
@@ -210,7 +210,7 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 			})
 		}
 	}
-	if exported { // The files come from the export: all pages are read again.
+	if exported { // The files come from the export, so all pages are read again.
 		b.Files = gitlayout.Unread(b.Files)
 	}
 	return nil

@@ -55,8 +55,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes the files stored for a failed import, unless the space has the bytes as another file. The writer of
-// such a file holds the lock.
+// unload deletes the files stored for a failed import. If the space has the bytes as another file, the bytes stay. The
+// writer of such a file holds the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {

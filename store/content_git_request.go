@@ -32,8 +32,7 @@ type gitWay struct {
 	proposes bool
 	// allowedBy is the reason why existing merge rules do not bind the user; nil without rules.
 	allowedBy *string
-	// proposed is the proposed synchronization, if there is one. request is its change request, unless that is
-	// archived.
+	// proposed is the proposed synchronization; nil without it. request is its change request, unless that is archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
 }
@@ -41,7 +40,7 @@ type gitWay struct {
 // updates reports whether the import changes an open request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for one way can take the other.
+// same reports whether an import that was prepared for way w can go way as.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()

@@ -138,7 +138,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 	return held, err
 }
 
-// GitOperationAtWork returns the operation of a space for which the others wait, or nil.
+// GitOperationAtWork returns the operation of a space that the other operations wait for, or nil.
 func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
 	row, err := s.db.Queries.GitOperationAtWork(ctx, spaceID)
 	if errors.Is(err, pgx.ErrNoRows) {

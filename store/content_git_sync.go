@@ -35,7 +35,7 @@ type GitImport struct {
 	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
 	// change request.
 	Conflicts string
-	// Force replaces the space's pages, whatever they are. Standalone makes a revision and nothing else.
+	// Force replaces the space's pages, whatever they are. Standalone only makes a revision.
 	Force, Standalone bool
 }
 
@@ -321,7 +321,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse refuses an import with conflicts. after says what users can do next.
+// refuse refuses an import with conflicts. after is the advice for users.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(

@@ -75,8 +75,8 @@ type indexing struct {
 }
 
 // step writes a batch. The indexed revision, the target and the progress are in the space's row, which every step
-// locks. So a later process continues to the same target, and an older revision's pages never overwrite a newer
-// revision's.
+// locks. So a later process continues to the target. Pages of an older revision never overwrite pages of a newer
+// revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
 	// The space is locked before its index, as when a space is deleted.
 	kept, err := q.KeepSpace(ctx, x.spaceID)

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request, all or nothing.
+// ContentChange is a user's change of the content of a change request. All its parts are made, or no part.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
@@ -24,8 +24,8 @@ type ContentChange struct {
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision, unless the changes change nothing. It writes only
-// the differences.
+// ChangeContent gives an open request or a draft a new revision. Changes without an effect make no revision. It writes
+// only the differences.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -230,7 +230,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// Rules returns the rules that apply: the space's, or its organization's if the space inherits them.
+// Rules returns the effective rules: the space's rules, or the organization's rules if the space inherits them.
 func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {

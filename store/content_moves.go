@@ -252,7 +252,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "users")
 	}
-	// The old organization invited people by these links; the new one did not.
+	// These links are invites of the old organization, and not of the new organization.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "invite")
 	}

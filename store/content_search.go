@@ -249,7 +249,7 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	return plan, nil
 }
 
-// meant returns the words that may be meant by words that none of the spaces has.
+// meant returns probable words for misspelled words. A word counts as misspelled if no space has it.
 func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
 	doubtful := query.Doubtful()
 	if len(doubtful) == 0 {

@@ -20,7 +20,7 @@ type SpaceAccess struct {
 // NewSpace has the values of a new space.
 type NewSpace struct {
 	OrganizationID string
-	// ParentID is the collection it goes into, of the same organization; nil for the top.
+	// ParentID is the collection of the new space, in the organization; nil means the top.
 	ParentID *string
 	Title    string
 	Emoji    string
@@ -54,7 +54,7 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 	return row, err
 }
 
-// Space reads a space of an organization that the user is in; any other is not found.
+// Space reads a space of an organization of the user. For other spaces the error is not_found.
 func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess, error) {
 	spaces, err := s.SpacesByID(ctx, userID, []string{spaceID})
 	if err != nil {

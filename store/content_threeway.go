@@ -58,7 +58,8 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 
 // threeWay is the merge of two successors of a base.
 type threeWay struct {
-	// of and sides are the base, the head of the main content, and the head of the request or Git's state.
+	// of and sides have three entries: the base, the head of the main content, and the head of the request or Git's
+	// state.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string

@@ -28,7 +28,7 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// A run that is just being started reads the changes of this transaction, or no longer counts as waiting.
+	// A run that starts at this moment either reads the changes of this transaction, or does not count as waiting.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -87,8 +87,8 @@ func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that a person has corrected. It has hashes of the copy's text there, and of the
-// source at that time.
+// Correction is a segment of a copy that a person has corrected. It has a hash of the copy's text there, and a hash of
+// the source at that time.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string

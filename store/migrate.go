@@ -143,9 +143,9 @@ func functionText() (string, error) {
 	return text.String() + audit.Triggers(), nil
 }
 
-// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter
-// would hold a snapshot there. A migration that builds an index concurrently waits for every snapshot, so neither
-// would ever finish.
+// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter would
+// hold a snapshot there. A migration that builds an index concurrently waits for every snapshot. So a waiting node with
+// a snapshot and the migration would block each other.
 func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverVersion is the version of river's tables that this binary works with. A new version of river may come with another
-// one; the statements about river_job must then be read again.
+// riverVersion is the version of river's tables that this binary works with. A new version of river may have another
+// schema version. Then the statements about river_job must be checked again.
 const riverVersion = 8
 
 // migrateRiver brings river's tables to riverVersion and returns the number of migrations that were applied. The caller

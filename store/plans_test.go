@@ -212,7 +212,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 	exec("vacuum analyze")
 }
 
-// usually has the proportions that generated rows lack: the state that most rows are in.
+// usually sets the most common state of rows, because generated rows lack real proportions.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending

@@ -60,8 +60,8 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 	return st, &sent
 }
 
-// TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that
-// begin and end transactions. Operations on lists take as many statements for a long list as for a short one.
+// TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that begin
+// and end transactions. Operations on lists take equal numbers of statements for long and short lists.
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -124,7 +124,7 @@ func javaScriptFetch(r *request) string {
 	return b + "});"
 }
 
-// javaScriptBody is the body as an expression. JSON is one.
+// javaScriptBody is the body as an expression. JSON is already an expression.
 func (r *request) javaScriptBody() string {
 	if r.Media == "application/json" {
 		return r.Body

@@ -64,7 +64,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	if err := r.deps.Store.Queue.GiveTurns(ctx, kinds); err != nil {
 		return err
 	}
-	// A kick comes with each job that ends; jobs give way more rarely.
+	// Each ended job calls takeTurns. Stopping surplus jobs is needed less often, at most once in each poll interval.
 	now := time.Now()
 	if now.Sub(r.turns.looked) < r.cfg.Poll {
 		return nil

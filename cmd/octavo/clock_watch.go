@@ -150,8 +150,8 @@ func (w *clockWatch) eventsClock(ctx context.Context, first bool) (at engineCloc
 	return at, newest, nil
 }
 
-// compare reports whether an engine's clock differs from this node's, and logs a change of that. The engine read its
-// clock between two moments of this node.
+// compare reports whether an engine's clock differs from this node's clock. It logs when this changes. The engine read
+// its clock between two moments of this node.
 func (w *clockWatch) compare(engine string, asked, answered, theirs time.Time) bool {
 	half := answered.Sub(asked) / 2
 	by := theirs.Sub(asked.Round(0).Add(half))

@@ -20,8 +20,8 @@ type Balance struct {
 	Received uint64
 	// Accepted are durable in the log.
 	Accepted uint64
-	// Repeated counts events that were acknowledged but not appended: their Idempotency-Key shows that they are in the
-	// log already.
+	// Repeated counts events that were acknowledged but not appended. Their Idempotency-Key shows that the log already
+	// has them.
 	Repeated uint64
 	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
 	// the log nevertheless.
@@ -80,7 +80,7 @@ func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[r
 func (a *Account) balance() Balance {
 	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load()}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
-	// Read Received last: every answered event was received before, so none counts as in flight twice.
+	// Read Received last. Every answered event was received before its answer, so the difference is never negative.
 	b.Received = a.Received.Load()
 	return b
 }

@@ -50,8 +50,7 @@ func list(t *testing.T, d *Letters) (letters []*Letter) {
 	return letters
 }
 
-// The next replay finishes an interrupted one, wherever it stopped, and the
-// event is in the log once.
+// A replay is interrupted at each step. The next replay finishes it, and the log has the event once.
 func TestReplayInterrupted(t *testing.T) {
 	t.Parallel()
 	d := open(t)

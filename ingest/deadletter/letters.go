@@ -121,7 +121,7 @@ func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64
 	})
 }
 
-// Find returns the letter with a key, or nil if there is none.
+// Find returns the letter with a key, or nil without such a letter.
 func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed bool, err error) {
 	err = d.Each(ctx, true, func(letter *Letter, was bool) error {
 		if letter.Key() == key {
@@ -246,8 +246,8 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 	return found, err
 }
 
-// append makes a message durable in the log. It does not repeat an attempt without
-// an answer: the next replay looks for its message.
+// append makes a message durable in the log. An attempt without an answer is not repeated, because the next replay
+// searches its message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
 		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",

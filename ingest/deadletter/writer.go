@@ -24,8 +24,7 @@ const (
 	produceBytes = 512 << 10
 )
 
-// Writer makes letters durable in the dead-letter topic, which it creates when
-// the first one is written.
+// Writer makes letters durable in the dead-letter topic. It creates the topic when it writes the first letter.
 type Writer struct {
 	brokers   []string
 	log       string // the log's topic

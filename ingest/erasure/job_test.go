@@ -96,8 +96,8 @@ func (r *rig) askUntil(site string, visitor uint64, until time.Time) sites.Erasu
 	return e
 }
 
-// TestEraseKilled: an erasure whose process is killed at any step is finished by the next process.
-// It removes the visitor's events only.
+// TestEraseKilled: the process of an erasure is killed at each step. The next process finishes the erasure. It removes
+// the visitor's events only.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -190,7 +190,7 @@ func TestEraseBorder(t *testing.T) {
 	}
 }
 
-// TestEraseEventKey checks that an erasure of a key's generation deletes its earlier rows on its site, and no others.
+// TestEraseEventKey checks that an erasure of a key's generation deletes exactly its earlier rows on its site.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -336,8 +336,8 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request changes nothing while the
-// erasure covers its moment; later it starts another erasure. The record is removed when the log has expired.
+// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request has no effect while the
+// erasure covers its moment. Later it starts another erasure. The record is removed when the log has expired.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -49,8 +49,8 @@ func (l *ledger) add(t schema.Tombstone) {
 	l.all = append(l.all, t)
 }
 
-// TestList: a view knows which events are erased at its version or an earlier one. Views do not change. A list waits
-// for a version that it does not have.
+// TestList: a view has the events that are erased at its version or at an earlier version. Views do not change. A list
+// waits for a version that it does not have.
 func TestList(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)

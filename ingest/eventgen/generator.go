@@ -141,7 +141,7 @@ func (g *Generator) status(s *step) string {
 	return "200"
 }
 
-// Totals returns what the events so far come to.
+// Totals returns the totals of the events so far.
 func (g *Generator) Totals() Totals { return g.totals }
 
 // chance is true in the given share of calls.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rhythm maps a share of all events to the moment by which that share has
-// happened: busy hours take a larger part of the range 0..1.
+// rhythm maps a share of all events to the moment by which this share has happened. Busy hours take a larger part of
+// the range 0..1.
 type rhythm struct {
 	start, end int64     // milliseconds since 1970
 	reached    []float64 // share reached at the end of each hour

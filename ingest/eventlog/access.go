@@ -100,8 +100,8 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field:
-// kafka-go's defaults are for other uses.
+// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field,
+// because kafka-go's defaults are for other uses.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,

@@ -15,8 +15,8 @@ import (
 
 // Log is the event log: a Kafka topic. The intake appends to it.
 //
-// Each partition has at most one produce in flight. Messages that arrive meanwhile gather in the next one. A single
-// message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
+// Each partition has at most one produce in flight. Messages that arrive during the produce gather in the next batch. A
+// single message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
 // configure.
 type Log struct {
 	cfg      Config
@@ -291,7 +291,7 @@ func (p *partition) crowded() bool {
 	return len(p.pending) > 1
 }
 
-// next removes and returns the oldest batch, or nil if there is none.
+// next removes and returns the oldest batch. It returns nil without a batch.
 func (p *partition) next() (b *batch, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

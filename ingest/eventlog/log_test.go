@@ -152,8 +152,8 @@ func TestLogFaults(t *testing.T) {
 	}
 }
 
-// TestLogRepeatsAreTheSame: a produce whose answer was lost is sent again with
-// the same bytes, and the request succeeds.
+// TestLogRepeatsAreTheSame: the answer to a produce request is lost. The log sends the same bytes again, and the
+// request succeeds.
 func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -287,7 +287,7 @@ func TestLogGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestLogRecentEnd: the recent end is never more than the end, follows it, and takes a question for many callers.
+// TestLogRecentEnd: the recent end is never more than the end, and follows it. Many callers share one query.
 func TestLogRecentEnd(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -350,7 +350,7 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 }
 
 // TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts
-// later finds nothing, even if the log is shorter than its start.
+// behind the message finds no message, even if the log is shorter than its start.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

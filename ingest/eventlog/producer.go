@@ -13,7 +13,7 @@ import (
 )
 
 // producer identifies the sender of a partition's batches. The broker recognises a repeated batch by its producer id
-// and sequence, and appends it once however often it is sent.
+// and sequence, and appends it once.
 type producer struct {
 	id    int64
 	epoch int16

@@ -198,9 +198,8 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer: the broker does not know the log's producer, or knows
-// another state of it. In doubt, the log does not send the batch under another
-// id.
+// TestLogLosesItsProducer: the broker has lost the log's producer, or has another state of it. In doubt, the log does
+// not send the batch under another id.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}

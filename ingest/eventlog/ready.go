@@ -35,7 +35,7 @@ func (l *Log) full(now time.Time) bool {
 
 // Ready returns nil if the log takes messages: its topic is known and exists, a broker answers, and the log is not
 // full. Otherwise it returns an error. It sends a request to a broker, because the client answers from its cache even
-// if no broker does.
+// without a broker.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()

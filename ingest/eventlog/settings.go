@@ -51,7 +51,8 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why returns the problem, or "" if there is none or the setting is unknown.
+// topicRule checks one setting. why returns the problem of a setting. It returns "" without a problem, and for an
+// unknown setting.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string

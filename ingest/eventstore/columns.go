@@ -38,8 +38,7 @@ func (c *ClickHouse) returnColumns(columns driverColumns) {
 	c.spare = columns
 }
 
-// sameTypes reports whether the columns have the same names and types, in the
-// same order: the table may have been altered.
+// sameTypes reports whether both lists have equal names and types in one order. They differ if the table was altered.
 func (own driverColumns) sameTypes(other driverColumns) bool {
 	if len(own) != len(other) {
 		return false

@@ -188,8 +188,8 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 	return site, day, nil
 }
 
-// compare returns the result of a comparison: "same", "different", "busy" or "failed".
-// "busy" means that the events changed during the comparison, so it proves nothing.
+// compare returns the result of a comparison: "same", "different", "busy" or "failed". "busy" means that the events
+// changed during the comparison, so its result is unknown.
 func (v *Visits) compare(ctx context.Context, site string, day time.Time) (result string, err error) {
 	events, visits := v.cfg.check()
 	// The sums of events must not come from the projection under test.

@@ -96,9 +96,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersInterrupted: a sink dies after it wrote dead letters, and its
-// successor writes them again. A reader sees each letter once, and nothing is
-// stored twice.
+// TestDeadLettersInterrupted: a sink dies after it wrote dead letters. Its successor writes them again. A reader sees
+// each letter once, and nothing is stored twice.
 func TestDeadLettersInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

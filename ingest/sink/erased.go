@@ -99,8 +99,7 @@ func (r *Reconciler) erased(l logged, rows *insights.Batch, row int) bool {
 	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, rows.EventKey(row), l.message.ReceivedMillis)
 }
 
-// expired reports whether an event of a message has no row because it was too old when old events
-// were deleted.
+// expired reports whether an event of a message has no row because the retention deleted it.
 func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
 	return slices.ContainsFunc(r.cfg.Expired[event.Site], func(e schema.Expiry) bool {
 		return event.TimeMillis < e.Before.UnixMilli() && l.message.ReceivedMillis < e.CarriedOut.UnixMilli()

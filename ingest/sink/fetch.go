@@ -25,7 +25,7 @@ type chunk struct {
 	data      []byte
 	highWater int64     // the offset that the partition's next message will have
 	oldest    time.Time // when its first message was produced
-	plain     int64     // the offset after the last plain message so far; 0: none
+	plain     int64     // the offset after the last plain message so far; 0 without a plain message
 	lost      losses
 	older     []seenMessage // messages before the partition's start, to recall first
 
@@ -54,8 +54,8 @@ type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
 	start     int64    // the first offset to read: all messages before it are stored
-	// intent is the end of the cut that the previous owner began at start, or 0 if there is none. The next cut must be
-	// the same.
+	// intent is the end of the cut that the previous owner began at start, or 0 without such a cut. The next cut must
+	// be the same.
 	intent int64
 	// plain is the offset after the last known plain message. recalled means that the messages before start were read
 	// to detect repeats.
@@ -197,7 +197,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
-		// A topic of events has no gaps, except by damage: its broker goes on behind it.
+		// A topic of events has gaps only by damage. Behind the damage, its broker continues.
 		if first := c.messages[0].offset; first > next {
 			s.countLost(p, lostDamaged, next, first)
 		}

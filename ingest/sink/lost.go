@@ -35,7 +35,7 @@ func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds the start: the committed offset, unless the topic was recreated since.
+// locate finds the start. It is the committed offset, if the topic was not recreated since.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {

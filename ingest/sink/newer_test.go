@@ -170,9 +170,8 @@ func TestSinkRefusesAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A
-// sink that cannot read all of the cut stores nothing of it, because the token
-// would differ.
+// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A sink that cannot read the whole cut
+// stores no part of it, because the token would differ.
 func TestSinkHoldsABegunCut(t *testing.T) {
 	t.Parallel()
 	list := messagesOf(t, 0, 4, 5)

@@ -174,7 +174,8 @@ func TestSinkQuestionFails(t *testing.T) {
 	}
 }
 
-// TestSinkTakesOverWithoutStore: a sink that starts while the store is unavailable shows why it stores nothing.
+// TestSinkTakesOverWithoutStore: a sink starts while the store is unavailable. Its metrics show the reason of the
+// stall.
 func TestSinkTakesOverWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -68,7 +68,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	return stored, restored, err
 }
 
-// missing returns the pending messages' events that should have a row but have none, in the log's order.
+// missing returns the pending messages' events that lack their row, in the log's order.
 func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
 	for of, l := range p.pending {
 		if l.unreadable || l.repeat || l.deadLettered {

@@ -68,7 +68,7 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall records messages that precede all recorded ones, as if they had come first. It then owns the slice.
+// recall records messages that precede all recorded messages, as if they had come first. It then owns the slice.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

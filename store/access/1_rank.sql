@@ -5,7 +5,7 @@
 --
 -- Postgres inlines most of these functions into the calling query, and plans both together. So they are plain selects.
 
--- The rank of a role, as schema.Role has it; a guest, whose role is null, has 0.
+-- role_rank returns the rank of a role, as schema.Role does. A guest has a null role and the rank 0.
 create or replace function role_rank(role text) returns integer language sql immutable
 return coalesce(array_position(array['read', 'comment', 'edit', 'review', 'create', 'admin'], role), 0);
 

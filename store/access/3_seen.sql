@@ -23,7 +23,7 @@ create or replace function given_collections(of_user text, of_organization text)
     select unnest(array(select g.id from given g))
 $$;
 
--- The collections that nobody can enter without a grant: no level holds there.
+-- closed_collections returns the collections that nobody can enter without a grant, because they have no level.
 create or replace function closed_collections(of_organization text) returns setof text language sql stable as $$
     with recursive closed as (
         select c.id from collections c where c.organization_id = of_organization and c.default_level is null

@@ -57,8 +57,8 @@ type Look struct {
 	Ran, LastRan time.Duration
 }
 
-// after returns the state after a look. It compares the clock with the furthest time that nodes have seen. If nodes
-// have seen no time, it uses the newest event and the other clocks.
+// after returns the state after a look. It compares the clock with the furthest time that nodes have seen. If no node
+// has seen a time yet, it uses the newest event and the other clocks.
 func (s State) after(l Look) State {
 	doubt := s.doubt(l)
 	switch {

@@ -78,8 +78,8 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion leaves rows out of the counts that a deletion is about to delete. A deletion with a name that is noted
-// already counts once, so that a deletion that was interrupted can go on.
+// NoteDeletion subtracts the rows that a deletion will delete from the counts. A deletion is noted once by its name. So
+// an interrupted deletion can be noted again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)
 	_, err := s.db.Queries.NoteEventRowDeletion(ctx, db.NoteEventRowDeletionParams{

@@ -155,13 +155,13 @@ begin
         end if;
         given := given + granted;
     end loop;
-    -- A party whose turn is that long ago is like a party without a turn.
+    -- A party whose last turn is older counts as a party without a turn.
     delete from job_turns where turn < deletion_time() - interval '1 day';
     return given;
 end
 $$;
 
--- start_job gives a job its turn. It returns the number of jobs that got one.
+-- start_job gives a job its turn. It returns the number of jobs that got a turn.
 create or replace function start_job(k text, job bigint, rank smallint) returns bigint language plpgsql as $$
 begin
     update river_job set state = 'available', priority = rank where id = job and state = 'pending';

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Actor is the user or other actor of a change, for the audit log. The text goes into a statement, so its members
-// lose all characters except printable ASCII, and also quotes and backslashes.
+// Actor is the user or other actor of a change, for the audit log. The text goes into a statement. So its members may
+// have only printable ASCII, without quotes and backslashes; other characters are removed.
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`

@@ -27,7 +27,7 @@ type groupCall[In, Out any] struct {
 }
 
 // NewGroup builds a Group. run takes at most so many calls and has the time limit. It returns a result for each call,
-// or the error of all.
+// or an error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {

@@ -48,7 +48,7 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// TestGroupFails: the error of a run is the error of its calls only, and a run that hangs ends.
+// TestGroupFails: the error of a run is the error of only its own calls. A hanging run ends.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

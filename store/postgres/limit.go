@@ -14,7 +14,7 @@ func Limited(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, limitKey{}, limit)
 }
 
-// LimitOf returns the limit of a context; 0 if it has none.
+// LimitOf returns the limit of a context; 0 without a limit.
 func LimitOf(ctx context.Context) time.Duration {
 	limit, _ := ctx.Value(limitKey{}).(time.Duration)
 	return limit

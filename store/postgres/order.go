@@ -16,7 +16,7 @@ const (
 	// firstPosition is the position of a single item. The room before it equals the room after it. Positions are never
 	// negative.
 	firstPosition = 1 << 62
-	// positionGap is the distance between neighbours: many items fit between them before others must move.
+	// positionGap is the distance between neighbours. Many items fit between neighbours before other items must move.
 	positionGap = 1 << 32
 )
 
@@ -37,8 +37,8 @@ func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between finds the index right after one sibling and right before another. Either may be nil; without both it
-// returns the end. It returns -1 if there is no such place.
+// Between finds the index right after one sibling and right before another. Either may be nil; without both it returns
+// the end. It returns -1 without such a place.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {

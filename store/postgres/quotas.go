@@ -173,9 +173,8 @@ var (
 		known((*db.Queries).BytesOfFiles)}
 )
 
-// Within refuses a transaction's additions if there are now more objects than the quota allows. The refusal undoes
-// the additions. Concurrent requests do not see each other's rows, so the quota may be exceeded by one addition of
-// each concurrent request.
+// Within refuses a transaction's additions if they exceed the quota. The refusal undoes the additions. Concurrent
+// requests do not see each other's rows, so the quota may be exceeded by one addition of each concurrent request.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {

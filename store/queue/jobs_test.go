@@ -146,8 +146,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 }
 
-// TestNewestJobStandsForThoseBefore enqueues jobs of which one suffices. A waiting job counts for two. A running job
-// does not, because it may have read the earlier state.
+// TestNewestJobStandsForThoseBefore enqueues several jobs where one job is enough. A waiting job counts for two. A
+// running job does not, because it may have read the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

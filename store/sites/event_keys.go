@@ -29,7 +29,7 @@ type eventKeyClaim struct {
 // ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
 // caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
 //
-// The keys of concurrent callers are claimed by one statement, so that they share the commit and one connection.
+// One statement claims the keys of concurrent callers. So the callers share the commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -84,7 +84,7 @@ func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]s
 	if err != nil {
 		return nil, err
 	}
-	// A key without a row was deleted after the first statement. It stays busy, and its caller tries again.
+	// A key without a row was deleted after the first statement. The key stays busy, and its caller tries again.
 	for _, row := range found {
 		claim := &got[open[[2]string{row.SiteID, row.Key}]]
 		switch {

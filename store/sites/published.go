@@ -16,7 +16,7 @@ type PublishedPart = db.PublishedPartsRow
 // published, and to whom. Callers share the parts and must not change them.
 type Published struct {
 	Site Site
-	// ShareLink and ShareKey are the id and the key of the requested active share link; empty if there is none.
+	// ShareLink and ShareKey are the id and the key of the requested active share link; empty without such a link.
 	ShareLink, ShareKey string
 	// Redirects reports whether the site has redirects.
 	Redirects bool
@@ -79,7 +79,7 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 // SpacePlace is the place where readers find a space: a published site, and the part of the site that shows the space.
 type SpacePlace struct {
 	Site Site
-	// ShareKey is the key that opens the site to the caller; empty if the caller has none.
+	// ShareKey is the key that opens the site to the caller; empty without a key.
 	ShareKey string
 	Part     PublishedPart
 }
