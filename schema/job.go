@@ -31,8 +31,8 @@ type JobOrder int
 const (
 	// JobsInOrder means that all jobs run, one after the other, in the order in which they were enqueued.
 	JobsInOrder JobOrder = iota
-	// NewestJob is for work that always brings its subject up to date. One waiting job then serves all requests until
-	// it starts.
+	// NewestJob is for work that always brings its subject up to date. A single waiting job then serves all requests
+	// until it starts.
 	NewestJob
 )
 

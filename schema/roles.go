@@ -79,8 +79,8 @@ func (r Role) Nullable() *string {
 // LevelInherit is the default level of content that inherits access from its parent.
 const LevelInherit Level = "inherit"
 
-// Level is the access that content gives to every member of its organization: a role, `inherit`, or no access. None is
-// the empty level, null in JSON.
+// Level is the access that content gives to every member of its organization: a role, `inherit`, or no access. The
+// empty level, null in JSON, means no access.
 type Level string
 
 // MarshalJSON writes the empty level as null.

@@ -73,9 +73,9 @@ type Access struct {
 //  5. If these rules give a user no role on a piece of content, the content is not found.
 //  6. A role may do everything that a lower one may (lowestRole).
 //
-// One statement of the store finds the effective level and the highest grant. The effective level is the nearest level
-// up the parents that does not inherit. Lists apply the same rule in SQL (access_rank) and leave out content that the
-// caller does not see. A test compares the two on every case.
+// The store finds the effective level and the highest grant in a single statement. The effective level is the nearest
+// level up the parents that does not inherit. Lists apply the same rule in SQL (access_rank) and leave out content that
+// the caller does not see. A test compares the two on every case.
 func RightsOf(access Access) Rights {
 	role, any := EffectiveRole(access)
 	if !any {

@@ -157,7 +157,7 @@ func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentReq
 }
 
 // requireTarget rejects a page outside the content, and a node outside the page's text. A node without a page is not
-// checked, because it could be in any text. One cheap request could make the service search all texts.
+// checked, because it could be in any text. Otherwise a cheap request could make the service search all texts.
 func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
 	if page == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package jobs runs work that takes longer than a request: jobs on Postgres, with river. Each kind of job has a file.
-// One table (table.go) lists the kinds; the runner, metrics, the API's enumeration, commands and tests loop over it.
+// The table of kinds is in table.go. The runner, metrics, the API's enumeration, commands and tests loop over it.
 // Package api/orgs has the operations on jobs. Package store has the tables and the statements.
 //
 // # What is promised
@@ -14,8 +14,8 @@
 // # Order
 //
 // Jobs of one kind form sequences: a sequence has the jobs about one part of a space or an organization. If the kind
-// has no parts, a sequence has the jobs about one space, and otherwise about one organization. One job of a sequence
-// runs at a time. The others are pending, in the order in which they were enqueued. A job that waits for its next
+// has no parts, a sequence has the jobs about one space, and otherwise about one organization. Jobs of a sequence run
+// one at a time. The others are pending, in the order in which they were enqueued. A job that waits for its next
 // attempt blocks its sequence. A job that failed for good does not block it. A retried job goes before jobs that were
 // enqueued later. Different sequences run concurrently, as many on one node as their kind has workers.
 //

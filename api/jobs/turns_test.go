@@ -216,8 +216,8 @@ func TestTimeOuts(t *testing.T) {
 	}
 }
 
-// TestTurnsGoRound has one worker and four users. One user has ten organizations and a hundred jobs; the other three
-// have five jobs each. Of any four jobs in a row, each user has one.
+// TestTurnsGoRound has one worker and four users. The user mallory has ten organizations and a hundred jobs. The other
+// three users have five jobs each. Of any four jobs in a row, each user has one.
 func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

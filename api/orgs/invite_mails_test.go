@@ -106,7 +106,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// One of several concurrent requests is accepted.
+	// Several requests are sent concurrently, and one of them is accepted.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {

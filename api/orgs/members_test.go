@@ -68,7 +68,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestLastAdmin lets two admins demote each other concurrently, many times. One admin always remains.
+// TestLastAdmin lets two admins demote each other concurrently, many times. An admin always remains.
 func TestLastAdmin(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -105,7 +105,8 @@ func TestResolveASite(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/urls/published", token, nil), http.StatusBadRequest)
 }
 
-// TestResolveSections resolves the addresses that a site with sections shows. One section has two site spaces.
+// TestResolveSections resolves the addresses that a site with sections shows. A section of the site has two site
+// spaces.
 func TestResolveSections(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -272,7 +272,8 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	b.wantMessages(5, 5)
 }
 
-// TestKeyRace sends twenty requests with one key, half to each node. One request is appended, and all are acknowledged.
+// TestKeyRace sends twenty requests with one key, half to each node. A single request is appended, and all are
+// acknowledged.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Builds and runs a checkout of the open front end (GitbookIO/gitbook, GPL-3) beside Octavo. The front end is a
-// separate program: no part of it belongs to Octavo. Source files of the checkout are not changed. README.md lists the
-// changes to other files.
+// This program builds and runs a checkout of the open front end (GitbookIO/gitbook, GPL-3) next to Octavo. The front
+// end is a separate program: no part of it belongs to Octavo. Source files of the checkout are not changed. README.md
+// lists the changes to other files.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';

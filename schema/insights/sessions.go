@@ -67,7 +67,7 @@ func SentOrder() []sqltree.Expr {
 	}
 }
 
-// viewedPage reads the page of the page view with the least or the greatest number. One number has all parts of
+// viewedPage reads the page of the page view with the least or the greatest number. The number combines all parts of
 // SentOrder, so that states are small: 42 bits of the moment, 16 of the partition, 54 of the offset and 16 of the
 // index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {

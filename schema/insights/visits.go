@@ -37,11 +37,11 @@ type Counter struct {
 	last    bool   // whether the number is the time of the last event, or its value
 }
 
-// Events counts all events, or those of some types. Its name differs from the table's name and from aliases of
+// Events counts all events, or the events of some types. Its name differs from the table's name and from aliases of
 // statements, because the engine would confuse them.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
 
-// lastEvent is the time of the last event. Rows of visits know the quarter of an hour only.
+// lastEvent is the time of the last event. Rows of visits have only the quarter of an hour.
 var lastEvent = &Counter{Name: "last_event", last: true}
 
 var (

@@ -29,7 +29,7 @@ type eventKeyClaim struct {
 // ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
 // caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
 //
-// One statement claims the keys of concurrent callers. So the callers share the commit and one connection.
+// A single statement claims the keys of concurrent callers. So the callers share the commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. One goroutine at a time may use it. The owner closes it.
+// Snapshot is a commit of a branch with its files. A Snapshot is for one goroutine at a time. Its owner closes it.
 type Snapshot struct {
 	Commit string // hash
 	Files  []File // in the order of the tree

@@ -19,7 +19,8 @@ import (
 // cacheBytes bounds the objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack in a separate folder, which close removes, or a pack of the cache. One goroutine at a time may use it.
+// pack is a pack in a separate folder, which close removes, or a pack of the cache. A pack is for one goroutine at a
+// time.
 type pack struct {
 	dir     string // "" for one of the cache
 	file    *goGitFile

@@ -193,7 +193,7 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	// One more byte distinguishes an answer of exactly the limit from a larger answer.
+	// Read a byte more than the limit, to distinguish an answer of exactly the limit from a larger answer.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}

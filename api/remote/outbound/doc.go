@@ -13,5 +13,6 @@
 // An error has a reason of a closed set, and a message for users. The message names the host that the user typed. It
 // does not name the host's addresses and the targets of redirects. The cause names them, and is for logs.
 //
-// The package imports nothing of Octavo. Proxies of the environment are not used, because a proxy would resolve names itself.
+// The package imports no other package of this module. Proxies of the environment are not used, because a proxy would
+// resolve names itself.
 package outbound

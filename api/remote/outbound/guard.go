@@ -83,8 +83,8 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	return conn, nil
 }
 
-// resolve returns the addresses of a host, all of them checked. One forbidden answer refuses the host. Such an answer
-// is a mistake or an attack, and the next attempt might use its address.
+// resolve returns the addresses of a host, all of them checked. A single forbidden answer refuses the host. Such an
+// answer is a mistake or an attack, and the next attempt might use its address.
 func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Addr, *Error) {
 	fail := func(reason *Reason, cause error) ([]netip.Addr, *Error) {
 		return nil, &Error{Reason: reason, Host: h.String(), cause: cause}

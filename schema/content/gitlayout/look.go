@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads the names of a page's tags. One tag can be the primary tag.
+// tagsOf reads the names of a page's tags. A page can have a primary tag.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag

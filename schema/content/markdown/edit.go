@@ -157,7 +157,8 @@ func matchUnits(units []unit, want []schema.Node) []int {
 		kept[i] = -1
 		whole := len(u.nodes) > 0
 		for j := range u.nodes {
-			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
+			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j &&
+				sameNode(&u.nodes[j], &want[partner[at]+j])
 		}
 		if whole {
 			kept[i] = partner[at]

@@ -21,19 +21,35 @@ var pageFields = []struct {
 	set   func(n *tree.Node, value any)
 }{
 	{"type", noValue, func(n *tree.Node) any { return n.Kind }, func(n *tree.Node, v any) { n.Kind, _ = v.(string) }},
-	{"title", titleValue, func(n *tree.Node) any { return n.Title }, func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
+	{"title", titleValue,
+		func(n *tree.Node) any { return n.Title },
+		func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
 	{"linkTitle", descriptionValue, func(n *tree.Node) any { return n.LinkTitle }, func(n *tree.Node,
 		v any) {
 		n.LinkTitle, _ = v.(string)
 	}},
-	{FieldSlug, slugValue, func(n *tree.Node) any { return n.Slug }, func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
-	{"emoji", wordValue, func(n *tree.Node) any { return n.Emoji }, func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
+	{FieldSlug, slugValue,
+		func(n *tree.Node) any { return n.Slug },
+		func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
+	{"emoji", wordValue,
+		func(n *tree.Node) any { return n.Emoji },
+		func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
 	{"icon", wordValue, func(n *tree.Node) any { return n.Icon }, func(n *tree.Node, v any) { n.Icon, _ = v.(string) }},
-	{"description", descriptionValue, func(n *tree.Node) any { return n.Description }, func(n *tree.Node, v any) { n.Description, _ = v.(string) }},
-	{"condition", conditionValue, func(n *tree.Node) any { return n.Condition }, func(n *tree.Node, v any) { n.Condition, _ = v.(string) }},
-	{"hidden", boolValue, func(n *tree.Node) any { return n.Hidden }, func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
-	{"noIndex", boolValue, func(n *tree.Node) any { return n.NoIndex }, func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
-	{"noRobotsIndex", boolValue, func(n *tree.Node) any { return n.NoRobotsIndex }, func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
+	{"description", descriptionValue,
+		func(n *tree.Node) any { return n.Description },
+		func(n *tree.Node, v any) { n.Description, _ = v.(string) }},
+	{"condition", conditionValue,
+		func(n *tree.Node) any { return n.Condition },
+		func(n *tree.Node, v any) { n.Condition, _ = v.(string) }},
+	{"hidden", boolValue,
+		func(n *tree.Node) any { return n.Hidden },
+		func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
+	{"noIndex", boolValue,
+		func(n *tree.Node) any { return n.NoIndex },
+		func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
+	{"noRobotsIndex", boolValue,
+		func(n *tree.Node) any { return n.NoRobotsIndex },
+		func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
 	{"layout", jsonValue, func(n *tree.Node) any { return n.Layout }, func(n *tree.Node,
 		v any) {
 		n.Layout = dataOf(v)
@@ -118,7 +134,8 @@ func (p *pages) fields(r *row) error {
 		}
 	}
 	p.place(r)
-	r.node.CreatedAt, r.node.UpdatedAt = newest(r.ours.CreatedAt, r.theirs.CreatedAt), newest(r.ours.UpdatedAt, r.theirs.UpdatedAt)
+	r.node.CreatedAt, r.node.UpdatedAt = newest(r.ours.CreatedAt, r.theirs.CreatedAt),
+		newest(r.ours.UpdatedAt, r.theirs.UpdatedAt)
 	return p.document(r)
 }
 

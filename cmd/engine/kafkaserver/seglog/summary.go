@@ -94,7 +94,7 @@ func (s *summary) decode(b []byte) error {
 	return nil
 }
 
-// writeSummary writes a summary beside its segment. It need not be synced, because a wrong summary is detected and
+// writeSummary writes a summary next to its segment. It need not be synced, because a wrong summary is detected and
 // rebuilt.
 func writeSummary(f disk.FS, name string, s *summary) error {
 	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
