@@ -116,7 +116,7 @@ func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Se
 type cost int64
 
 const (
-	// unknownRows is the cost of a long range of a site whose rows are unknown.
+	// unknownRows is the cost of a long range of a site with an unknown number of rows.
 	unknownRows cost = 2_000_000
 	// lightRows are read in a few hundredths of a second on two cores. A query within this limit needs only a slot, and
 	// passes queries that wait for rows.

@@ -146,8 +146,8 @@
 //
 // # Shared answers
 //
-// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if they have the same plan,
-// except for the time at which a preset ends. So the range of a shared answer may end up to [Config].Keep before the
+// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if their plans are equal.
+// The times at which presets end may differ. So the range of a shared answer may end up to [Config].Keep before the
 // request. The answer lacks events after that end. The header Age is the answer's age in seconds. Octavo-Fresh-Until is
 // the time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a
 // site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then on.

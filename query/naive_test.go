@@ -39,7 +39,7 @@ type naive struct {
 	buckets map[naiveMoment]time.Time
 	// sessions are the sessions of the range.
 	sessions map[naiveVisit]*naiveSession
-	// week is the day with which weeks begin: 0 is Monday.
+	// week is the first day of weeks: 0 is Monday.
 	week int
 }
 

@@ -14,7 +14,7 @@ type onePass string
 const (
 	// joined reads events together with their sessions: the groups or conditions need both at once.
 	joined onePass = ""
-	// bySession: all groups are of whole sessions. A session has the numbers of its chosen events.
+	// bySession: all groups consist of whole sessions. A session has the numbers of its chosen events.
 	bySession onePass = "by session"
 	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
 	// read as in a plan without sessions, from their own best source.

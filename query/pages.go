@@ -87,7 +87,8 @@ func (p pages) nothing(e *encoder) [][]byte {
 	return values
 }
 
-// placeOf returns what a row sorts by. rank is the rank of its metric, if it has events.
+// placeOf returns the values by which a row is sorted. rank is the rank of the row's metric. It is used only for a row
+// with events.
 func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	place := rowPlace{key: pageID{row.Space, row.ID, ""}}
 	if row.kind == pagePath {

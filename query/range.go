@@ -45,8 +45,8 @@ func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	return p.first(insights.DayOf(now), week).Start(now.Location())
 }
 
-// preceding returns the range before the range that ends at to. Before a day, week or month so far it is the same part
-// of the day, week or month before.
+// preceding returns the range before the range that ends at to. For a day, week or month so far, it is the same part of
+// the previous day, week or month.
 func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, time.Time) {
 	from := p.begins(to, week)
 	if p.from != nil {
@@ -182,7 +182,8 @@ func Comparisons() []string {
 	return names
 }
 
-// wholeDays returns the number of days of a range that begins and ends where days do, and 0 for other ranges.
+// wholeDays returns the number of days of a range that begins and ends at the beginning of days. For other ranges it
+// returns 0.
 func wholeDays(from, to time.Time) int {
 	if !insights.BeginsDay(from) || !insights.BeginsDay(to) {
 		return 0

@@ -233,8 +233,8 @@ func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	return err
 }
 
-// key identifies the site's settings, and the conditions and ranges of a reach together with segments of a request.
-// Equal keys read the same events.
+// key identifies the events that a reach and the segments of a request read. It contains the site's settings and all
+// conditions and ranges. Equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {

@@ -54,8 +54,8 @@ func (q *query) count(sc scope, run func(scope) error) error {
 	return run(sc.bounded())
 }
 
-// weigh sets the query's cost of reading the scopes, of which the first is the request's. Events that are joined with
-// their sessions are read twice, and events around the range once.
+// weigh sets the query's cost of reading the scopes. The first scope is the request's scope. Events that are joined
+// with their sessions are read twice, and events around the range once.
 func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.size = size{known: true, length: scopes[0].to.Sub(scopes[0].from)}
 	for _, sc := range scopes {

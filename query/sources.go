@@ -174,8 +174,8 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights
 }
 
 const (
-	// visitsWhole checks that each part has visits that are not broken. A part of which all rows were deleted has no
-	// visits, until the engine drops it.
+	// visitsWhole checks that each part has visits that are not broken. If all rows of a part were deleted, the part
+	// has no visits until the engine drops it.
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`

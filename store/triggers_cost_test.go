@@ -220,7 +220,8 @@ func BenchmarkTriggers(b *testing.B) {
 			for b.Loop() {
 				turn++
 				for n := range ways {
-					// Each round begins with another way, because the first way may have leftover work of the last way.
+					// Each round begins with another way. The first way of a round may pay for work left by the last
+					// way.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))

@@ -53,7 +53,7 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood reports whether the cache still holds an answer for the key, even an expired one.
+// wasGood reports whether the cache has an answer for the key, even an expired answer.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
 // load fetches the answer; concurrent callers share one fetch. The key is retained, so it must not alias the request.

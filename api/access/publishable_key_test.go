@@ -83,7 +83,7 @@ func TestKeysAreRemembered(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
-	k.st.Stop() // From now on a query fails, and only the cache knows the key.
+	k.st.Stop() // From now on a query fails, and only the cache has the key.
 	other := schema.PublishableKeyText(make([]byte, 32), k.key.ID, 1)
 	for _, invented := range []string{other, "opk_x", strings.ToUpper(text), text[:len(text)-1]} {
 		if _, err := k.ask(invented, "198.51.100.2", now); !schema.IsCode(err, schema.CodeUnauthorized) {
@@ -102,7 +102,7 @@ func TestKeysAreRemembered(t *testing.T) {
 	if _, err := k.ask(text, "198.51.100.2", now); err != nil {
 		t.Errorf("a remembered key, from an address over its limit: %v", err)
 	}
-	// The installation made this text, so it takes a query, which is not made for an address over its limit.
+	// The installation made this text, so it needs a query. For an address over its limit, no query is made.
 	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2",
 		now); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Error(err)

@@ -13,7 +13,7 @@ import (
 // up the dashboards' quota.
 type RateClass int
 
-// The rate classes. Operations default to RateRequests unless their row says otherwise.
+// The rate classes. RateRequests is the default class of operations.
 const (
 	RateRequests RateClass = iota
 	RateEvents

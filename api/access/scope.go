@@ -20,9 +20,9 @@ type Scope struct {
 	Public bool
 	// Key means that a public operation takes a publishable key in its path.
 	Key bool
-	// Object is the kind of object that the path names; nil if none.
+	// Object is the kind of object that the path names; nil without an object.
 	Object *Object
-	// Named is the kind of object that the body names; nil if none.
+	// Named is the kind of object that the body names; nil without an object.
 	Named *NamedObject
 	// Right is the right that the caller needs on the object.
 	Right Rights
@@ -96,8 +96,8 @@ func (s Scope) OrReaders() Scope {
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
 // schema.ScopeInstallation, all of them for themselves.
 //
-// members are the members of the body that such a token may send. An operation that changes an object names the
-// members, because people decide about most of the others.
+// members are the members of the body that such a token may send. An operation that changes an object lists the members
+// here, because only people may set most other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
 	return s

@@ -95,8 +95,8 @@ func (h *Harness) In(t testing.TB) *Harness {
 // Serve starts a server on the harness's store; extra rows are added to the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
-	// On a busy machine requests exceed the product's time limits, so the harness has none. A test of a limit sets its
-	// own.
+	// On a busy machine requests exceed the product's time limits, so the harness has no time limits. A test of a limit
+	// sets its own.
 	cfg := frame.Config{
 		Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base",
 		HeaderTimeout: eventually.Patience, ReadTimeout: eventually.Patience, BodyStall: eventually.Patience,

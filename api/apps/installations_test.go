@@ -175,7 +175,7 @@ func TestListInstallations(t *testing.T) {
 		t.Error(got)
 	}
 	h.WantError(h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/installations", admin, nil), http.StatusNotFound)
-	// The organization in which it is installed uninstalls it, and its publisher cannot.
+	// The organization with the installation can uninstall it, and the publisher cannot.
 	h.WantError(h.Do("PATCH", "/v1/integrations/tool/installations/"+there, admin, `{"externalIds":[]}`), http.StatusNotFound)
 	h.Want(204, "DELETE", "/v1/integrations/tool/installations/"+there, admin, nil)
 	h.Want(200, "GET", "/v1/integrations/tool/installations/"+there, theirs, nil)

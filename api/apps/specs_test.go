@@ -92,7 +92,7 @@ func TestOpenAPISpec(t *testing.T) {
 	if first.Status != 201 || first.Header.Get("Location") != "https://docs.example.com/base"+path || made["processingState"] != "complete" {
 		t.Errorf("%d %v %s", first.Status, first.Header, first.Body)
 	}
-	// The same text makes no new version; a different one does.
+	// An equal text makes no new version. A different text makes a new version.
 	same := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
 	if got := shape.Want(t, openAPISpecShape, same.Body); same.Status != 200 || got["lastVersion"] != made["lastVersion"] || same.Header.Get("Location") != "" {
 		t.Errorf("%d %s", same.Status, same.Body)

@@ -177,7 +177,7 @@ type createChangeRequestRequest struct {
 				ContentRefs map[string]schema.Data `json:"contentRefs"`
 			} `json:"params"`
 		} `json:"template"`
-		// Accepted but not stored: nothing here uses agent tasks yet.
+		// Accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
 		// Cluster is the cluster of issues that the request is for. A muted one is refused.
 		Cluster *string `json:"conversationsIssuesCluster"`

@@ -293,7 +293,8 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	const writers = 6
 	statuses := make(chan int, writers)
 	var wait sync.WaitGroup
-	paths := make([]string, writers) // Create them all first: one created after a merge would be up to date.
+	// Create all requests first, because a request that is created after a merge is up to date.
+	paths := make([]string, writers)
 	for i := range paths {
 		paths[i] = h.RequestPath(h.ChangeRequest(h.Ours).ID) + "/merge"
 	}

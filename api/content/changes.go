@@ -29,7 +29,7 @@ type changeContentRequest struct {
 	} `body:"json"`
 }
 
-// contentChange is one change; contentChanges lists the members that each operation takes. Members of other operations are
+// contentChange is one change. contentChanges lists the members of each operation. Members of other operations are
 // ignored, like unknown ones.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
@@ -62,7 +62,7 @@ type contentChange struct {
 // misplaced is the type of members that a change must not have.
 type misplaced struct{ jsontext.Value }
 
-// Problems refuses every value: null is an absent one.
+// Problems refuses every value. null means an absent value.
 func (misplaced) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
 }

@@ -53,7 +53,7 @@ func (m modelComment) shown() modelComment {
 
 // commentModel is a discussion in memory; ids are in posting order.
 type commentModel struct {
-	// pages are the pages of the content; a new space has none.
+	// pages are the pages of the content. A new space has no pages.
 	pages []string
 	h     *apitest.Harness
 	base  string

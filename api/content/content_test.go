@@ -270,7 +270,7 @@ func TestUpdate(t *testing.T) {
 	h.ChangeContent(schema.RoleEdit, first.ID, insert("First"))
 	h.ChangeContent(schema.RoleEdit, rival.ID, insert("Rival"))
 	before := get(rival.ID)
-	// Main did not move: there is nothing to do.
+	// The main content did not change, so the update has no work.
 	if got := update(rival.ID); got.Result != "update" || got.Revision != before.Revision {
 		t.Errorf("%+v", got)
 	}

@@ -227,7 +227,8 @@ func boundBook(t *testing.T) (*gitBench, map[string]string, schema.ChangeRequest
 	return b, files, request
 }
 
-// TestGitRequestIsOne updates the request of a branch with each import until its end, and opens none without changes.
+// TestGitRequestIsOne: each import updates the branch's request until the request ends. An import without changes opens
+// no request.
 func TestGitRequestIsOne(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -322,7 +323,7 @@ func TestGitRequestIsArchived(t *testing.T) {
 	if got := b.titles(); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
-	// An import that bypasses the rules includes the open request's changes, unless the request was edited.
+	// If the open request was not edited, an import that bypasses the rules includes the request's changes.
 	files["last.md"] = "# Last\n\nThe second end.\n"
 	b.commit(files)
 	third, _ := b.proposed(nil)

@@ -316,7 +316,7 @@ func (h *pages) markdown(
 		}
 		d = pagelinks.Stable(d)
 	case refs == refsRelative:
-		// Pages of the space have the names of their files, as in Git, unless they have got titles.
+		// Without a title, a page of the space has the name of its file, as in Git.
 		if d, err = links.relative(ctx, page, d, c.Reader != nil); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// spaces has the operations on spaces themselves; those on their content are elsewhere.
+// spaces has the operations on spaces themselves. Other files have the operations on their content.
 type spaces struct {
 	store *store.Store
 	view  view.Presenter

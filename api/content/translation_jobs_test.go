@@ -565,7 +565,7 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// Users who cannot see the source see neither the copy nor the source texts in reports.
+// Users who cannot see the source do not see the copy, and do not see source texts in reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// Home is the path of the first page; the others are below it.
+// Home is the path of the first page. The other pages are below it.
 const Home = "/docs"
 
 // Media types of pages.

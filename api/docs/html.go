@@ -42,7 +42,7 @@ func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }
 
-// Current says whether a page is the shown one.
+// Current marks the page that is shown.
 func (s shown) Current(name string) bool { return s.Name == name }
 
 // Twin is the address of the page as Markdown.

@@ -83,7 +83,7 @@ func readMeanings() (map[string]meaning, error) {
 	return all, nil
 }
 
-// describe collects what the page says about an operation.
+// describe collects a page's data about an operation.
 func (s *sources) describe(op *frame.Operation) (operation, error) {
 	of, err := s.document.operation(op.Path, op.Method)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *sources) mean(operation string, m member) member {
 	return m
 }
 
-// limitsOf lists what bounds an operation, as its row says.
+// limitsOf lists the limits in an operation's row.
 func limitsOf(op *frame.Operation) (list []string) {
 	if op.BodyLimit > 0 {
 		list = append(list, "body of at most "+bytesText(op.BodyLimit))

@@ -200,7 +200,7 @@ func span[N int | float64](least, most *N, unit string) string {
 type member struct {
 	// Name is the name of a parameter, or the path of a member, such as events[].session.visitorId.
 	Name string
-	// In is where a parameter is; "" in bodies.
+	// In is the place of a parameter; "" in bodies.
 	In       string
 	Type     string
 	Bounds   string
@@ -258,7 +258,7 @@ func (d *document) walk(s *jsonSchema, prefix string, depth int, above map[*json
 	}
 }
 
-// descriptionOf returns what the document says about a schema.
+// descriptionOf returns the document's description of a schema.
 func (d *document) descriptionOf(s *jsonSchema) string {
 	text := s.Description
 	if text == "" {

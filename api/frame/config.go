@@ -36,10 +36,10 @@ type Config struct {
 	ReadTimeout time.Duration
 	// BodyStall bounds each pause between two bytes of a large body. 0 means 5 s.
 	BodyStall time.Duration
-	// WriteStall is an interval. A connection ends if its client reads almost nothing of its answer during two
+	// WriteStall is an interval. A connection ends if its client reads only a few bytes of its answer during two
 	// intervals in a row. An answer may take longer as long as the client reads. 0 means 10 s.
 	WriteStall time.Duration
-	// IdleTimeout closes keep-alive connections that carry nothing. 0 means 75 s.
+	// IdleTimeout closes keep-alive connections without requests. 0 means 75 s.
 	IdleTimeout time.Duration
 	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
 	OperationTimeout time.Duration

@@ -25,7 +25,7 @@ var (
 		"Octavo-Sessions, Octavo-Complete, Octavo-Missing-Rows, Octavo-Missing-Range")
 )
 
-// allowTrusted lets a page of a trusted origin read the answer, whatever it is. Caches learn that answers depend on the
+// allowTrusted lets a page of a trusted origin read the answer, even an error. Caches learn that answers depend on the
 // origin.
 func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	if len(f.origins) == 0 {

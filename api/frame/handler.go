@@ -59,7 +59,8 @@ type Located interface {
 	Location() string
 }
 
-// validator is a request type that checks its members against each other, once each of them follows its own rules.
+// validator is a request type that checks its members against each other. The check runs if each member follows its own
+// rules.
 type validator interface {
 	Validate() []schema.Detail
 }
@@ -96,7 +97,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 					return err
 				}
 			}
-			// Events do not pay for a context that only changes of resources need, nor do reads.
+			// Only changes of resources need this context. So events and reads do not pay for it.
 			if rt.changes {
 				ctx = postgres.By(ctx, acting{c, rt.op})
 			}
@@ -162,8 +163,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends what is encoded. A shared answer has the tag of its name, so that a client who has it costs no
-// look at the bytes.
+// writeEncoded sends what is encoded. The tag of a shared answer is its name's tag. So the bytes are not read for a
+// client that has the answer.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {

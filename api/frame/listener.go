@@ -253,7 +253,7 @@ func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_ = tcp.Close()
 }
 
-// connClosing marks a connection that is being closed for idleness: a request that arrives now is too late.
+// connClosing marks an idle connection that is being closed. A request that arrives now is too late.
 const connClosing = -1
 
 // lingerTime is the time that the server reads from a connection after it refused an incomplete request.
@@ -307,7 +307,7 @@ func (c *edgeConn) awaitFirst() bool {
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// peek reports whether data has arrived, without consuming it. known is false if neither data nor the end has arrived.
+// peek reports whether data has arrived, without consuming it. known is false until data or the end has arrived.
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)

@@ -20,13 +20,13 @@ type Operation struct {
 	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
 	Method string
 	Path   string
-	// Root puts Path at the root instead, for what browsers of front ends call there.
+	// Root puts Path at the root, for requests that browsers of front ends send there.
 	Root bool
 	// ID is the operationId: unique, and the operation's label in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
 	Tag string
-	// Doc says in one sentence what it does.
+	// Doc describes the operation in one sentence.
 	Doc string
 	// Scope says who may call it.
 	Scope access.Scope
@@ -78,7 +78,7 @@ const ResourceBodyLimit = 1 << 20
 // PublicBodyLimit is the largest BodyLimit of operations that need no token.
 const PublicBodyLimit = 256 << 10
 
-// MediaJSON is the media type of bodies, unless a row says otherwise.
+// MediaJSON is the default media type of bodies.
 var MediaJSON = []string{"application/json"}
 
 // MediaAny accepts a body of every media type. For most types, browsers send a CORS request first before they send the
@@ -134,7 +134,7 @@ func checkTable(table []Operation) error {
 			report("operationId is taken")
 		}
 		seenID[op.ID] = true
-		// Two rows whose paths differ only in the names of their parameters are the same route.
+		// Rows whose paths differ only in the names of their parameters are one route.
 		route := op.Method + " " + PathParam.ReplaceAllString(op.Path, "{}")
 		if seenRoute[route] {
 			report("method and path are taken")

@@ -59,8 +59,8 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
 }
 
-// Limits on what an error quotes from its request, in bytes, and on its number of details. A few compressed bytes can
-// hold a name of megabytes.
+// Limits on an error: the bytes that it quotes from its request, and the number of its details. A few compressed bytes
+// can hold a name of megabytes.
 const (
 	LongestName    = 200
 	longestMessage = 1000

@@ -153,7 +153,7 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// large are the bytes of the answers of the probes. The kernel takes less.
+// large are the bytes of the answers of the probes. The kernel's buffers hold fewer bytes.
 const large = 5 << 20
 
 // unsentProbes serves large answers of the caller's own, with room for eight answers and for two of one address. The
@@ -256,7 +256,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswersAreGivenBack: answers no longer count once they are read or their connections have ended.
+// TestUnreadAnswersAreGivenBack: an answer counts until it is read, or until its connection has ended.
 func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	t.Parallel()
 	h, metrics, _ := unsentProbes(t)

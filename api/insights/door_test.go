@@ -145,7 +145,7 @@ func TestDoorHosts(t *testing.T) {
 	}
 }
 
-// TestDoorRespectsOptOut: with Sec-GPC nothing is stored, unless the key is set so.
+// TestDoorRespectsOptOut: with Sec-GPC no event is stored, if the key respects it.
 func TestDoorRespectsOptOut(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)

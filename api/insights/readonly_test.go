@@ -242,7 +242,7 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	}
 }
 
-// TestPasswordGuessesAreLimited guesses a link's password from one address, and then knows it.
+// TestPasswordGuessesAreLimited guesses a link's password from one address, and then sends the right password.
 func TestPasswordGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -26,7 +26,7 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 	return d.Store.Issues.AskForRefining(ctx, args.Organization)
 }
 
-// Encoder turns texts into vectors: texts of like meaning into near ones.
+// Encoder turns texts into vectors. Texts with similar meanings have near vectors.
 type Encoder interface{ Encode(text string) []float32 }
 
 // issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder

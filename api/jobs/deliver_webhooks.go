@@ -16,7 +16,7 @@ type Webhooks interface {
 	Send(ctx context.Context, m webhooks.Message) webhooks.Result
 }
 
-// webhookTurn is how long a webhook may occupy a worker while other webhooks may wait.
+// webhookTurn is the time that a webhook may occupy a worker while other webhooks may wait.
 const webhookTurn = 20 * time.Second
 
 // The pauses after the first failure, the second failure and so on. Each pause is extended by up to a tenth at random.

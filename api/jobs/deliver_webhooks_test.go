@@ -548,7 +548,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	eventually.True(t, "the event to be delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
-// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer one.
+// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer secret.
 func TestWebhookSecretRotation(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -574,7 +574,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 	}
 }
 
-// TestPingGoesFirst: a test delivery waits neither for the webhook's pause nor for other deliveries.
+// TestPingGoesFirst: a test delivery does not wait for the webhook's pause or for other deliveries.
 func TestPingGoesFirst(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -155,7 +155,7 @@ func (r *Runner) Stop(ctx context.Context) error {
 	return err
 }
 
-// live takes the lock that says that this node lives, unless it has it.
+// live takes the lock that shows that this node lives. If the node has the lock, live does nothing.
 func (r *Runner) live(ctx context.Context) (err error) {
 	if r.lock != nil {
 		if r.lock.Holds(ctx) == nil {

@@ -22,7 +22,7 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	dispatch, err := d.Store.DispatchOf(ctx, args.Event)
 	switch {
 	case schema.IsCode(err, schema.CodeNotFound):
-		return nil // The integration is gone, or the event is too old to be listed.
+		return nil // The integration was deleted, or the event is too old to be listed.
 	case err != nil:
 		return err
 	case schema.Or(dispatch.Event.Status, "") == schema.EventSuccess:

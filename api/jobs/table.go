@@ -49,7 +49,7 @@ type Deps struct {
 	Tunnels Tunnels
 	// View presents the resources that jobs send, like answers to requests.
 	View view.Presenter
-	// Specs reads OpenAPI specifications; nil if this node fetches none.
+	// Specs reads OpenAPI specifications; nil if this node does not fetch specifications.
 	Specs Specs
 	// SpecsInterval is the time between two fetches of a specification. With 0, a specification is fetched only when it
 	// is set.

@@ -176,7 +176,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// The log has what the provider said, and users do not read it.
+// The log has the provider's text. Users do not see it.
 func TestExplainTranslation(t *testing.T) {
 	t.Parallel()
 	client := provider.New(provider.Config{Guard: outbound.New(outbound.Config{}), URL: &url.URL{}, Name: "the translator"})

@@ -176,8 +176,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts has jobs of all kinds that run out of time. A kind that is Final fails at once, another one waits for
-// its next attempt.
+// TestTimeOuts has jobs of all kinds that run out of time. A job of a Final kind fails at once. A job of another kind
+// waits for its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -245,7 +245,7 @@ func TestTurnsGoRound(t *testing.T) {
 		}
 		order = append(order, next)
 	}
-	// The first ones had their turns when they were asked for.
+	// The first jobs got their turns when they were enqueued.
 	for turn := range slices.Chunk(order[4:], 4) {
 		slices.Sort(turn)
 		if want := append(slices.Clone(others), "mallory"); !slices.Equal(turn, want) {

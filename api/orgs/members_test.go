@@ -254,7 +254,7 @@ func TestTeamMembers(t *testing.T) {
 	h.Want(404, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 }
 
-// TestTeamTitlesTogether creates a team of one title many times at once: there is one.
+// TestTeamTitlesTogether creates teams of one title at the same time. Only one team is made.
 func TestTeamTitlesTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

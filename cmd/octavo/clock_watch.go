@@ -63,7 +63,7 @@ func (n *node) newClockWatch() *clockWatch {
 	return w
 }
 
-// check tells /readyz what the last look saw. The node serves whatever the clocks say.
+// check reports the result of the last look to /readyz. The node serves requests with any state of the clocks.
 func (w *clockWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown
@@ -123,7 +123,7 @@ func (w *clockWatch) look(ctx context.Context) error {
 	return w.write(ctx)
 }
 
-// engineClock is an engine's clock, and when the node asked for it.
+// engineClock is an engine's clock, and the time of the node's query.
 type engineClock struct{ asked, answered, now time.Time }
 
 // eventsClock reads the insights store's clock, and at the first look when its newest event was received.
@@ -210,7 +210,7 @@ func (w *clockWatch) show(state clock.State, differ bool) {
 	w.shown.Store(c)
 }
 
-// write tells the embedded broker the time by which records are old.
+// write writes the time for the embedded broker from which records' ages are measured.
 func (w *clockWatch) write(ctx context.Context) error {
 	if w.file == "" {
 		return nil

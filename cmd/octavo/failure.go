@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// hints say what the reader of an error can do next. The first row whose cause the error has applies.
+// hints are the advice to the reader of an error. The first row whose cause the error has applies.
 var hints = []struct {
 	cause error
 	hint  string

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestJobs merges on a server, which then finds the page, and retries a job that
-// failed with the operator's command.
+// TestJobs merges on a server, and the server's search then finds the page. It retries a failed job with the operator's
+// command.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

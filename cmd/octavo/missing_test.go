@@ -174,7 +174,7 @@ func (i *instance) wantMissing(stored, missing int) {
 	}
 }
 
-// wantComplete checks that the server knows of nothing missing.
+// wantComplete checks that the server reports no missing events.
 func (i *instance) wantComplete(stored int) {
 	i.t.Helper()
 	i.until("complete answers", func() error {

@@ -33,8 +33,8 @@ func (i *instance) failing() (status int, names string, err error) {
 	return status, strings.Join(list, " "), nil
 }
 
-// wantUnavailable posts an event, under a key if one is given, and expects the
-// contract's 503 with Retry-After.
+// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If a key is given, the event has the
+// key.
 func (i *instance) wantUnavailable(key string) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events", strings.NewReader(`{"events":[`+pageView("v")+`]}`))

@@ -48,8 +48,8 @@ func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedS
 	return s
 }
 
-// of returns what is known about a site. If the site cannot be read, of returns the cached site. A site that does not
-// exist has the defaults.
+// of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site. A site that does
+// not exist has the defaults.
 func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
 	s.mu.Lock()
 	known, ok := s.kept[id]

@@ -23,7 +23,7 @@ type secretFiles struct {
 	files map[*kong.Value]*kong.Flag
 }
 
-// secretFilePlaceHolder tells the added flags from others.
+// secretFilePlaceHolder distinguishes the added flags from other flags.
 const secretFilePlaceHolder = "PATH"
 
 // maxSecret bounds what is read if a flag names the wrong file.

@@ -207,8 +207,8 @@ func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
 	return conn, nil
 }
 
-// eventsReady returns an error unless the insights store answers and its table
-// is migrated to this version.
+// eventsReady returns nil if the insights store answers and its table is migrated to this version. Otherwise it returns
+// an error.
 func (n *node) eventsReady(ctx context.Context) error {
 	if refused := n.setup.refused.Load(); refused != nil {
 		return *refused
@@ -223,8 +223,8 @@ func (n *node) eventsReady(ctx context.Context) error {
 	return err
 }
 
-// startServer starts the HTTP server, which without the role api serves only
-// health checks, and the operators' listener.
+// startServer starts the HTTP server and the operators' listener. Without the role api, the HTTP server serves only
+// health checks.
 func (n *node) startServer(ctx context.Context) error {
 	proxies, err := n.settings.proxies()
 	if err != nil {
@@ -416,8 +416,7 @@ func (n *node) wait(ctx context.Context) error {
 	}
 }
 
-// stop stops the parts in reverse order. An error of one does not keep the
-// others from being stopped.
+// stop stops the parts in reverse order. If stopping one part fails, the other parts are still stopped.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(n.stops) - 1; i >= 0; i-- {

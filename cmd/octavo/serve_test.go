@@ -165,8 +165,7 @@ func TestEnginesKilled(t *testing.T) {
 			return err
 		}
 		events, visitors := int64(got["eventsCount"][0].(float64)), int64(got["visitorsCount"][0].(float64))
-		// An event whose answer was lost with the broker may be stored, but no
-		// visitor may have two.
+		// An event whose answer was lost with the broker may be stored. But no visitor may have two events.
 		if events < acknowledged.Load() || events != visitors {
 			return fmt.Errorf("%d events of %d visitors are stored, %d were acknowledged", events, visitors, acknowledged.Load())
 		}

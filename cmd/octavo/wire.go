@@ -113,9 +113,8 @@ func (b *backends) failed() <-chan error {
 	return b.engines.Err()
 }
 
-// notes are the addresses of a running node's embedded engines, for commands
-// that an operator runs beside it. Only the file's owner can read it: the
-// addresses contain passwords.
+// notes are the addresses of a running node's embedded engines. Commands that an operator runs at the same time read
+// them. Only the file's owner can read it: the addresses contain passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
 	ClickHouse string   `json:"clickhouse"`

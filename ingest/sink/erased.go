@@ -81,7 +81,7 @@ func (g *generation) honour() {
 // honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour returns when honour may have work.
+// mayHonour returns a channel that closes when honour may have work.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()

@@ -121,7 +121,7 @@ func (a *assignment) center() {
 	a.even()
 }
 
-// share adds the meanings of its words to the meaning of each node. The meaning of a word is the sum of the meanings of
+// share adds the meanings of a node's words to the node's meaning. The meaning of a word is the sum of the meanings of
 // its issues.
 func (a *assignment) share() {
 	shared := make([][]float32, len(a.nodes))

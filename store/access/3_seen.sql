@@ -1,5 +1,5 @@
--- The functions here return the content that a member sees in lists: the content with an access_rank above 0. They find
--- it for many rows at once.
+-- The functions here return the content that a member sees in lists: the content with an access_rank above 0. Each
+-- function finds the content of many rows at once.
 --
 -- Functions that return rows of a table have a text body, so that they also return columns added by later migrations.
 -- Postgres overestimates the number of rows of a recursion. With unnest(array()) it expects few entries, and looks ids

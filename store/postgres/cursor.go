@@ -54,8 +54,8 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 // MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are no ranks.
 const MaxRank = 1000
 
-// BeginOfTime and EndOfTime bound the times that RFC 3339 can write. EndOfTime itself is outside. Postgres has
-// further times.
+// BeginOfTime and EndOfTime bound the times that RFC 3339 can write. EndOfTime itself is outside. Postgres also
+// has earlier and later times.
 var (
 	BeginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)

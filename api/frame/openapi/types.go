@@ -156,7 +156,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 			properties[name] = of
-			// Answers require what is always written; requests require what the rules require.
+			// In answers, members that are always written are required. In requests, the rules decide.
 			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.Required || answered {
 				required = append(required, name)

@@ -20,7 +20,7 @@ type node struct {
 	index        map[string]int
 }
 
-// manyMembers is from how many members on an object has an index.
+// manyMembers is the largest number of members of an object without an index.
 const manyMembers = 8
 
 // get returns a member of an object; nil if there is none, or no object.

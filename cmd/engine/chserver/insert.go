@@ -210,8 +210,7 @@ func (in *insert) token() string {
 	return fmt.Sprintf("rows-%x", sum)
 }
 
-// explain removes the file's name from an error: the client does not know the
-// file.
+// explain removes the file's name from an error, because the client has no such file.
 func (in *insert) explain(err error) error {
 	if e := (*exception)(nil); errors.As(err, &e) {
 		clean := *e

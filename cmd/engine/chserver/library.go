@@ -31,7 +31,7 @@ type library struct {
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
-// anchor is the symbol whose address tells where the library was loaded.
+// anchor is a symbol. Its address shows where the library was loaded.
 const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. It cannot be unloaded.

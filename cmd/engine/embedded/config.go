@@ -37,7 +37,7 @@ func (s Set) names() (list []string) {
 
 // Config of one set of engines.
 type Config struct {
-	// DataDir is locked: it belongs to one process at a time.
+	// DataDir is locked, because only one process at a time may use it.
 	DataDir string
 	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline without
 	// changing it. 0 is for tests, and skips the check and the mark.

@@ -66,7 +66,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	return e, nil
 }
 
-// startAll starts the engines concurrently: none depends on another.
+// startAll starts the engines concurrently, because they do not depend on each other.
 func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) error {
 	ports, err := loadPorts(cfg.DataDir, cfg.Ports)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) er
 		wait.Go(func() {
 			url, err := e.startOne(ctx, plan, ports, &mu)
 			if err != nil {
-				cancel(err) // stop the other starts; the first error is the cause
+				cancel(err) // stop the other starts; the first error is returned
 			}
 			urls[i] = url
 		})
@@ -127,8 +127,7 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 		if err == nil {
 			return url, nil
 		}
-		// Try another port only if another process has taken this one
-		// meanwhile.
+		// Try another port only if another process has taken this port.
 		if ctx.Err() != nil || try == startTries || free(ctx, port) == nil {
 			return "", err
 		}

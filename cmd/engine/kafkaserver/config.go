@@ -14,7 +14,7 @@ import (
 type Config struct {
 	// Listen must be a loopback address.
 	Listen string
-	// DataDir is locked: it belongs to one broker at a time.
+	// DataDir is locked, because only one broker at a time may use it.
 	DataDir string
 	Logger  *slog.Logger
 	// OnReady is called with the listener's address once the broker answers

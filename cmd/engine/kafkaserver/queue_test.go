@@ -119,7 +119,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
 	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
-	// grow waits until the broker has cleaned: the other topic shows it.
+	// grow waits until the broker has removed old records, which the other topic shows.
 	grow := func() {
 		t.Helper()
 		before, _ := offsets(t, c, "large", 0)

@@ -15,7 +15,7 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop asks for a clean end of the child, kill for an immediate one. done is closed when no process is left.
+	// stop requests a clean end of the child. kill ends the child immediately. done is closed when no process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
 	kill     context.Context

@@ -15,7 +15,7 @@ import (
 // its log. Such a child is never killed for slowness, because recovery may take any time.
 var ErrStarting = errors.New("still starting")
 
-// Spec says how to run one child. Command and Ping are called from different goroutines, but never concurrently.
+// Spec describes how to run a child. Command and Ping are called from different goroutines, but never concurrently.
 type Spec struct {
 	// Name is the engine's name in logs, states and metrics.
 	Name string
@@ -39,7 +39,7 @@ type Spec struct {
 	// StopSignal (default SIGTERM) asks for a clean exit. SIGKILL follows after StopTimeout (default 20 s).
 	StopSignal  syscall.Signal
 	StopTimeout time.Duration
-	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies, for whatever reason.
+	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies for any reason.
 	DeathSignal syscall.Signal
 	// StartTimeout (default 2 min) bounds one start, up to the first answered
 	// ping.

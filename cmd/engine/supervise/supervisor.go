@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Supervisor owns a set of children. Start adds and starts one; Stop stops them all.
+// Supervisor owns a set of children. Start adds and starts a child. Stop stops all children.
 type Supervisor struct {
 	cfg     Config
 	spawner *spawner

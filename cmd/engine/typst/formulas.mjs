@@ -62,7 +62,7 @@ export function typeset(formulas, { tex2typst, symbolMap }, limited, draws) {
   let late = 0;
   const convert = (tex) => {
     if (typeof tex !== "string" || tex.length > most.tex || nesting(tex) > most.nested || late >= most.late) return null;
-    // A comment would hide what follows; a straight quotation mark would end a text.
+    // A comment would hide the following text. A straight quotation mark would end a text.
     const plain = tex.replace(/(?<!\\)%.*$/gm, "").replaceAll('"', "”");
     try {
       const options = { nonStrict: false, preferShorthands: false, fracToSlash: true, customTexMacros: macros };

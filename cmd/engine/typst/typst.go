@@ -38,7 +38,7 @@ var program = strings.ReplaceAll(limited+formulas, "export function", "function"
 
 // Config has the settings of a Renderer. The zero value is complete.
 type Config struct {
-	// EnginesDir is the folder in which npm installed the engines: see package packages.
+	// EnginesDir is the folder in which npm installed the engines (package packages).
 	EnginesDir string
 	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A blank line ends a block of HTML, so that a table with blank lines would be pieces. It is read as a whole, if that
-// gives a table. Text between blank lines in a cell is Markdown, as on GitHub.
+// A blank line ends a block of HTML, so that a table with blank lines would be pieces. Such a table is read as a whole,
+// if the whole is a table. Text between blank lines in a cell is Markdown, as on GitHub.
 
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)

@@ -200,7 +200,7 @@ func (p *pages) fits(r *row, parent string) bool {
 	if p.in.MaxDepth == 0 || depth > p.in.MaxDepth {
 		return p.in.MaxDepth == 0
 	}
-	// What is below the page was within the bound on both sides.
+	// A page at its old depth or above stays within the bound, with its descendants.
 	if r.inOurs && depth <= p.depth(r.id, p.in.Ours.Page) || r.inTheirs && depth <= p.depth(r.id, p.in.Theirs.Page) {
 		return true
 	}

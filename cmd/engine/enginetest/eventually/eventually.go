@@ -1,6 +1,6 @@
-// Package eventually waits for conditions that a test can only poll. Where a channel or the exit of a process signals
-// an event, wait for that instead. The package must not import any package of this module, so that the tests of any
-// package may import it.
+// Package eventually waits for conditions that a test can only poll. If a channel or the exit of a process signals an
+// event, wait for this signal instead of polling. The package must not import any package of this module, so that the
+// tests of any package may import it.
 package eventually
 
 import (

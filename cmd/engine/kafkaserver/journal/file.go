@@ -187,7 +187,7 @@ func (j *Journal) damaged(at, bytes int) error {
 		ErrDamaged, bytes, at, j.fileName(j.number), j.wayOut())
 }
 
-// wayOut says what to do without a journal.
+// wayOut is the advice for an operator without a journal.
 func (j *Journal) wayOut() string {
 	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
 		"empty log, without the events that were not stored yet", j.cfg.Dir)
@@ -230,7 +230,7 @@ func (j *Journal) rewrite() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot rewrite the journal: %w", err), file.Close(), j.cfg.FS.Remove(name))
 	}
-	// From here on a start reads the new file, so continue with it whatever fails.
+	// From here on a start reads the new file. So continue with the new file after any failure.
 	old, oldNumber := j.file, j.number
 	j.file, j.number, j.size, j.broken = file, j.number+1, size, true
 	if err := j.cfg.FS.SyncDir(j.cfg.Dir); err != nil {

@@ -16,7 +16,7 @@ type appending struct {
 // Appended is the place of a batch in the log.
 type Appended struct {
 	Base int64
-	// Time is the append time in milliseconds if the log stamped the batch, or else -1.
+	// Time is the append time in milliseconds if the log stamped the batch, and otherwise -1.
 	Time int64
 }
 

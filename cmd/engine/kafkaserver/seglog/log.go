@@ -263,8 +263,8 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	return file, nil
 }
 
-// Trim drops the records before an offset and removes the segments that have no others. The owner must have stored the
-// offset as the next Start, because removed files may be back after a power loss.
+// Trim drops the records before an offset, and removes the segments without later records. The owner must have stored
+// the offset as the next Start, because removed files may be back after a power loss.
 func (l *Log) Trim(to int64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()

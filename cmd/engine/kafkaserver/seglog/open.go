@@ -36,7 +36,7 @@ func Open(cfg Config) (*Log, error) {
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
 	// An empty segment is the last segment. Or its creation failed, and writing continued in the previous segment. In
-	// both cases it can go: the offsets follow from the previous one.
+	// both cases the empty segment can be removed, because the previous segment determines the offsets.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {
 			if err := l.remove(found[i].base); err != nil {
@@ -86,9 +86,9 @@ func (l *Log) settleEnds(first int64) error {
 	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// Damage took the log's end. Or the last trim left nothing, and a power loss undid the removal of this old segment
-	// only. Its producers have continued since then, so its state of them would refuse their next batches. A repeat of
-	// an old batch is appended again, as after any trim to the end.
+	// Damage took the log's end. Or the last trim left no records, and a power loss undid only the removal of this old
+	// segment. Its producers have continued since then, so its state of them would refuse their next batches. A repeat
+	// of an old batch is appended again, as after any trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (l *Log) openActive(s segment) error {
 	return nil
 }
 
-// maxSpan bounds the offsets of a segment whose end is not known.
+// maxSpan bounds the offsets of a segment with an unknown end.
 const maxSpan = 1 << 40
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,

@@ -235,7 +235,7 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 		if run.from == run.to {
 			return b, run.past, nil
 		}
-		// Holes behind the run's beginning are for a later read, which may find more damage around them.
+		// Holes behind the run's beginning are left for a later read, which may find more damage around them.
 		s.holes = slices.DeleteFunc(s.holes, func(h hole) bool { return h.to > run.from })
 		b = slices.Grow(b, int(run.to-run.from))[:at+int(run.to-run.from)]
 		if err := readAround(p.file, b[at:], run.from); err != nil {

@@ -17,7 +17,7 @@ type mark struct {
 
 // summary describes a segment, so that it need not be read.
 type summary struct {
-	base, end int64 // offsets; end is that of the next record
+	base, end int64 // offsets; end is the offset of the next record
 	size      int64
 	maxTime   int64
 	marks     []mark
