@@ -28,9 +28,9 @@ type bad struct {
 	why   string
 }
 
-// TestBadInputOfEveryOperation derives bad values from the types and rules of every request: wrong types, values out of
-// bounds or outside of an enum or pattern, and missing required members. Each gets a 400 that names the member, in the
-// contract's shape, and stores nothing.
+// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. They are wrong types,
+// values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets a 400
+// in the contract's shape that names the member. No data is stored.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -299,7 +299,7 @@ func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// isTextOrObject reports whether a struct is encoded as one of its fields, which have no names in JSON.
+// isTextOrObject reports whether a struct is encoded as one of its fields. These fields have no names in JSON.
 func isTextOrObject(of reflect.Type) bool {
 	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// byOwnTime are the statements that delete and know a time other than deletion_time, and why a clock that is ahead
-// loses nothing by them.
+// byOwnTime are the statements that delete, and use another time than deletion_time. A row has the reason why a clock
+// that is ahead does not lose data.
 var byOwnTime = map[string]string{
 	"AnnotateSites":                "keeps a number of annotations; now() is when one was made",
 	"BeginRetention":               "deletes by deletion_time; now() is when it did",
@@ -23,7 +23,8 @@ var byOwnTime = map[string]string{
 }
 
 // TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and knows a time. Its time must be
-// deletion_time, which stands still while the clock is in doubt: a start in a wrong year once deleted 41,500 events.
+// deletion_time, because deletions stop while the clock is in doubt. A start in a wrong year once deleted 41,500
+// events.
 func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(`(?i)\b(delete from|truncate)\b`)
@@ -83,8 +84,8 @@ func statementsOfStore(t *testing.T) map[string]string {
 	return statements
 }
 
-// filesByAge are the files that delete and know a time, how often they delete, and why a clock that is ahead loses
-// nothing by them.
+// filesByAge are the files that delete and use a time. A row has the number of deletions, and the reason why a clock
+// that is ahead does not lose data.
 var filesByAge = map[string]struct {
 	deletes int
 	why     string

@@ -24,9 +24,8 @@
 //	clienttest  the published client against a live server
 //	browsertest our pages in a browser
 //
-// A domain has one file per resource with its rows, request types and functions.
-// Domains do not import each other: what two of them need is in view, access, mergerules or schema. Nothing but cmd and
-// tests imports this package.
+// A domain has one file per resource with its rows, request types and functions. Domains do not import each other. Code
+// that two domains need is in view, access, mergerules or schema. Only cmd and tests import this package.
 //
 // # Adding an operation
 //

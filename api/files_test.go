@@ -113,8 +113,8 @@ func cells(nodes []schema.Node, name func() string) {
 }
 
 // TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
-// previewed draft. No answer has the name or id of a file unless a page that the reader sees names it. Lists of files
-// have exactly the files that the pages of their revision name. Users get all files.
+// previewed draft. Answers have the names and ids of only those files that a page names which the reader sees. A list
+// of a revision's files has exactly the files that the revision's pages name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -42,7 +42,7 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		found++
 		tenant := apitest.Ghost()
 		if op.Scope.Key {
-			tenant = h.Ours // Callers with other keys are limited as those with other tokens.
+			tenant = h.Ours // Callers with other keys have the limits of callers with other tokens.
 		}
 		path, _ := h.Example(op, tenant)
 		client, other := fmt.Sprint("2001:db8::", found), fmt.Sprintf("2001:db8:%d::", found)

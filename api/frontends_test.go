@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unseen has the operations that change nothing for front ends, or whose examples change nothing. Git operations change
-// content in jobs.
+// unseen has the operations without an effect for front ends, and the operations whose examples have no effect. Git
+// operations change content in jobs.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "checkSiteInstallation", "createChangeRequest",
 	"createChangeRequestTemplate",

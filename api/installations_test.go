@@ -56,7 +56,7 @@ var installationsMay = map[string][]string{
 }
 
 // TestScopesOpenTheirOperations loops over operations and scopes. An installation's token with one scope opens the rows
-// that name the scope, for the installation's spaces and sites. It opens no other row, tenant or installation.
+// that name the scope, for the installation's spaces and sites. All other rows, tenants and installations stay closed.
 func TestScopesOpenTheirOperations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

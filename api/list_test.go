@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes while objects are added and deleted
-// between pages: an object that exists throughout is seen exactly once, in order, and none is seen twice.
+// TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes, while objects are added and deleted
+// between pages. An object that exists throughout is seen exactly once, in order. No object is seen twice.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// permissionCalls has a row for each resource with permissions: the operation that reads it, and for each boolean the
-// operation that it is about. A comment explains each empty operation.
+// permissionCalls has a row for each resource with permissions. The key is the operation that reads the resource. The
+// row has, for each boolean, the operation that the boolean is about. A comment explains each empty operation.
 var permissionCalls = map[string]map[string]string{
 	"getOrganizationById": {
 		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById",
@@ -114,7 +114,7 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 	}
 	collection := h.Collection(h.Ours, nil)
 	callers := permissionCallers(h, collection)
-	// example returns a call on a fresh object; the collection is always the one with the grants.
+	// example returns a call on a fresh object. The collection is always the collection with the grants.
 	example := func(h *apitest.Harness, id string) (op *frame.Operation, path string, body any) {
 		op = operations[id]
 		if op == nil {

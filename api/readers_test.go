@@ -53,7 +53,7 @@ var readersMay = []string{
 	"getChangeRequestChanges",
 }
 
-// TestSiteTokenReadsItsSite loops over the table: a site token opens the marked rows for its site, and no other row or site.
+// TestSiteTokenReadsItsSite loops over the table. A site token opens exactly the marked rows, and only for its site.
 func TestSiteTokenReadsItsSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -131,8 +131,8 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 	}
 }
 
-// TestWhoPostsEvents: a front end posts events for published sites only, a site key for its own site, and readers for
-// no site.
+// TestWhoPostsEvents: a front end posts events for all published sites, and a site key only for its own site. Readers
+// cannot post events.
 func TestWhoPostsEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -165,8 +165,8 @@ func TestWhoPostsEvents(t *testing.T) {
 	expect("site key, unpublished", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
 }
 
-// TestSiteTokensEnd: a site token ends at its expiry, with the publication, the share link or the site, and when the
-// site's key changes.
+// TestSiteTokensEnd: a site token ends at its expiry, and when the site's key changes. It also ends with the
+// publication, the share link or the site.
 func TestSiteTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -237,8 +237,8 @@ func TestSiteTokensEnd(t *testing.T) {
 	expect("deleted", claims, http.StatusUnauthorized)
 }
 
-// TestSiteTokenShowsNoDrafts checks that readers see only revisions of the main content. They see nothing of a space's
-// discussions.
+// TestSiteTokenShowsNoDrafts checks that readers see only revisions of the main content. A space's discussions stay
+// hidden.
 func TestSiteTokenShowsNoDrafts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -318,7 +318,7 @@ func TestForgedSiteTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// A key of a week that no current token uses is neither looked up nor created.
+	// No current token uses a key of another week. Such a key is not looked up and not created.
 	var keys int
 	err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys)
 	if err != nil || keys != 1 {

@@ -244,8 +244,8 @@ func TestDeleteTeam(t *testing.T) {
 	h.Want(200, "GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/teams/"+foreign, h.Theirs.Tokens[schema.RoleAdmin], nil)
 }
 
-// TestDeleteOrganization fills an organization and deletes it: it is gone for everybody at once, and from every table
-// once it is purged. The other tenant keeps everything.
+// TestDeleteOrganization fills an organization and deletes it. Nobody finds the organization afterwards. After the
+// purge, no table has rows of it. The other tenant's rows stay.
 func TestDeleteOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

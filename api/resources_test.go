@@ -34,7 +34,8 @@ func TestUserResource(t *testing.T) {
 	}
 }
 
-// TestCreateReadList creates one of each resource in several ways, and finds it again by its address and in its list.
+// TestCreateReadList creates a resource of each kind in several ways. It then finds the resource by its address and in
+// its list.
 func TestCreateReadList(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -257,7 +257,7 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	// A parameter takes any text, so that a path that ends in .gif has the form of the one without as well.
+	// A parameter takes any text. So a path that ends in .gif also has the form of the path without .gif.
 	for path := range allowed {
 		if form, ending := strings.CutSuffix(path, ".gif"); ending {
 			allowed[path] = append(allowed[path], allowed[form]...)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/tracker"
 )
 
-// TestTrackerFiles requests each file of the tracker in each form. Pages of any origin may load it, browsers keep it as
-// long as its name allows, and a copy is revalidated without its bytes.
+// TestTrackerFiles requests each file of the tracker in each form. Pages of any origin may load the file. Browsers
+// cache it for the time that its name allows. A cached copy is revalidated without sending its bytes.
 func TestTrackerFiles(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -1,4 +1,4 @@
-// Package bench is empty; README.md says how to run what is in the folders below it:
+// Package bench is empty. README.md describes how to run the programs in the folders below it:
 //
 //	run           ratios to ceilings that the same run measures
 //	chaos         faults of every process under load

@@ -14,9 +14,8 @@
 //	eventgen    example events, for octavo seed and the benchmarks
 //	ingesttest  helpers for tests
 //
-// An event that Accept acknowledged is in the log; an event in the log is stored
-// once. DELIVERY.md says how.
+// An event that Accept acknowledged is in the log. An event in the log is stored once. DELIVERY.md has the proof.
 //
-// Imports follow the arrows; all may import schema, balance and retry. Nothing here imports store, query, api or cmd:
-// the wiring passes in what it needs of them.
+// Imports follow the arrows; all may import schema, balance and retry. No package here imports store, query, api or
+// cmd. The wiring passes in their functions.
 package ingest

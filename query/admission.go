@@ -22,7 +22,7 @@ type Caller struct {
 	Fresh bool
 	// User is the user who sees personal segments; "" sees the site's own.
 	User string
-	// View narrows what the queries read; nil does not.
+	// View narrows the events that the queries read; nil means no narrowing.
 	View *schema.InsightsView
 }
 
@@ -116,10 +116,10 @@ func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Se
 type cost int64
 
 const (
-	// unknownRows is the cost of a long range of a site whose rows are unknown.
+	// unknownRows is the cost of a long range of a site with an unknown number of rows.
 	unknownRows cost = 2_000_000
-	// lightRows are read in a few hundredths of a second on two cores. A query that reads no more needs only a slot,
-	// and passes queries that wait for rows.
+	// lightRows are read in a few hundredths of a second on two cores. A query within this limit needs only a slot, and
+	// passes queries that wait for rows.
 	lightRows cost = 400_000
 )
 

@@ -101,8 +101,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	if n := testutil.ToFloat64(service.metrics.running); n != 2 || len(engine.started) != 0 {
 		t.Errorf("%v are running, and %d more have started", n, len(engine.started))
 	}
-	// Two more organizations fill the node. A later query then waits for the first free slot, and gets it before the
-	// 64 earlier ones.
+	// Two more organizations fill the node. A later query then waits for the first free slot, and gets the slot before
+	// the 64 earlier queries.
 	for _, organization := range []string{"b", "c"} {
 		wait.Go(func() { ask(organization, "1", testSite) })
 		running = append(running, <-engine.started)
@@ -144,8 +144,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestShed checks the error of a query whose wait ends. It is a 429 if the query's token or organization is at its
-// limit, and otherwise a 503. Both say when to retry, and count.
+// TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
+// its limit, and otherwise a 503. Both errors have the time of the next retry, and the metrics count both.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

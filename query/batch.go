@@ -36,7 +36,7 @@ type named struct {
 	body   []byte
 	report report // compiled
 	*query
-	equal int // index of an equal query before it; -1 if there is none
+	equal int // index of an equal earlier query; -1 without such a query
 
 	answer  []byte
 	headers map[string]string
@@ -223,8 +223,8 @@ func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 	return append(b, `}}`...), headersOf(list)
 }
 
-// headersOf returns the headers about several answers: the rows that were read, and the earliest time up to which an
-// answer has events.
+// headersOf returns the headers of several answers. They have the number of rows that were read, and the earliest time
+// up to which an answer has events.
 func headersOf(list []*named) map[string]string {
 	headers := map[string]string{}
 	var read uint64

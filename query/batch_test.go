@@ -171,8 +171,8 @@ func TestBatchesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBatchTakesOneTurn checks that a batch of many queries runs on a node with one slot, at most two at once, and that
-// a batch that gets no turn is refused as a whole.
+// TestBatchTakesOneTurn runs a batch of many queries on a node with one slot. At most two of the batch's queries run at
+// once. A batch that gets no turn is refused as a whole.
 func TestBatchTakesOneTurn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

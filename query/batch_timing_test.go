@@ -26,8 +26,8 @@ func dashboard() map[string]string {
 	return questions
 }
 
-// BenchmarkBatch compares a batch of a dashboard's twelve questions with the same questions one by one: the processor
-// time of the engine, and the time until all answers are there.
+// BenchmarkBatch compares a batch of a dashboard's twelve queries with twelve single queries. It reports the engine's
+// processor time, and the time until all answers are there.
 func BenchmarkBatch(b *testing.B) {
 	conn := store(b)
 	fill(b, conn, testSite, 1_000_000)

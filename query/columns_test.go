@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sample returns a valid filter value of a column: the first of these candidates that the column's row parses.
+// sample returns a valid filter value of a column. It is the first candidate that the column's row parses.
 func sample(t testing.TB, c insights.Column) string {
 	t.Helper()
 	candidates := []string{

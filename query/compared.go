@@ -54,8 +54,8 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 	return columnsJSON(nil, p.output, values), nil
 }
 
-// missing returns the value of an output column in a row that the other range lacks. Groups come from the first
-// range's row. A group of time has the other range's time, or null if that range lacks the bucket. Counts are 0, and
+// missing returns the value of an output column in a row that the other range lacks. Groups come from the first range's
+// row. A group of time has the other range's time. It is null if the other range lacks the bucket. Counts are 0, and
 // other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {

@@ -20,18 +20,18 @@ type Config struct {
 	PerOrganization, PerToken int
 	// Rows limits the rows that running queries read together, as estimated before they run (admission.go).
 	// RowsPerOrganization and RowsPerToken limit the rows of one organization and of one token. A larger query counts
-	// as its token's whole limit. 0 sets no limit; if Rows is 0, no rows are counted at all.
+	// as its token's whole limit. 0 sets no limit. If Rows is 0, rows are not counted.
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is how long an answer stays cached for other callers of the same query. A quick answer stays ten times as
-	// long as it took. An answer that took longer than Keep stays as long as it took, up to a minute. 0 turns sharing
-	// off, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is the time for which other callers of the same query get a cached answer. A quick answer stays ten times as
+	// long as it took. If an answer took longer than Keep, it stays for the time that it took, up to a minute. 0 turns
+	// sharing off, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 
-	// StateBytes limits the engine's disk space for aggregate states, which make repeated queries of long ranges
-	// quick. 0 keeps no states.
+	// StateBytes limits the engine's disk space for aggregate states. States make repeated queries of long ranges
+	// quick. 0 turns states off.
 	StateBytes uint64
 
 	// MaxTime ends a query whose statements together take longer.
@@ -47,21 +47,21 @@ type Config struct {
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
 	// lacks the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Missing returns the rows that the store is known to lack; nil means none. It must not block.
+	// Missing returns the rows that the store has lost; nil means that no row is missing. It must not block.
 	Missing func() []schema.MissingRows
-	// Site returns what is known about a site. nil means that nothing is known. Each query calls it.
+	// Site returns the settings and hosts of a site. nil means that nothing is known. Each query calls it.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
 	// "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
-	// Pages returns the pages of a site's spaces, or of some of them; nil is all. ok is false if they are more than
-	// most. A nil function means that no page is known.
+	// Pages returns the pages of the given spaces of a site; nil spaces means all spaces. ok is false if there are more
+	// pages than most. If Pages is nil, no page is known.
 	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs everything. It caches neither answers nor states.
+// DefaultConfig suits a small machine that runs everything. It has no caches of answers or states.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,

@@ -168,7 +168,7 @@ func TestLightPassesHeavy(t *testing.T) {
 	}
 }
 
-// TestLighter checks that the error of a heavy query says what to change in it.
+// TestLighter checks that the error of a heavy query has advice for a lighter query.
 func TestLighter(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxRowsRead = 10_000_000 })

@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A cursor names the last row of a page by its sort keys. It also holds the time of the first page's request, so that
-// a preset's range stays the same. Its hash of the plan prevents use with another request. It also records how
-// distinct values were counted, because other counts would order the rows differently.
+// A cursor names the last row of a page by its sort keys. It also has the time of the first page's request. So a
+// preset's range stays the same on all pages. Its hash of the plan prevents use with another request. It also records
+// the counting method for distinct values, because another method could order the rows differently.
 
 const cursorList = "aggregate/"
 
-// cursorTime returns the time at which a request's presets end, in whole milliseconds: its cursor's time, or now if
-// it has no cursor. keys are the other keys of the cursor, one at least.
+// cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or now
+// without a cursor. keys are the other keys of the cursor (at least one).
 func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
 	if cursor == "" {
 		return now, nil, nil

@@ -79,8 +79,8 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	}
 }
 
-// TestPagesCountAlike checks that a page counts as the previous page did, even if the number of rows has changed.
-// Other counts would change the order and so the rows. An exact answer is never an estimate, whatever a cursor says.
+// TestPagesCountAlike checks that a page counts as the previous page did, even if the number of rows has changed. Other
+// counts would change the order and so the rows. An exact answer is never an estimate, with any cursor.
 func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`

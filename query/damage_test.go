@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDamage damages each kind of file of a part that an answer reads. The answer says that stored data is damaged, and
-// never that it is an internal error or complete.
+// TestDamage damages each kind of file of a part that an answer reads. The answer is the error that stored data is
+// damaged. It is never an internal error, and never counts as complete.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

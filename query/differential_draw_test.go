@@ -121,8 +121,8 @@ func extraName(c *insights.Column) string {
 	return c.Extra.Name
 }
 
-// zones of all kinds: with half and quarter hours, with clocks that are set at midnight or by half an hour, and with
-// a skipped day.
+// zones has zones of all kinds. Some have half or quarter hours. Some change their clocks at midnight or by half an
+// hour, and one skipped a day.
 var zones = []string{"", "", "", "UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Havana"}
 
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
@@ -246,7 +246,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	return r
 }
 
-// naiveIntervals are the words of intervals; "" is none.
+// naiveIntervals are the words of intervals; "" means no interval.
 var naiveIntervals = []string{"", "minute", "hour", "day", "week", "month"}
 
 func drawWeek(t *rapid.T) string {

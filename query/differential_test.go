@@ -46,8 +46,8 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	return n
 }
 
-// TestMain sets how many cases rapid draws: 500 in the long form, and in the short form 50, of which the engine takes
-// nearly all of the time. The flag -rapid.checks wins.
+// TestMain sets the number of cases that rapid draws: 500 in the long form and 50 in the short form. The engine takes
+// nearly all of their time. The flag -rapid.checks overrides the number.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "500"

@@ -6,20 +6,20 @@
 //     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
-//     the view's. Nothing after that knows of either.
-//   - Resolve: resolve.go resolves the names of aggregates, and events.go the names of the other reports.
+//     the view's. Later steps see only the resulting conditions and range.
+//   - Resolve: resolve.go resolves the names of aggregates. events.go resolves the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
-//     or states (states.go). one_pass.go does so for sessions that need no join with events. segments_sql.go does so
-//     for segments. schema/sqltree prints the tree.
-//   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
+//     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. segments_sql.go lowers
+//     segments. schema/sqltree prints the tree.
+//   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
 //     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
-//   - pages.go joins the metrics of pages with what the store knows about them (pages_request.go, pages_plan.go,
+//   - pages.go joins the metrics of pages with the store's data about the pages (pages_request.go, pages_plan.go,
 //     pages_rows.go, pages_answer.go).
 //   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
@@ -28,13 +28,13 @@
 //	resultcache  answers that equal queries share
 //	statecache   aggregate states in the insights store
 //
-// service.go has the parts that all queries share, and site.go what they know about their site. engine.go has the
+// service.go has the parts that all queries share, and site.go has the data about their site. engine.go has the
 // engine's errors and parameters, errors.go the errors for clients, and too_heavy.go the advice on lighter queries.
 // kind.go and metrics.go are closed sets.
 //
-// Only a column's row in the column table (schema/insights) says what the column is, how it is read and how its values
-// look: no code here knows a column by name. No code here writes the SQL text of a query: sqltree prints it, and no
-// value of a request becomes part of it. Only short statements about tables are text, in sources.go and statecache.
+// A column's row in the column table (schema/insights) defines the column's meaning, its SQL and the form of its
+// values. The code here names no column. sqltree prints the SQL text of every query, and no value of a request becomes
+// part of the text. Only short statements about tables, in sources.go and statecache, are written as text.
 //
 // # What a request means
 //
@@ -43,10 +43,10 @@
 //     of select, except by exact time if groupBy names columns but no time.
 //     Exact time then reads the time of the last event of each group, and order
 //     may name it. A groupBy column that is not selected still groups.
-//   - datetime without interval (visitorGeoPoint without precision) in select
-//     or order means the grouped column, if groupBy has it with one interval
-//     only. Likewise, groupBy without interval means the selected column. With
-//     several intervals it is a 400. Otherwise it is exact time (precision 5).
+//   - If groupBy has datetime with a single interval, datetime without interval in select or order means the grouped
+//     column. The same rule holds for visitorGeoPoint and precision. A groupBy column without interval means the
+//     selected column in the same way. If the other list has several intervals, the request is a 400. In all other
+//     cases, datetime means exact time (precision 5).
 //   - The default order is by time ascending, coarse buckets first. Without time
 //     it is by the first metric descending, and without metrics by the groups.
 //     Groups break ties, ascending, null first, words alphabetically. order
@@ -57,71 +57,64 @@
 //     cut to the month's last day. Octavo's own: today, thisWeek and thisMonth begin
 //     with the first moment of the day, week or month. A range may be longer than the storable years
 //     (1970 to 2105).
-//   - where entries are joined by AND. Filters on metrics select groups. in []
-//     matches nothing, notIn [] everything. notIn also selects events without a
-//     value. in and comparisons never match an absent value if the contract has
-//     no word for it (insights.Excluded).
-//   - Octavo's own: weekStart is the day with which weeks begin; the site's if absent.
-//   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
-//     count their days; the site's if absent (site.go). A site without settings has
-//     UTC, and weeks from Monday. Offsets come only from Go's zone data. An hour that a clock
-//     shows twice is two hours.
-//   - Octavo's own: fill adds the empty buckets of the only group of time, for each
-//     combination of the other groups that the range has. It acts before conditions
-//     on metrics, order and limit. Counts are 0 there, and other metrics null.
-//   - Octavo's own: compare adds a member compare next to columns, with a row for each
-//     of their rows. The row has the same groups in the other range. For a group of time
-//     it is the bucket with the same number. If the other range lacks the row, its
-//     counts are 0 and its other metrics null.
-//     compare allows one group of time, with an interval and at most 10,000 buckets.
-//     previousPeriod of whole days has the same number of days. For a preset it is the
-//     preceding preset. For today, thisWeek and thisMonth it is the same part of the
-//     day, week or month before, until the clock shows the same. previousYearWeekday is
-//     52 weeks before. For any other range it has the same length. A day begins at its
-//     first moment, which some zones show as 1:00.
-//   - Octavo's own: others adds a member others if there are rows beyond limit: their
-//     single row, whose groups are null. Its metrics are of all their events together,
-//     so a visitor of two of these groups counts once. An event with several claims
-//     counts once for each of them here too. It cannot stand with conditions on
-//     metrics, fill or cursor, and compare has no others.
+//   - where entries are joined by AND. Filters on metrics select groups. in [] matches nothing, notIn [] everything.
+//     notIn also selects events without a value. If the contract has no word for an absent value, in and comparisons
+//     never match it (insights.Excluded).
+//   - Octavo's own: weekStart is the first day of weeks. The default is the site's first day.
+//   - Octavo's own: timezone is the zone whose calendar cuts time into intervals and presets. The default is the site's
+//     zone (site.go). A site without settings has UTC, and weeks from Monday. Offsets come only from Go's zone data. If
+//     a clock shows an hour twice, it counts as two hours.
+//   - Octavo's own: fill adds the empty buckets of a request's only group of time. It adds them for each combination of
+//     the other groups that occurs in the range. It acts before conditions on metrics, order and limit. Counts are 0
+//     there, and other metrics null.
+//   - Octavo's own: compare adds a member compare next to columns, with a row for each of their rows. The row has the
+//     same groups in the other range. For a group of time it is the bucket with the same number. If the other range
+//     lacks the row, the row's counts are 0 and its other metrics are null. compare allows one group of time, with an
+//     interval and at most 10,000 buckets. previousPeriod of whole days has the same number of days. For a preset it is
+//     the preceding preset. For today, thisWeek and thisMonth it is the part of the previous day, week or month up to
+//     the same clock time. previousYearWeekday is 52 weeks before. For any other range it has the range's length. A day
+//     begins at its first moment, which some zones show as 1:00.
+//   - Octavo's own: others adds a member others if there are rows beyond limit. It is a single row for all of them,
+//     with null as groups. Its metrics count all events of these rows together, so a visitor of two of the rows counts
+//     once. An event with several claims counts once for each claim here too. others is refused together with
+//     conditions on metrics, fill or cursor. The compared range gets no row for others.
 //   - Octavo's own: count adds rowsTotal, the number of rows without limit. With cursor,
 //     only the first page has it.
-//   - Octavo's own: with cursor, "" at first, the answer's next.cursor continues, as
-//     long as there are rows. Presets then end at the time of the first page's request.
-//     accuracy exact refuses estimates.
-//   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, as deep
-//     as a body may nest. An or of metrics and other columns is a 400. contains, startsWith
-//     and matches (RE2) match a part of any of the values, and respect the letters' case.
-//   - Octavo's own: columns of sessions. A session is all events of a visitor under a session
-//     id, in the range and up to 12 hours around it, whatever the conditions are. The
-//     conditions choose the events whose sessions count. Each session of a group counts once. Among page views at
-//     the same moment, the entry page is the first by space and page, the exit page the last.
-//     Metrics of sessions are null without sessions. Null is less than any number in
+//   - Octavo's own: cursor is "" for the first page. For the next page it is the answer's next.cursor, which is there
+//     if more rows follow. Presets then end at the time of the first page's request. accuracy exact refuses estimates.
+//   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries. It may nest as deep as any JSON body. An or
+//     of metrics and other columns is a 400. contains, startsWith and matches (RE2) match a part of any of the values,
+//     and are case-sensitive.
+//   - Octavo's own: columns of sessions. A session is all events of a visitor with a session id, in the range and up to
+//     12 hours around it. Conditions do not shorten a session. The conditions choose the events whose sessions count.
+//     Each session of a group counts once. Among page views at the same moment, the entry page is the first by space
+//     and page, the exit page the last. Metrics of sessions are null without sessions. Null is less than any number in
 //     order, and meets no condition except notIn.
-//   - Octavo's own: firstSource and firstChannel are of the first event of the event's visitor in the range and up to
-//     12 hours before it, whatever the conditions are. Events of one moment are in the order in which they were sent.
-//   - Octavo's own: events of the types page_leave, code_copy and file_download begin no session. They change no
-//     bounce, no entry or exit page and no number of sessions or of pages per session. The duration of a session runs
-//     to the last event of any type, because page_leave is the best measure of the last page. visitorsCount and
+//   - Octavo's own: firstSource and firstChannel belong to the visitor's first event in the range and up to 12 hours
+//     before it. Conditions do not change the first event. Events of one moment are in the order in which they were
+//     sent.
+//   - Octavo's own: events of the types page_leave, code_copy and file_download begin no session. They do not change
+//     bounces, entry and exit pages, or the numbers of sessions and of pages per session. The duration of a session
+//     runs to the last event of any type, because page_leave is the best measure of the last page. visitorsCount and
 //     peopleCount count visitors of any event.
-//   - Octavo's own: a number that an event lacks (searchResults, engagedSeconds, scrollDepth) is null. Null
-//     in a filter matches it, and no comparison does. Means leave it out.
+//   - Octavo's own: a number that an event lacks (searchResults, engagedSeconds, scrollDepth) is null. A filter with
+//     null matches it, and comparisons never match it. Means leave it out.
 //   - Members that are null count as absent. Unknown members are a 400. The
 //     error names the first mistake in the body.
-//   - A rating counts once: page_post_feedback counts, and the comment that repeats it does not.
-//   - Octavo's own: a value of page, entryPage or exitPage may have a null page and no space. It is met where there
-//     is no page, in a space or outside any.
+//   - A rating counts once, by page_post_feedback. The comment that repeats the rating does not count.
+//   - Octavo's own: a value of page, entryPage or exitPage may have a null page and no space. This value matches events
+//     without a page, in a space or outside all spaces.
 //   - A claim is compared as text, an array also by its members.
 //
 // # Funnels and retentions
 //
-// Both are Octavo's own. Their requests have range, timezone and where like aggregates,
-// but no conditions on metrics, also in the where of steps, first and return.
+// Both are Octavo's own. Their requests have range, timezone and where, as aggregates do. Conditions on metrics are
+// refused, also in the where of steps, first and return.
 //
-//   - A funnel's actors are visitors, or the visitors' sessions if by says so. An actor reaches
-//     a step if events match it and all steps before it, in order. Each event is later than the
-//     previous one, and the last is at most window seconds after the first: 14 days if absent.
-//     So one event is one step, and events of the same millisecond are not in order.
+//   - A funnel's actors are visitors. The member by can make the visitors' sessions the actors. An actor reaches a step
+//     if events match it and all steps before it, in order. Each event is later than the previous event, and the last
+//     is at most window seconds after the first (by default 14 days). So one event is one step, and events of the same
+//     millisecond have no order.
 //   - A retention cuts the range to intervals in the zone, days if absent. A visitor's
 //     cohort is the interval of the visitor's first event in the range that matches first.
 //     Events before the range do not count. returned[k] is the number of the cohort's visitors
@@ -131,34 +124,34 @@
 //
 // # Pages
 //
-// Lists of pages are Octavo's own. A row is a page that Config.Pages knows, or a page of a space that only events name.
+// Lists of pages are Octavo's own. A row is a page from Config.Pages, or a page of a space that only events name.
 // Outside of spaces, a row is the path of the events' addresses, without a slash at its end. Events of a space without
 // a page are about no page.
 //
 //   - Conditions choose the events of the metrics, as everywhere. The other filters choose rows.
 //   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.
 //     Spaces, pages and paths break ties, ascending.
-//   - A page that is not known has the title of its last event in the range that has one.
-//   - At most MaxPages pages are known, and at most as many have events. More are a 400. All are joined and sorted in
-//     memory, so a list costs the same whatever its limit is.
+//   - An unknown page has the title of its last event with a title in the range.
+//   - The request is a 400 if more than MaxPages pages are known, or if more than MaxPages pages have events. All pages
+//     are joined and sorted in memory, so the cost of a list does not depend on its limit.
 //
 // # Limits
 //
 // Queries wait for a limited number of slots, and until their estimated rows fit (admission.go). Organizations and
 // tokens share both fairly. The slots are connections, the rows are the engine's work: a query of few rows never waits
-// for rows. A site's rows are counted by day, in at most two seconds. Without visits, as on clusters, a very large site
-// is not counted in time, and each of its long ranges counts as two million rows. All statements of a query share its
+// for rows. A site's rows are counted by day, in at most two seconds. Without visits (on clusters), counting a very
+// large site takes longer. Then each of its long ranges counts as two million rows. All statements of a query share its
 // time. A query that exceeds its time, rows or memory is a 400, because sending it again cannot help. The error says
 // how to make it lighter (too_heavy.go). After a 429 or 503, sending the query again can help.
 //
 // # Shared answers
 //
-// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if they have the same plan,
-// except for the time at which a preset ends. So the range of a shared answer may have ended up to [Config].Keep before
-// the request, and the answer may lack events of that time. The header Age is the answer's age in seconds, and
-// Octavo-Fresh-Until the time up to which it has events. Imports and erasures may change any range, so [Service.Forget]
-// drops a site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then
-// on. Rights are checked before, and are not part of the key.
+// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if their plans are equal.
+// The times at which presets end may differ. So the range of a shared answer may end up to [Config].Keep before the
+// request. The answer lacks events after that end. The header Age is the answer's age in seconds. Octavo-Fresh-Until is
+// the time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a
+// site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then on.
+// Rights are checked before, and are not part of the key.
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
 // change them. Building them takes at most half of the query's time.

@@ -25,7 +25,7 @@ type encoder struct {
 type keptRow struct {
 	groups []any    // in comparable form
 	values [][]byte // of the output columns
-	rank   any      // what the first term of the order sorts by, in comparable form; only for plans with keeps
+	rank   any      // values of the first term of the order, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {
@@ -100,7 +100,7 @@ func rankValue(target any) any {
 	return groupValue(target)
 }
 
-// nothing reports whether a read has no value: it is a measure other than a count, in a filled row.
+// nothing reports whether a read is a measure of a filled row and not a count. Such a read has no value.
 func (e *encoder) nothing(read int) bool {
 	r, targets := e.statement.reads[read], e.statement.targets
 	if e.plan.fill == nil || !r.isMeasure() {
@@ -111,8 +111,8 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range, if the plan has one, and others the
-// columns of the rows beyond the limit, if there are any.
+// result returns the answer's JSON. compared has the columns of the other range, if the plan has another range. others
+// has the columns of the rows beyond the limit, if there are such rows.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

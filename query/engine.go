@@ -75,8 +75,8 @@ const (
 	codeRegexp             = 427
 )
 
-// ownMemory reports whether the query's own limit was exceeded. A query that
-// failed because the whole server is full may succeed when it is sent again.
+// ownMemory reports whether the query's own limit was exceeded. If the whole server's memory was full, a retry of the
+// query may succeed.
 func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
 }

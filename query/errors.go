@@ -22,7 +22,7 @@ var (
 	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a
 	// session has all of its events.
 	errSessions = errors.New("joining sessions takes too much memory")
-	// errSegments ends the last attempt. The client cannot make this request lighter, so it gets a 503 instead of a
+	// errSegments ends the last attempt. The client cannot make this request lighter. So the answer is a 503 and not a
 	// 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
 	// errSite ends a query whose site cannot be read. Its answer could have another time zone than the site's.
@@ -111,8 +111,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client: of the site's pages or segments, or of the
-// store that has them.
+// classOf returns the class of an error that is already for the client. Such errors are about the site's pages or
+// segments, or come from their store.
 func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:
@@ -125,7 +125,7 @@ func classOf(e *schema.Error) class {
 	return classInternal
 }
 
-// shed returns the answer to a query that got no slot in time, and nil for any other error.
+// shed returns the answer to a query that got no slot in time. For other errors it returns nil.
 func shed(err error) (*schema.Error, class) {
 	switch {
 	case errors.Is(err, errOwnShare):

@@ -108,9 +108,9 @@ func (f funnel) String() string {
 
 // lower turns the funnel into SQL that counts the actors by the number of steps that they reached.
 //
-// Each event gives a row for each step that it matches. The engine's windowFunnel goes through an actor's rows by a
-// number, and takes rows with equal numbers in any order. So each row of a moment gets a different number. The later
-// step of an event comes first, and so cannot follow the earlier one.
+// Each event gives a row for each step that it matches. The engine's windowFunnel reads an actor's rows in the order of
+// a number. Rows with equal numbers have any order. So each row of a moment gets a different number. The later step of
+// an event comes first. So it cannot follow the earlier step of this event.
 func (f funnel) lower() sqltree.Statement {
 	marks := make([]sqltree.Expr, len(f.steps))
 	for i, step := range f.steps {
@@ -158,8 +158,9 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 	))
 }
 
-// momentRows is the distance between the numbers of two moments. An actor's rows have at most half as many numbers in
-// a moment, so they make no window longer or shorter. The product with the last storable moment fits into 64 bits.
+// momentRows is the distance between the numbers of two moments. An actor's rows use at most half of the numbers of a
+// moment. So the numbers do not change the length of a window. The product with the last storable moment fits into 64
+// bits.
 const momentRows = 1 << 21
 
 // sent reads the rows with numbers in the order in which an actor's events were sent. If an actor has more than

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLacks checks which answers say that events are missing, and that no such answer is exact on request.
+// TestLacks checks which answers report missing events. A request for an exact answer is then refused.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	day := func(month, day int) time.Time { return time.Date(2026, time.Month(month), day, 0, 0, 0, 0, time.UTC) }

@@ -33,7 +33,7 @@ func LiveParts() []string {
 	return names
 }
 
-// Live answers what happens on a site now: its visitors, minutes, pages, paths, sources and countries. Callers with the
+// Live returns the present activity on a site: visitors, minutes, pages, paths, sources and countries. Callers with the
 // same segments and the same view share an answer for a moment.
 func (s *Service) Live(
 	ctx context.Context, who Caller, site string, segments []string, now time.Time,
@@ -68,7 +68,7 @@ func (s *Service) Live(
 	return r.Value.body, headers, nil
 }
 
-// liveAnswer computes a live answer. An error of one part is the error of all.
+// liveAnswer computes a live answer. If one part fails, the whole answer fails.
 func (s *Service) liveAnswer(
 	ctx context.Context, within reach, who Caller, segments []string, now time.Time,
 ) (answer, error) {

@@ -18,9 +18,9 @@ type statement struct {
 	total   *uint64
 }
 
-// lower turns a plan into SQL. It reads every group and measure once under an alias, even if only a filter or the
-// order uses it. So conditions and order refer to the same expressions as the rows. A row beyond the limit shows
-// that there are more rows.
+// lower turns a plan into SQL. Every group and measure has one alias, even if only a filter or the order uses it. So
+// conditions and order refer to the expressions of the rows. The statement reads one row beyond the limit, to find out
+// whether there are more rows.
 func lower(p plan) statement {
 	var s statement
 	pass := p.onePass()

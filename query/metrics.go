@@ -120,7 +120,7 @@ const (
 	classOverShare   class = "over_share"  // too many at once for its token or organization
 	classFull        class = "full"        // too many at once on the node
 	classUnavailable class = "unavailable" // the engine does not answer, or is full
-	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
+	classCanceled    class = "canceled"    // the client has disconnected, or the node is stopping
 	classDamaged     class = "damaged"     // stored data is damaged
 	classInternal    class = "internal"    // a bug or an unknown error
 )

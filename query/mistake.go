@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// didYouMean adds a suggestion to a problem: the known name for a word of other products, or otherwise a close known
-// name.
+// didYouMean adds a suggestion to a problem. For a word of another product it suggests our name. Otherwise it suggests
+// a close known name.
 func didYouMean(problem, name string, known []string) string {
 	near, more := insights.Meant(name, known)
 	if near == "" {
@@ -50,8 +50,9 @@ func shortened(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// nearest returns the known name closest to name, or "" if none is close. A name is close if at most a third of the
-// letters differ, or if one name contains the other. At the same distance, a known name that name abbreviates wins.
+// nearest returns the known name closest to name, or "" if no known name is close. A name is close if at most a third
+// of its characters differ, or if one name contains the other. At the same distance, a known name that name abbreviates
+// wins.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, distance := "", len(name)/3+1

@@ -101,7 +101,7 @@ func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
 	return holds != (f.Operator == "notIn")
 }
 
-// naiveNoPage reports whether a filter's value means that there is no page, in whichever space.
+// naiveNoPage reports whether a filter's value means events without a page, in any space.
 func naiveNoPage(value any) bool {
 	page, ok := value.(map[string]any)
 	if !ok {

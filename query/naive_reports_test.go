@@ -43,8 +43,8 @@ func (n *naive) in(events []insights.Event, zone string, r naiveRange) *naive {
 	return n
 }
 
-// selected returns the events of a range that meet the conditions, grouped by who, in the order of their times and
-// then as sent.
+// selected returns the events of a range that meet the conditions, grouped by who. They are in the order of their
+// times, and then in the order in which they were sent.
 func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFilter, who func(*insights.Event) naiveVisit) map[naiveVisit][]*insights.Event {
 	by := map[naiveVisit][]*insights.Event{}
 	for i := range events {
@@ -63,7 +63,7 @@ func (n *naive) meets(e *insights.Event, where []naiveFilter) bool {
 	return naiveAll(where, func(f naiveFilter) bool { return n.matches(e, f) })
 }
 
-// funnel tries each event as the first, and goes from step to step as soon as it can.
+// funnel tries each event as the first step. Then it takes the earliest event that matches each next step.
 func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	n = n.in(events, f.Zone, f.Range)
 	window := cmp.Or(int64(f.Window), 14*86400) * 1000
@@ -105,7 +105,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	return steps
 }
 
-// retention returns the cohorts. ok is false if there are too many.
+// retention returns the cohorts. ok is false if there are too many buckets.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
 	length := r.Range.To.Sub(r.Range.From)
 	if length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {

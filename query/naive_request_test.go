@@ -108,8 +108,8 @@ func outputKeys(r naiveRequest) []naiveKey {
 var naiveLast = naiveKey{column: "last datetime"}
 
 // naiveRefusal returns how the error message of an unanswerable request starts, and "" for other requests. Such a
-// request names a column without its extra next to several with one, or null where the contract has no word for
-// "none".
+// request has one of two faults. It names a column without its extra next to several such columns with an extra. Or it
+// has null for a column for which the contract has no word for "none".
 func naiveRefusal(r naiveRequest) string {
 	for _, side := range []struct {
 		name         string
@@ -163,8 +163,8 @@ func naiveRefusal(r naiveRequest) string {
 	return ""
 }
 
-// naiveWithinDay reports whether the range ends before a clock in the zone shows the same again on the next day, or
-// within 24 hours.
+// naiveWithinDay reports whether the range is at most 24 hours long, or ends before a clock in the zone shows its start
+// time on the next day.
 func naiveWithinDay(r naiveRequest) bool {
 	from := r.Range.From.In(naiveZone(r.Zone))
 	if r.Range.To.Sub(from) <= 24*time.Hour {
@@ -203,8 +203,8 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer returns the columns of the result with the values of all rows, the columns of the compared range, and the
-// columns of the rows beyond the limit, if there are any.
+// answer returns three lists of columns: of the result with all rows, of the compared range, and of the rows beyond the
+// limit.
 func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared, others [][]any) {
 	groups, output := inferredKeys(r.GroupBy, r.Select), outputKeys(r)
 	if len(output) == 0 {
@@ -229,7 +229,7 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compar
 	return columns, compared, others
 }
 
-// others returns the single group of all events that are in none of the rows.
+// others returns a single group with all events outside the rows.
 func (n *naive) others(events []insights.Event, r naiveRequest, dimensions []naiveKey, rows []*naiveGroup) *naiveGroup {
 	n.sessions = n.sessionsOf(events, r.Range)
 	all := newNaiveGroup(make([]naiveValue, len(dimensions)))

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// This file answers aggregate requests in memory, event by event, as the documents describe them. It shares nothing
-// with the package under test: no decoder, no plan, and of the column table only the words of enumerations.
+// This file answers aggregate requests in memory, event by event, as the documents describe them. It has its own
+// decoder and no plan. From the column table it uses only the words of enumerations.
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
@@ -39,7 +39,7 @@ type naive struct {
 	buckets map[naiveMoment]time.Time
 	// sessions are the sessions of the range.
 	sessions map[naiveVisit]*naiveSession
-	// week is the day with which weeks begin: 0 is Monday.
+	// week is the first day of weeks: 0 is Monday.
 	week int
 }
 
@@ -114,8 +114,8 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
 }
 
-// naiveBucket returns the first second of the bucket of t. It goes back from t in ever smaller steps, while the clock
-// shows the same day or hour.
+// naiveBucket returns the first second of the bucket of t. It goes back from t in smaller and smaller steps, while the
+// clock shows the same day or hour.
 func naiveBucket(t time.Time, interval string, week int) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
 	switch interval {
@@ -365,7 +365,7 @@ type naiveGroup struct {
 	engaged, depth   naiveMean
 }
 
-// naiveMean is the sum and the number of what a mean is of.
+// naiveMean has the sum and the number of the values of a mean.
 type naiveMean struct{ sum, number int }
 
 func (m *naiveMean) add(v insights.Measured) {

@@ -8,13 +8,13 @@ import (
 )
 
 // onePass is a way to read a plan about sessions without a join of events and their sessions. Events of the range and
-// around it are grouped by session once. In the same pass, each session keeps what the conditions choose.
+// around it are grouped by session once. In the same pass, each session keeps the values that the conditions choose.
 type onePass string
 
 const (
 	// joined reads events together with their sessions: the groups or conditions need both at once.
 	joined onePass = ""
-	// bySession: all groups are of whole sessions. A session has the numbers of its chosen events.
+	// bySession: all groups consist of whole sessions. A session has the numbers of its chosen events.
 	bySession onePass = "by session"
 	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
 	// read as in a plan without sessions, from their own best source.
@@ -56,7 +56,7 @@ const (
 	mixed
 )
 
-// kindOf returns what columns are about. A column about a visitor is mixed, because one session does not tell it.
+// kindOf returns what columns are about. A column about a visitor is mixed, because one session is not enough for it.
 func kindOf(refs []ref) (kind columnsKind) {
 	for _, r := range refs {
 		k := ofEvents
@@ -74,8 +74,8 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that choose the plan's source. Sessions are read from events, whatever the source of
-// the other measures is.
+// sourceRefs returns the columns that choose the plan's source. Sessions are always read from events; the other
+// measures may have another source.
 func (p plan) sourceRefs() []ref {
 	if p.onePass() != byCell {
 		return p.refs()
@@ -146,8 +146,8 @@ func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sq
 	}
 }
 
-// cells begins the statement of a plan by cell: the groups with their measures of sessions, joined with the groups'
-// other measures. columns has the groups, then the measures. keys tell the groups apart.
+// cells begins the statement of a plan by cell. It joins the groups' measures of sessions with the groups' other
+// measures. columns has the groups, then the measures. keys distinguish the groups.
 func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Select {
 	key := sqltree.Col(insights.GroupKey)
 	groups, measures := columns[:len(p.groups)], p.measures()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle checks that a file uses functions, types, variables and constants only of files below it. So
-// a reader goes one way. Methods and fields are not checked.
+// TestFilesFormNoCircle checks that a file uses functions, types, variables and constants only of files below it. So a
+// reader of the package never has to go back. Methods and fields are not checked.
 func TestFilesFormNoCircle(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{".", "statecache", "resultcache"} {
@@ -86,7 +86,7 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-// circleOf returns a circle of uses, nil if there is none.
+// circleOf returns a circle of uses, or nil without a circle.
 func circleOf(uses map[string][]string) []string {
 	done := map[string]bool{}
 	var path []string

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// checkOthers refuses a request for others whose rows beyond the limit are not all other events of the range.
+// checkOthers refuses a request for others if its rows beyond the limit do not have all remaining events of the range.
 func checkOthers(r request, p plan) error {
 	const alone = "cannot stand with "
 	switch {
@@ -22,7 +22,7 @@ func checkOthers(r request, p plan) error {
 	return nil
 }
 
-// outside returns the condition that an event is in the rest, if the plan is about a rest.
+// outside returns the condition that an event is outside the rows, if the plan is about the events outside the rows.
 func (p plan) outside() []sqltree.Expr {
 	if p.rest == nil {
 		return nil

@@ -75,7 +75,7 @@ func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	return list
 }
 
-// nothing returns the metrics of a page without events: 0 for counts, and null for others.
+// nothing returns the metrics of a page without events: 0 for counts, and null for other metrics.
 func (p pages) nothing(e *encoder) [][]byte {
 	values := make([][]byte, len(p.output)-1)
 	for i := range values {
@@ -87,7 +87,8 @@ func (p pages) nothing(e *encoder) [][]byte {
 	return values
 }
 
-// placeOf returns what a row sorts by. rank is the rank of its metric, if it has events.
+// placeOf returns the values by which a row is sorted. rank is the rank of the row's metric. It is used only for a row
+// with events.
 func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	place := rowPlace{key: pageID{row.Space, row.ID, ""}}
 	if row.kind == pagePath {

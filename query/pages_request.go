@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Bounds of a list of pages. A site with more pages, or events of more pages, is refused: the list is joined and
-// sorted in memory.
+// Bounds of a list of pages. A site with more pages, or with events of more pages, is refused, because the list is
+// joined and sorted in memory.
 const (
 	MaxPages         = 50_000
 	MaxPagesLimit    = maxLimit
@@ -23,7 +23,7 @@ const (
 const (
 	// pageKnown is a page of one of the site's spaces.
 	pageKnown = "current"
-	// pageRemoved is a page of a space that has events in the range, and is no longer on the site.
+	// pageRemoved is a page of a space with events in the range that was removed from the site.
 	pageRemoved = "removed"
 	// pagePath is a path outside any space.
 	pagePath = "path"
@@ -54,7 +54,7 @@ type pagesRequest struct {
 	pageFilter
 }
 
-// pageFilter selects pages by what is known about them.
+// pageFilter selects pages by their known properties.
 type pageFilter struct {
 	seen        *bool // whether the page has events in the range; nil is either
 	owners      []string

@@ -16,7 +16,7 @@ type pageRow struct {
 	place   rowPlace
 }
 
-// rowPlace is what a row sorts by. Rows without a value come before all others.
+// rowPlace is the sort key of a row. Rows without a value come first.
 type rowPlace struct {
 	known  bool // whether the row has a value
 	number int64
@@ -24,7 +24,7 @@ type rowPlace struct {
 	key    pageID // breaks ties
 }
 
-// pageID tells pages apart: a page of a space, or a path outside any space.
+// pageID identifies a page: a page of a space, or a path outside all spaces.
 type pageID struct{ space, page, path string }
 
 func (id pageID) compare(other pageID) int {

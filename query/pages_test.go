@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// testTree has pages with events, a page that nobody reads, the same path in two spaces, and pages of which nobody
-// knows all. Events also name pages that are not in it.
+// testTree has pages with events, a page that nobody reads, the same path in two spaces, and pages with missing
+// properties. Events also name pages outside testTree.
 func testTree() []schema.SitePage {
 	ada := &schema.SitePageOwner{ID: "u1", DisplayName: "Ada"}
 	bob := &schema.SitePageOwner{ID: "u2", DisplayName: "Bob \"B\""}
@@ -84,8 +84,8 @@ func drawPages(t *rapid.T, events []insights.Event, n *naive, now time.Time) nai
 	return r
 }
 
-// TestPagesDifferential compares random requests for pages with the naive evaluator: pages that are read, never read
-// and removed, the same path in two spaces, and paths outside any space.
+// TestPagesDifferential compares random requests for pages with the naive evaluator. The data has pages with readers,
+// without readers and removed, the same path in two spaces, and paths outside all spaces.
 func TestPagesDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -212,7 +212,7 @@ func TestPagesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestTooManyPages checks the bounds: of a site's pages, and of the pages that events name.
+// TestTooManyPages checks two bounds: the number of a site's pages, and the number of pages that events name.
 func TestTooManyPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

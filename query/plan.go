@@ -27,7 +27,7 @@ type plan struct {
 	rest    *rest       // the events of some groups; nil for all
 	others  bool        // whether the answer has a row of all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
-	keeps   bool        // whether the rows are kept, with what they sort by
+	keeps   bool        // whether the rows are kept, with their sort keys
 
 	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page
@@ -115,8 +115,8 @@ func (p plan) String() string {
 	return b.String()
 }
 
-// filling adds the empty buckets of a time group, for each combination of the other groups that occurs in the range.
-// It acts before conditions on groups, order and limit.
+// filling adds the empty buckets of a time group. It adds them for each combination of the other groups that occurs in
+// the range. It acts before conditions on groups, order and limit.
 type filling struct {
 	group   ref
 	buckets []time.Time // as the group reads them
@@ -128,8 +128,8 @@ type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
 	// first and other are the buckets of the group of time, as the group reads them, in the first range and in the
-	// other range. They are empty without such a group. Several groups of time could not each follow their own bucket
-	// numbers, because a week does not begin with a month.
+	// other range. They are empty without a group of time. Several groups of time are refused: weeks and months begin
+	// on different days, so their bucket numbers do not match.
 	first, other []time.Time
 }
 

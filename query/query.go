@@ -17,14 +17,15 @@ import (
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
-	// headerSource is "raw" if all rows came from events. It is "visits" or "states" if some rows came from there.
+	// headerSource is "raw" if all rows came from events. It is "visits" or "states" if some rows came from visits or
+	// states.
 	headerSource = "Octavo-Source"
 	// headerBound is the error bound of an approximate count.
 	headerBound = "Octavo-Error-Bound"
 	// headerTruncated is "true" if there are more rows than the limit.
 	headerTruncated = "Octavo-Truncated"
 	// headerRowsRead is the number of rows that the store read to make the answer. A shared answer (with an Age)
-	// repeats the number, although nothing was read for its caller.
+	// repeats the number, although no rows were read for its caller.
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerRange is the range of the events that segments were counted in: from and to.
 	headerRange = "Octavo-Range"
@@ -43,23 +44,24 @@ type query struct {
 	who     Caller
 	start   time.Time
 	ends    time.Time // deadline of all its statements
-	until   time.Time // deadline of its batch; zero if it has none
+	until   time.Time // deadline of its batch; zero without a batch
 	entered bool      // whether it has a turn already, with its batch
 	// spills lets groups and joined sessions go to disk if they exceed a quarter of the memory. It is set for reports
-	// whose number of groups the caller cannot limit, and after a join has exceeded all of the memory.
+	// whose callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool
 	// passes is set if statements group events by session in one pass. Their groups go to disk before memory ends.
 	passes bool
-	// most is the number of rows that a statement may return, if it is not the usual one.
+	// most is the number of rows that a statement may return; 0 means the usual limit.
 	most int
 	size
 
-	later       []string // keys of states that a later query may build
-	rowsRead    uint64
-	source      source                   // where the statement's rows come from
-	summary     string                   // name of the source that replaced events at least in part; "" if none did
+	later    []string // keys of states that a later query may build
+	rowsRead uint64
+	source   source // where the statement's rows come from
+	// name of the source that replaced events at least in part; "" if all rows came from events
+	summary     string
 	approximate insights.Counting        // how the estimated distinct count was made
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned

@@ -15,7 +15,7 @@ import (
 type preset struct {
 	name string
 	from func(now time.Time) time.Time // nil: the range begins with a day
-	// first is the day with which the range begins, and before the same day of the range to compare with.
+	// first returns the first day of the range. before returns the first day of the range to compare with.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }
@@ -45,8 +45,8 @@ func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	return p.first(insights.DayOf(now), week).Start(now.Location())
 }
 
-// preceding returns the range before the range that ends at to. Before a day, week or month so far it is the same part
-// of the day, week or month before.
+// preceding returns the range before the range that ends at to. For a day, week or month so far, it is the same part of
+// the previous day, week or month.
 func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, time.Time) {
 	from := p.begins(to, week)
 	if p.from != nil {
@@ -84,8 +84,8 @@ func daysBefore(n int) func(time.Time) time.Time {
 	}
 }
 
-// monthsBefore returns a function that moves a time back by n months. It keeps the day of the month, or takes that
-// month's last day.
+// monthsBefore returns a function that moves a time back by n months. The day of the month stays; if the month is too
+// short, it becomes the month's last day.
 func monthsBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddMonths(-n) })
@@ -149,7 +149,7 @@ var comparisons = []struct {
 			return period.preceding(to, week)
 		}
 		for days := wholeDays(from, to); days > 0; days++ {
-			// The zone may have skipped the day before, so that the other range would not begin earlier.
+			// The zone may have skipped the previous day. The other range would then not begin earlier.
 			if other := daysBefore(days)(from); other.Before(from) {
 				return other, from
 			}
@@ -182,7 +182,8 @@ func Comparisons() []string {
 	return names
 }
 
-// wholeDays returns the number of days of a range that begins and ends where days do, and 0 for other ranges.
+// wholeDays returns the number of days of a range that begins and ends at the beginning of days. For other ranges it
+// returns 0.
 func wholeDays(from, to time.Time) int {
 	if !insights.BeginsDay(from) || !insights.BeginsDay(to) {
 		return 0

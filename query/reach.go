@@ -14,7 +14,8 @@ import (
 const (
 	// MaxViewRanges limits the ranges of a view.
 	MaxViewRanges = 20
-	// pageTime is how long a cursor keeps the ranges of its first page. Later, the ranges of a view end now.
+	// pageTime is the time for which a cursor has the ranges of its first page. Afterwards, the ranges of a view end
+	// now.
 	pageTime = 15 * time.Minute
 )
 
@@ -187,7 +188,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges refuses ranges that are no list of ranges of requests, and an unknown time zone.
+// CheckRanges refuses an unknown time zone, and ranges that are not a list of values of a request's member range.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)
 	return err
@@ -232,8 +233,8 @@ func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	return err
 }
 
-// key identifies the site's settings, and the conditions and ranges of a reach together with segments of a request.
-// Equal keys read the same events.
+// key identifies the events that a reach and the segments of a request read. It contains the site's settings and all
+// conditions and ranges. Equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {

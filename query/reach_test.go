@@ -70,8 +70,8 @@ func withoutNext(t interface{ Fatal(...any) }, answer []byte) (rest, cursor stri
 	return string(jsonOf(t, members)), next.Cursor
 }
 
-// TestReachCannotBeWidened asks random requests within random views. The answer is the same as a caller's without a
-// view who adds the view's filters to the request and cuts its range.
+// TestReachCannotBeWidened asks random requests within random views. A caller without a view adds the view's filters to
+// the request and cuts its range. Both callers get the same answer.
 func TestReachCannotBeWidened(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -102,7 +102,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
 		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
-		if err != nil { // The request is wrong with any view, or its range is too long and the view cuts it.
+		// Either the request is wrong with any view, or its range is too long and the view cuts the range.
+		if err != nil {
 			if cut := headers[headerRange]; gotErr == nil && cut != "" {
 				from, to, _ := strings.Cut(cut, "/")
 				request["range"] = map[string]string{"from": from, "to": to}
@@ -491,7 +492,7 @@ func TestReachOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenViewsShowNothing checks that a view whose parts no longer work refuses every query.
+// TestBrokenViewsShowNothing checks that a view with broken parts refuses every query.
 func TestBrokenViewsShowNothing(t *testing.T) {
 	t.Parallel()
 	service := newService(nil, testSegments.config)

@@ -37,8 +37,8 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 }
 
 // count runs a statement that counts distinct values over a scope. If an exact count exceeds the query's memory, it
-// runs the statement again in bounded memory. It does not if the answer must be exact, or must count as the previous
-// page did.
+// runs the statement again in bounded memory. The error stays if the answer must be exact, or must use the previous
+// page's counting.
 func (q *query) count(sc scope, run func(scope) error) error {
 	err := run(sc)
 	if !outOfMemory(err) || sc.env.Counting != insights.CountExact {
@@ -54,8 +54,8 @@ func (q *query) count(sc scope, run func(scope) error) error {
 	return run(sc.bounded())
 }
 
-// weigh sets the query's cost of reading the scopes, of which the first is the request's. Events that are joined with
-// their sessions are read twice, and events around the range once.
+// weigh sets the query's cost of reading the scopes. The first scope is the request's scope. Events that are joined
+// with their sessions are read twice, and events around the range once.
 func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.size = size{known: true, length: scopes[0].to.Sub(scopes[0].from)}
 	for _, sc := range scopes {

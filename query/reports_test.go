@@ -74,7 +74,7 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", "testdata/reports.txt", cases, got)
 }
 
-// injected returns a funnel and a retention with a text in each place that takes one.
+// injected returns a funnel and a retention with a text in each place for a text.
 func injected(text string) map[Report]string {
 	q := string(insights.AppendText(nil, text))
 	pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
@@ -169,7 +169,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestSessionsOutgrowMemory checks that the error says what makes the query lighter.
+// TestSessionsOutgrowMemory checks that the error has advice for a lighter query.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -185,7 +185,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	// With some more memory, the sessions go to disk. An attempt that died is not made again.
+	// With some more memory, the sessions go to disk. An attempt that ran out of memory is not repeated.
 	for body, statements := range map[string][2]int{
 		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],
 			"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`: {1, 1},

@@ -12,8 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Bounds of one request. They keep the statement small; the engine's own
-// limits keep its work small.
+// Bounds of one request. They bound the statement's length. The engine's own limits bound its work.
 const (
 	maxColumns = 50    // entries of select, and of groupBy
 	maxFilters = 100   // entries of where, and of its groups, together
@@ -37,8 +36,8 @@ type request struct {
 	cursor          *string // nil: the answer names no next page
 }
 
-// reach is what a request can read: a site, its saved segments, and the caller's view of the site. Each request applies
-// its reach once, between decoding and resolving: see [scopeRequest.narrow] and [scopeRequest.when].
+// reach has the data that a request can read: a site, its saved segments, and the caller's view of the site. Each
+// request applies its reach once, between decoding and resolving: see [scopeRequest.narrow] and [scopeRequest.when].
 type reach struct {
 	site  Site
 	saved func(id string) (where []byte, err error) // nil: the site has no saved segments
@@ -64,8 +63,8 @@ type scopeRequest struct {
 
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
-// decode reads a request's body, which must be an object. It reads scopeMembers itself, and calls read for the other
-// members. It narrows the request to its segments and to the reach.
+// decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls read for the
+// other members. It adds the conditions of the request's segments and of the reach.
 func (q *scopeRequest) decode(
 	of reach, body []byte, members []string, read func(r *reader, name string) error,
 ) error {
@@ -139,8 +138,8 @@ func unknownSegment(path string) error {
 	return schema.Invalid(path, "is not the id of a saved segment that you see on this site")
 }
 
-// keyed returns the key of a report: its description without times, the range as the request has it, and the site's
-// own hosts, which the description lacks.
+// keyed returns the key of a report: its description without times, the request's range, and the site's own hosts. The
+// description has no hosts.
 func keyed(timeless fmt.Stringer, asked rangeRequest, hosts []string) string {
 	return timeless.String() + "range: " + asked.String() + "\n" + hostsKey(hosts)
 }
@@ -170,8 +169,8 @@ type orderRequest struct {
 	direction string
 }
 
-// place is a column's position in the body: an entry of a list, or a single member if index is -1. The path is made
-// only for errors.
+// place is a column's position in the body. It is an entry of a list, or a single member if index is -1. The path is
+// computed only for errors.
 type place struct {
 	path  string
 	index int

@@ -12,11 +12,10 @@ import (
 
 // resolve resolves a request's names. Presets end at now.
 //
-// Two rules make extras mean what users expect:
-//   - A column without its extra (datetime without interval) in select or order
-//     means the grouped column, if groupBy has that column once. Likewise, a
-//     column without its extra in groupBy means the selected column. Otherwise
-//     it is the column without extra: exact time.
+// Two rules give extras the meaning that users expect:
+//   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
+//     the grouped column. A groupBy column without its extra means the selected column in the same way. In all other
+//     cases it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
 func resolve(r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
@@ -160,8 +159,8 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. It takes the extra that the same column has in others.
-// A column without a match keeps its default.
+// inferExtras completes each column of list that has no extra. The extra comes from the same column in others. A column
+// without a match keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
 	for i, n := range list {
@@ -188,8 +187,8 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 	return refs, nil
 }
 
-// lastTimes returns output, with exact times replaced by the last time of each group. It does so if a request names
-// groups but no time, because such a request does not group by exact times.
+// lastTimes returns output, with exact times replaced by the last time of each group. It replaces them if a request
+// names groups but no time, because such a request does not group by exact times.
 func lastTimes(groups, output []ref) []ref {
 	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {
 		return output
@@ -353,7 +352,7 @@ func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 }
 
 // resolveExtras reads the column's own extra and refuses the others. explicit reports whether the request gave the
-// extra, or the column takes none.
+// extra, or the column has no extra.
 func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
 	for _, extra := range insights.Extras {
 		if _, ok := c.extras[extra.Name]; ok && extra != column.Extra {

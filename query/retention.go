@@ -89,8 +89,9 @@ func (p retention) String() string {
 	return b.String()
 }
 
-// lower turns the retention into SQL. For each cohort's number, from 1, it returns the cohort's visitors, and how
-// many of them are back in its own bucket and in each later bucket.
+// lower turns the retention into SQL. The statement has a row for each cohort's number, from 1. The row has the number
+// of the cohort's visitors, and the numbers of visitors who are back in the cohort's own bucket and in each later
+// bucket.
 func (p retention) lower() sqltree.Statement {
 	number := func(bucket sqltree.Expr) sqltree.Expr { return sqltree.Call("indexOf", sqltree.Col("starts"), bucket) }
 	first, again := sqltree.AllOf(exprs(p.first, p.expr)...), sqltree.AllOf(exprs(p.again, p.expr)...)

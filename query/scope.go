@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// scope is the part of a plan that all reports share: the selection of events, and the way to read them. Like a plan
-// it is an immutable value.
+// scope is the part of a plan that all reports share: the selection of events, and the way to read them. It is
+// immutable, as a plan is.
 type scope struct {
 	site     string
 	from, to time.Time               // from <= t < to
@@ -20,7 +20,7 @@ type scope struct {
 	env      insights.Env
 	exact    bool   // whether estimates are refused
 	counted  bool   // whether env.Counting is the previous page's
-	view     string // the ranges of the caller's view; "" if it has none
+	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether they cut the range
 	key      string // equal for reports that differ only in the time of now
 }
@@ -34,8 +34,8 @@ type source struct {
 // rawEvents has a row for each event.
 var rawEvents = source{name: "raw"}
 
-// newScope selects all events of a site in a range. It cuts the range to the years that the store can hold: a client
-// that requests everything since the year 1 means all events. Time is cut to intervals in zone; nil is UTC.
+// newScope selects all events of a site in a range. It cuts the range to the years that the store can hold. So a
+// request for everything since the year 1 gets all events. Time is cut to intervals in zone; nil is UTC.
 func newScope(site string, from, to time.Time, zone *time.Location) scope {
 	from, to = storable(from), storable(to)
 	return scope{site: site, from: from, to: to, source: rawEvents, env: insights.Env{Zone: insights.NewZone(zone, from, to)}}
@@ -136,9 +136,9 @@ func (s scope) span() scope {
 	return scope{}
 }
 
-// visits is a way to read a scope. The whole quarters of an hour of its range come from the projection of visits, and
-// the rest at both ends from events. The engine builds the projection with each part of the events table, so both are
-// equally fresh.
+// visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The rest at both ends
+// of the range comes from events. The engine builds the projection with each part of the events table, so visits and
+// events are equally fresh.
 type visits struct {
 	from, to time.Time
 	types    []insights.Code // of the events that count; nil is all

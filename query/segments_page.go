@@ -43,7 +43,7 @@ type segmentKey struct {
 	id               string // of the claims
 }
 
-// within returns the page as far as a reach goes. It fails if the view shows none of the most days.
+// within returns the page, cut to a reach. It fails if the view shows no day of the page's longest range.
 func (p segmentPage) within(of reach) (_ segmentPage, err error) {
 	p.reach = of
 	if p.where, err = resolveEvents(of.where); err != nil {

@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	// fewValues is the number of values that any claim may have, however few visitors share them.
+	// fewValues is a number of values. A claim with at most this number makes segments, even if few visitors share a
+	// value.
 	fewValues = 10
 	// maxShared limits the claims that segments are made of, to the claims that most visitors have.
 	maxShared = 1000

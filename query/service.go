@@ -25,8 +25,8 @@ type Service struct {
 	grace     time.Duration
 }
 
-// New makes a service that runs its statements on conn, a native-protocol pool
-// of at least Concurrency connections to the database of the events table.
+// New makes a service that runs its statements on conn. conn is a native-protocol pool with at least Concurrency
+// connections to the database of the events table.
 func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	log := c.Log
 	if log == nil {
@@ -67,8 +67,8 @@ const (
 	liveBytes = 4 << 20
 )
 
-// newLiveCache makes the cache of live answers. Unlike other answers they are kept for their time however quick they
-// were, so that many boards cost as much as one.
+// newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they were quick. So
+// many boards cost as much as one board.
 func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,

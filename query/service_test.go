@@ -35,7 +35,7 @@ func fill(t testing.TB, conn driver.Conn, site string, n int) {
 	}
 }
 
-// fillRaw is fill without visits, which cost nine times as much as the events themselves.
+// fillRaw is fill without visits, because visits cost nine times as much as the events themselves.
 func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	t.Helper()
 	for _, statement := range insights.DropVisits(insights.VisitsProjection()) {
@@ -180,7 +180,7 @@ func TestLongestRequests(t *testing.T) {
 	}
 }
 
-// TestReadOnly checks that a statement that reads an answer cannot write, whatever its text is.
+// TestReadOnly checks that a statement that reads an answer cannot write, with any text.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

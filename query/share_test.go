@@ -80,8 +80,8 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 	}
 }
 
-// TestWhoRunsMayLeave: when the client that a query runs for goes away, the waiting clients get their answer. When a
-// waiting client goes away, nothing happens.
+// TestWhoRunsMayLeave: the client that started a query disconnects, and the waiting clients get their answer. If a
+// waiting client disconnects, the query goes on.
 func TestWhoRunsMayLeave(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Site has what a query needs to know about its site.
+// Site has the settings and hosts of a site that a query needs.
 type Site struct {
 	ID string
 	// Hosts are the site's own hosts, for the columns channel and sourceName.

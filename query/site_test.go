@@ -32,8 +32,8 @@ var calendarRequests = map[string]Report{
 	`"range":"last30Days","interval":"week"`:                                               Retention,
 }
 
-// TestSiteSettings changes the settings of a site between queries. A query that names no time zone and no first day of
-// weeks is answered as if it named the site's, alone, in a batch and explained. No cached answer of before is used.
+// TestSiteSettings changes the settings of a site between queries. A query without a time zone and a first day of weeks
+// uses the site's settings, alone, in a batch and explained. Answers that were cached before the change are not used.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -147,7 +147,7 @@ func TestSiteIsPartOfKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownSettings: nothing is answered while the settings of the site cannot be read.
+// TestUnknownSettings: all queries fail while the settings of the site cannot be read.
 func TestUnknownSettings(t *testing.T) {
 	t.Parallel()
 	site := settable{err: errors.New("the database is down")}

@@ -85,8 +85,8 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 }
 
 // choose returns a scope with the best source for a statement that reads refs. Without other knowledge the source is
-// events. estimate is how the distinct values of many rows may be counted; CountExact if there are none. A reader of
-// visits first checks that they are whole.
+// events. estimate is the counting method for distinct values of many rows; CountExact if the statement has no distinct
+// values. A reader of visits first checks that they are whole.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
@@ -174,8 +174,8 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights
 }
 
 const (
-	// visitsWhole checks that each part has visits that are not broken. A part of which all rows were deleted has no
-	// visits, until the engine drops it.
+	// visitsWhole checks that each part has visits that are not broken. If all rows of a part were deleted, the part
+	// has no visits until the engine drops it.
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
@@ -286,8 +286,8 @@ func (s *sources) known(sc scope) dayRows {
 	return dayRows{}
 }
 
-// joinSpills reports whether a join of a scope's events and sessions is expected to exceed its memory: by the number of
-// events, or because a join of a range no longer did.
+// joinSpills reports whether a join of a scope's events and sessions is expected to exceed its memory. It is expected
+// if the scope has many events, or if a join of an equal or shorter range recently exceeded its memory.
 func (s *sources) joinSpills(sc scope) bool {
 	if s.known(sc.around()).events > s.config.MaxMemory/joinedBytes {
 		return true
@@ -359,7 +359,8 @@ func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows c
 	return unknownRows, false
 }
 
-// expect returns the best source of a scope and the rows to read there, if the rows of its site are known.
+// expect returns the best source of a scope, and the number of rows to read from it. known is false if the rows of the
+// site are unknown.
 func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,8 +64,8 @@ func TestOfVisits(t *testing.T) {
 	}
 }
 
-// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted
-// with a sketch, unless the count must be exact.
+// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted with
+// a sketch. If the count must be exact, they are counted exactly.
 func TestBestSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -119,8 +119,8 @@ func TestShortRanges(t *testing.T) {
 	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
-// TestPartsWithoutVisits checks that events are read while a part lacks the projection, or after the table has lost
-// it, whatever was known before.
+// TestPartsWithoutVisits checks that events are read while a part lacks the projection, and after the table has lost
+// it. Earlier knowledge about the table does not matter.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -189,7 +189,7 @@ func TestVisitsDropped(t *testing.T) {
 	}
 }
 
-// hangingUp is an engine whose caller hangs up when a statement with a text comes.
+// hangingUp is an engine whose caller disconnects when a statement with a given text comes.
 type hangingUp struct {
 	driver.Conn
 	text  string

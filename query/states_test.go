@@ -93,8 +93,8 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
-// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are kept,
-// and its small parts are read in addition. So are the events of earlier months that arrive in it.
+// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are cached.
+// Its small parts are read in addition. So are the events of earlier months that arrive in it.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -137,8 +137,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle checks that a query from states costs only the rows that remain to be read, in the estimate
-// and when it runs.
+// TestStatesCostLittle checks the cost of a query from states, in the estimate and when it runs. Only the rows outside
+// the states count.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000

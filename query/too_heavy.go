@@ -42,8 +42,8 @@ func (s size) lighter(err error, read, most uint64) string {
 	return tooHeavy + ": " + strings.Join(ways[:last], ", ") + " or " + ways[last]
 }
 
-// fits returns how long a range the query could have read within the limit that ended it. It estimates that from the
-// range's rows. It returns 0 if that is unknown or would not help.
+// fits returns the length of a range that the query could have read within the exceeded limit. It estimates the length
+// from the range's rows. It returns 0 if the rows are unknown, or if a shorter range would not help.
 func (s size) fits(err error, read, most uint64) time.Duration {
 	if !s.known || s.cost <= 0 {
 		return 0

@@ -17,14 +17,14 @@ const (
 	ActorJob      AuditActorType = "job"
 	// ActorAnonymous is a caller without a token.
 	ActorAnonymous AuditActorType = "anonymous"
-	// ActorSystem is the service itself, such as when it deletes what has expired.
+	// ActorSystem is the service itself, for example when it deletes expired data.
 	ActorSystem AuditActorType = "system"
 )
 
-// AuditActions are what can happen to an object.
+// AuditActions are the kinds of changes of an object.
 func AuditActions() []string { return []string{"create", "update", "delete"} }
 
-// AuditEntry says what one committed change did to one object.
+// AuditEntry describes the effect of one committed change on one object.
 type AuditEntry struct {
 	Object string    `json:"object"`
 	ID     string    `json:"id"`
@@ -41,7 +41,7 @@ type AuditEntry struct {
 	// Further is the number of further objects that a very large statement changed. It is set only in the last entry of
 	// such a statement.
 	Further *int64 `json:"further,omitempty"`
-	// Before and After hold the members that changed: an absent one was not set. A created object has no Before, and a
+	// Before and After have the changed members. An absent member was not set. A created object has no Before, and a
 	// deleted object no After.
 	Before jsontext.Value `json:"before,omitzero"`
 	After  jsontext.Value `json:"after,omitzero"`

@@ -79,7 +79,7 @@ func MergeResults() []string { return []string{ResultMerge, ResultUpdate, Result
 type ChangeRequestTemplate struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
-	// Title becomes the subject of a change request that has none of its own.
+	// Title becomes the subject of a change request without a subject.
 	Title       string         `json:"title"`
 	Description *Document      `json:"description,omitzero"`
 	Pages       []TemplatePage `json:"pages"`

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChangeRequestConflict is something that a change request and the main content changed in different ways since the
-// request was made or last updated. Ours is the change request's side, and theirs the main content's.
+// ChangeRequestConflict is a part of the content that both sides changed in different ways since the change request was
+// made or last updated. Ours is the change request's side, and theirs the main content's.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
 	// ID identifies these versions: if one of them changes, it is a different conflict.
@@ -17,8 +17,8 @@ type ChangeRequestConflict struct {
 	// Page is the page in conflict, and Pages are all pages that a conflict of places or a deletion is about.
 	Page  *ConflictPage  `json:"page,omitzero"`
 	Pages []ConflictPage `json:"pages,omitzero"`
-	// Field is the member of the page. In a document, Block is the key of the block, and Part the part of the block: absent for the
-	// whole block, `text`, or a path in its data.
+	// Field is the member of the page. In a document, Block is the key of the block. Part is the part of the block:
+	// `text`, or a path in its data. It is absent for the whole block.
 	Field string `json:"field,omitempty"`
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`

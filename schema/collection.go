@@ -19,7 +19,7 @@ type CollectionURLs struct {
 	App      string `json:"app"`
 }
 
-// CollectionPermissions say what the caller may do with a collection.
+// CollectionPermissions are the caller's rights on a collection.
 type CollectionPermissions struct {
 	View            bool `json:"view"`
 	Admin           bool `json:"admin"`

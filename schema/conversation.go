@@ -71,7 +71,7 @@ type ConversationPart struct {
 	Body string `json:"body"`
 }
 
-// ConversationMetadata is what a client sent along with a conversation that it ingested.
+// ConversationMetadata is the data that a client sent along with a conversation.
 type ConversationMetadata struct {
 	URL        *string           `json:"url,omitempty"`
 	Attributes map[string]string `json:"attributes,omitempty"`
@@ -133,7 +133,7 @@ type IssuesCluster struct {
 	URLs        ClusterURLs      `json:"urls"`
 	// Theme is absent if the cluster has none.
 	Theme *ClusterTheme `json:"theme,omitempty"`
-	// Language is that of its issues; absent if it is not known.
+	// Language is the language of the cluster's issues. It is absent if the language is unknown.
 	Language string `json:"language,omitempty"`
 	// ChangeRequests are the newest change requests for the cluster.
 	ChangeRequests []ClusterRequest `json:"changeRequests"`
@@ -187,7 +187,7 @@ type ClusterEvent struct {
 	Conversation string    `json:"conversation,omitempty"`
 }
 
-// ClusterTheme is what clusters of different problems have in common.
+// ClusterTheme is the common theme of clusters of different problems.
 type ClusterTheme struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

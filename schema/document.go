@@ -17,9 +17,9 @@ type Document struct {
 	Meta   Data   `json:"meta,omitzero"`
 }
 
-// Node is any part of a document: a block, an inline, a text or a fragment. Object and Type tell them apart. One type serves
-// all kinds because the kinds are rows of a table, and the row of a kind says which members it has. Nil slices and maps are
-// absent members; empty ones are written as empty.
+// Node is any part of a document: a block, an inline, a text or a fragment. Object and Type distinguish them. All kinds
+// share one Go type, because the kinds are rows of a table. The row of a kind has the members of the kind. Nil slices
+// and maps are absent members; empty ones are written as empty.
 type Node struct {
 	Object    string `json:"object"`
 	Type      string `json:"type,omitempty"`
@@ -91,8 +91,8 @@ func Text(text string, marks ...string) Node {
 
 // Normalize fills in the members that the grammar fixes, so that senders may leave them out: `object`, `isVoid`, empty
 // `nodes`, `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would
-// refuse: nulls of optional members, unknown members of closed objects, and empty lists of kinds that have no such
-// list. It is idempotent.
+// refuse. They are nulls of optional members, unknown members of closed objects, and empty lists in kinds without such
+// lists. It is idempotent.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument

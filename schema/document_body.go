@@ -22,7 +22,7 @@ func (b Body) PageProblems(field string) []Detail {
 	return markdownProblems(join(field, "markdown"), *b.Markdown, len(*b.Markdown), MaxPage, "bytes in UTF-8")
 }
 
-// Body is text in one of the contract's forms: Markdown, a rich document, or neither, which is written as {}.
+// Body is text in one of the contract's forms: Markdown or a rich document. An empty Body is written as {}.
 type Body struct {
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`

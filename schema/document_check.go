@@ -15,7 +15,7 @@ const (
 	maxProblems      = 20
 )
 
-// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become one.
+// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become such a document.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
 
 // problemText is the problem of a document with too much text.
@@ -266,7 +266,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is join for a name that the sender chose. It shows names that are ids; others could be anything.
+// joinKey is join for a name that the sender chose. It shows a name only if it is an id. Other names could have any
+// text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"
@@ -276,7 +277,7 @@ func joinKey(field, name string) string {
 
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// ContentRefProblems lists what is wrong with a reference to content (`kind` and its members) outside a document.
+// ContentRefProblems lists the problems of a reference to content (`kind` and its members) outside a document.
 func ContentRefProblems(field string, ref Data) []Detail {
 	p := &problems{}
 	contentRef(p, field, map[string]any(ref))

@@ -23,7 +23,7 @@ type childRule struct {
 	least, most int
 }
 
-// fragmentRule says which name a fragment must have, if names are fixed, and what it holds.
+// fragmentRule defines the content of a fragment, and its name if names are fixed.
 type fragmentRule struct {
 	fragment, kind string
 	nodes          childRule
@@ -260,8 +260,8 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes lists the kinds of marks in order.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself, and
-// the type of a fragment stands for that fragment. A fragment without a type is a cell of a table, and holds any block.
+// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself. The
+// type of a fragment means the fragment. A fragment without a type is a cell of a table, and holds any block.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {

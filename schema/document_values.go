@@ -189,7 +189,7 @@ func tagged(tag string, rules map[string]*objectRule) check {
 	}
 }
 
-// anyOf accepts what at least one of the checks accepts. If none does, problem says what was expected.
+// anyOf accepts a value that at least one of the checks accepts. If no check accepts it, problem is the error.
 func anyOf(problem string, checks ...check) check {
 	return func(p *problems, field string, value any) {
 		for _, c := range checks {

@@ -5,10 +5,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A member that is either a text or an object is a struct with one pointer for each. The pointers have no JSON names, so
-// problems of either are reported under the name of the member.
+// Some members are a text or an object. Such a member is a struct with a pointer for the text and a pointer for the
+// object. The pointers have no JSON names, so their problems are reported under the name of the member.
 
-// ReadEither reads the next value. It reads anything but an object as text; if that fails, the error names the type.
+// ReadEither reads the next value. It reads all values except objects as text. If this fails, the error names the type.
 func ReadEither[T any](d *jsontext.Decoder, text **string, object *T) error {
 	if d.PeekKind() == jsontext.KindBeginObject {
 		return json.UnmarshalDecode(d, object)

@@ -13,10 +13,10 @@ type VisitorErasure struct {
 	// ErasedUntil is the end of the last full second before the latest request. Events that were received earlier are
 	// erased and never stored again. Later events are kept.
 	ErasedUntil time.Time `json:"erasedUntil"`
-	// DoneAt is when the last bytes were gone from the events table.
+	// DoneAt is the time at which the events table had no more bytes of the events.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
-	// LogUntil is when the event log and the dead letters no longer have these events, by their retention. It is absent if they
-	// keep them for ever.
+	// LogUntil is the time at which the retention has removed these events from the event log and the dead letters. It
+	// is absent if the retention is for ever.
 	LogUntil *time.Time `json:"logUntil,omitzero"`
 }
 
@@ -31,7 +31,7 @@ const (
 type EventKeyErasure struct {
 	Object string `json:"object"`
 	Site   string `json:"site"`
-	// EventKey is what the column eventKey has: the key's id and the generation.
+	// EventKey is the value of the column eventKey: the key's id and the generation.
 	EventKey    string     `json:"eventKey"`
 	State       string     `json:"state"`
 	AskedAt     time.Time  `json:"askedAt"`
@@ -40,8 +40,8 @@ type EventKeyErasure struct {
 	LogUntil    *time.Time `json:"logUntil,omitzero"`
 }
 
-// Tombstone keeps the events of a visitor, or of a publishable key's generation, that were received before a time out
-// of the events table.
+// Tombstone keeps events out of the events table. They are the events of a visitor, or of a publishable key's
+// generation, that were received before a time.
 type Tombstone struct {
 	// Version grows with each batch of tombstones.
 	Version int64
@@ -68,8 +68,8 @@ type PendingErasures struct {
 	FirstMutated time.Time
 }
 
-// Expiry says which events of a site are deleted because of their age. A site has several after its retention was
-// extended: events that arrive later are kept for longer, and earlier deleted events stay deleted.
+// Expiry defines the events of a site that are deleted because of their age. A site has several Expiries after its
+// retention was extended. Events that arrive later then stay longer, and deleted events stay deleted.
 type Expiry struct {
 	SiteID string
 	// Before is the start of the site's events: earlier events are deleted.

@@ -39,8 +39,9 @@ type Detail struct {
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error that a client ever sees. Message and Details are public and must hold nothing that a stranger may
-// not read. Cause is private: it goes to the log and never into a response, so that database text stays inside.
+// Error is the only error that a client ever sees. Message and Details are public. They must not contain data that a
+// stranger may not read. Cause is private. It goes to the log and never into a response, so that clients do not see
+// database text.
 type Error struct {
 	Code       Code
 	Message    string
@@ -61,7 +62,8 @@ func (e *Error) Error() string {
 // Unwrap lets errors.Is see the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// RetryAfterSeconds is the value of the Retry-After header, rounded up so that no client comes back early; 0 means none.
+// RetryAfterSeconds returns the value of the Retry-After header. It is rounded up, so that no client retries too early.
+// 0 means no header.
 func (e *Error) RetryAfterSeconds() int {
 	if e.RetryAfter <= 0 {
 		return 0

@@ -46,8 +46,8 @@ func (r RowsByMonth) Add(month EventMonth, rows MonthRows) {
 // RowsEnd says up to where the rows of a log partition are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
-	// Tail is the sum of the message before Next. It tells the log from a recreated topic's. HasTail is false if the
-	// sum is unknown.
+	// Tail is the sum of the message before Next. It distinguishes the log from the log of a recreated topic. HasTail
+	// is false if the sum is unknown.
 	Tail    uint64
 	HasTail bool
 	// Mixed means that the table also has rows of an earlier log, at offsets from Next on.

@@ -3,11 +3,12 @@ package schema
 // EventSettings are the settings of a site's insights.
 type EventSettings struct {
 	Object string `json:"object"`
-	// RetentionDays is for how many days events are kept, by their own time; absent is for ever.
+	// RetentionDays is the number of days that events are stored, from their own time on. It is absent if they are
+	// stored for ever.
 	RetentionDays *int `json:"retentionDays,omitzero"`
-	// Timezone is the time zone of queries that name none, by its name in the IANA database.
+	// Timezone is the time zone of queries without a time zone, by its name in the IANA database.
 	Timezone string `json:"timezone"`
-	// WeekStart is the day with which weeks begin in queries that name none.
+	// WeekStart is the first day of weeks in queries without such a day.
 	WeekStart string `json:"weekStart"`
 	// Hosts are hosts of the site in addition to its own name and the hosts of its publishable keys. Visits from them
 	// have no source.

@@ -112,8 +112,8 @@ const (
 	GitSuperseded = "superseded"
 	GitCancelled  = "cancelled"
 
-	// GitFetching, GitPages, GitFiles and GitPushing are the steps of an operation: it receives the repository, reads
-	// or writes pages, stores files, and sends the commit.
+	// GitFetching, GitPages, GitFiles and GitPushing are the steps of an operation. It fetches the repository, reads or
+	// writes pages, stores files, and pushes the commit.
 	GitFetching = "fetch"
 	GitPages    = "pages"
 	GitFiles    = "files"

@@ -24,8 +24,8 @@ func HostAllowed(hosts []string, host string) bool {
 	return false
 }
 
-// HostOf returns the host of an absolute URL, or of an origin, with its port. It is "" for another text. It takes no
-// memory, and reads the text as browsers do: a backslash ends the host as a slash does.
+// HostOf returns the host of an absolute URL, or of an origin, with its port. It is "" for another text. It allocates
+// no memory. It reads the text as browsers do: a backslash ends the host, as a slash does.
 func HostOf(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -66,9 +66,9 @@ func sameHost(host, name string) bool {
 // maxHostLength bounds the name of a host (RFC 1035, 2.3.4).
 const maxHostLength = 253
 
-// CanonicalHost returns a host in the form that lists of hosts have: in lower case. It is "" unless the text is the
-// name of a host or an IPv4 address, or *. and a name of at least two parts. Names of other scripts are to be given as
-// browsers send them: xn--bcher-kva.example.
+// CanonicalHost returns a host in lower case, the form in lists of hosts. The text must be the name of a host, an IPv4
+// address, or *. and a name of at least two parts. For any other text it returns "". Names of other scripts must have
+// the form that browsers send: xn--bcher-kva.example.
 func CanonicalHost(text string) string {
 	if len(text) > maxHostLength || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return "" // Some letters of other scripts have an ASCII letter as their lower case.

@@ -7,15 +7,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the bytes they encode, so the
+// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the encoded bytes. So the
 // text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // MaxIDLength bounds the ids that clients may send; ours have 26 characters.
 const MaxIDLength = 64
 
-// NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly; those of several
-// processes follow their clocks. Nothing may parse an id: only equality and order have a meaning.
+// NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly. Ids of
+// several processes are ordered by the processes' clocks. Nothing may parse an id: only equality and order have a
+// meaning.
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])

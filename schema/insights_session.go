@@ -13,7 +13,7 @@ import (
 // is no digit of theirs.
 const InsightsSessionPrefix = TokenPrefix + "isl_"
 
-// InsightsSessionToken is what the token of a session of a share link says.
+// InsightsSessionToken is the content of a session's token. The session belongs to a share link.
 type InsightsSessionToken struct {
 	// Link is the id of the link, from [NewID].
 	Link string
@@ -32,7 +32,7 @@ const (
 // Sign returns the token's text. The key belongs to the installation.
 func (t InsightsSessionToken) Sign(key []byte) string {
 	var text [sessionBytes]byte
-	// Such an id is the text of 16 bytes, and 26 digits of base32 hold 130 bits.
+	// An id from NewID is the base32 text of 16 bytes. Its 26 digits hold 130 bits.
 	_, _ = idEncoding.Decode(text[:sessionIDBytes], []byte(t.Link))
 	binary.BigEndian.PutUint32(text[sessionIDBytes:], uint32(t.Generation))
 	binary.BigEndian.PutUint64(text[sessionIDBytes+4:], uint64(t.ExpiresAt.Unix()))
@@ -45,7 +45,7 @@ func IsInsightsSession(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }
 
-// ReadInsightsSession returns what a token says, and whether the key signed it.
+// ReadInsightsSession returns the content of a token, and whether the key signed the token.
 func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool) {
 	digits, ok := strings.CutPrefix(string(token), InsightsSessionPrefix)
 	if !ok || len(digits) != idEncoding.EncodedLen(sessionBytes) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestInsightsSessionTokens checks that a token says what was signed, and that no other text is read.
+// TestInsightsSessionTokens checks that reading a token gives the signed values, and that any other text is refused.
 func TestInsightsSessionTokens(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))

@@ -72,7 +72,7 @@ type IntegrationVersion struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// IntegrationScriptVersion is a version with its script, which is absent if it is no longer kept.
+// IntegrationScriptVersion is a version with its script. The script is absent if it was deleted.
 type IntegrationScriptVersion struct {
 	IntegrationVersion
 	Script string `json:"script,omitempty"`
@@ -175,8 +175,8 @@ type IntegrationEnvironment struct {
 // MaxConfigurationBytes bounds the configuration of an installation as JSON.
 const MaxConfigurationBytes = 64 << 10
 
-// Check lists the problems of a user's configuration. It checks the integration's properties; only the integration
-// knows the configuration of its component. Required properties may be missing: see Complete.
+// Check lists the problems of a user's configuration. It checks only the integration's properties. The configuration of
+// a component is checked by the integration itself. Required properties may be missing here; Complete checks them.
 func (c *IntegrationConfiguration) Check(field string, values map[string]any) []Detail {
 	p := &problems{}
 	if encoded, err := EncodeJSON(values); err != nil || len(encoded) > MaxConfigurationBytes {
@@ -222,7 +222,8 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of returns the configuration of a level: account, space or site; nil if the integration asks for none.
+// Of returns the configuration of a level: account, space or site. It is nil if the integration has no configuration
+// for the level.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

@@ -8,7 +8,7 @@ type InstallationCheck struct {
 	Message string `json:"message"`
 	// URL is the address of the page, after redirects.
 	URL string `json:"url"`
-	// KeyID is the id of the site's publishable key that the page has. It is absent if the page has none of the site.
+	// KeyID is the id of the site's publishable key in the page. It is absent if the page has no key of the site.
 	KeyID string `json:"keyId,omitzero"`
 }
 

@@ -21,9 +21,9 @@ type ClientInfo struct {
 	Place Place
 	// Now is the time when the request arrived.
 	Now time.Time
-	// IdempotencyKey keeps a retry of the same request from storing events twice. It is empty if the request has none.
+	// IdempotencyKey prevents a retry of the request from storing events twice. It is empty if the request has no key.
 	IdempotencyKey string
-	// AnyPast says that the caller may post events of any past time, which is an import. Other callers post recent events only.
+	// AnyPast means that the caller may import events of any past time. Other callers may post only recent events.
 	AnyPast bool
 	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
 	MaxEvents int
@@ -51,8 +51,8 @@ type DoorInfo struct {
 	Generation int
 	// Pixel means that an image was requested, so the batch has one page view.
 	Pixel bool
-	// Hosts are the hosts of the key: exact names, or names of the form *.example.com for all hosts below a domain. An
-	// event of another host is refused.
+	// Hosts are the hosts of the key. A host is an exact name, or has the form *.example.com for all hosts below a
+	// domain. An event of another host is refused.
 	Hosts []string
 }
 
@@ -61,7 +61,7 @@ type DoorSalt struct {
 	// Day counts the days since 1970 in UTC.
 	Day  int32
 	Salt [32]byte
-	// MadeAt is when the salt was made. It is zero for a salt that is offered for the first time.
+	// MadeAt is the time at which the salt was made. It is zero for a salt that is not stored yet.
 	MadeAt time.Time
 }
 
@@ -98,7 +98,7 @@ type QueryOrigin struct {
 	Fresh bool
 	// UserID is the user who sees personal segments. It is empty for callers who are not users.
 	UserID string
-	// View narrows what the query reads; nil does not.
+	// View narrows the events that the query reads; nil means no narrowing.
 	View *InsightsView
 }
 
@@ -140,8 +140,9 @@ type EventBalance struct {
 	Object string    `json:"object"`
 	Site   string    `json:"site"`
 	Since  time.Time `json:"since"`
-	// Received counts the events of all requests, as far as they could be read. Accepted counts those that are durable in the
-	// log, Repeated those that an Idempotency-Key recognized, and Refused the others, by reason.
+	// Received counts the events of all requests, as far as they could be read. Accepted counts events that are durable
+	// in the log. Repeated counts events that an Idempotency-Key recognized. Refused counts the other events, by
+	// reason.
 	Received uint64            `json:"received"`
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
@@ -149,23 +150,26 @@ type EventBalance struct {
 	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's
 	// rules refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
-	// Stored and DeadLettered count what the sink of the process did with events of the log.
+	// Stored and DeadLettered count the outcomes of the log's events in the sink of the process.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`
 	// Erased counts events that were not stored because their visitor was erased after they were received.
 	Erased uint64 `json:"erased,omitzero"`
-	// Earlier is how many more events the process stored than it received: other processes, or the process before a
-	// restart, accepted them.
+	// Earlier is the number of events that the process stored but did not receive. Other processes accepted them, or
+	// this process before a restart.
 	Earlier uint64 `json:"earlier,omitzero"`
-	// InFlight is the rest: events neither answered nor stored.
+	// InFlight counts the remaining events. They are not answered or not stored yet.
 	InFlight int64 `json:"inFlight"`
-	// Scope is "node": the counts above are those of the answering process, whose roles are Roles. A process without the sink
-	// role stores nothing. What it accepted stays in flight here, and is stored in the balance of other processes.
+	// Scope is "node": the counts above belong to the answering process, and Roles are its roles. A process without the
+	// sink role stores no events. Events that it accepted stay in flight here, and count as stored in the balance of
+	// other processes.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
-	// LostMessages is how many messages expired from the log, or were damaged in it, before they were stored. It counts
-	// the whole log, so they may hold events of any site. It is absent while the log does not answer.
+	// LostMessages is the number of messages that expired from the log, or were damaged in it, before they were stored.
+	// It counts the whole log, so these messages may have events of any site. It is absent while the log does not
+	// answer.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
-	// MissingRows is how many stored events the insights store is known to lack. It counts the events of all sites.
+	// MissingRows is the known number of stored events that the insights store has lost. It counts the events of all
+	// sites.
 	MissingRows int64 `json:"missingRows"`
 }

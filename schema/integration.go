@@ -23,8 +23,8 @@ type Integration struct {
 	IntegrationManifest
 }
 
-// IntegrationManifest is the publisher's description of an integration. It is read from requests, and stored and answered
-// unchanged, so that every absent member stays absent.
+// IntegrationManifest is the publisher's description of an integration. The manifest of a request is stored and
+// answered unchanged, so that every absent member stays absent.
 type IntegrationManifest struct {
 	Title                 *string                    `json:"title" rules:"required,len=2..30"`
 	Description           *string                    `json:"description" rules:"required,len=..100"`
@@ -50,7 +50,7 @@ type IntegrationURLs struct {
 	Icon           string `json:"icon,omitempty"`
 }
 
-// IntegrationPermissions say what the caller may do with an integration.
+// IntegrationPermissions are the caller's rights on an integration.
 type IntegrationPermissions struct {
 	Admin bool `json:"admin"`
 }
@@ -118,8 +118,8 @@ type IntegrationProperty struct {
 }
 
 // ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive. Manifests write the
-// texts over several lines, and answers have them as they were sent. Octavo itself sends no policy of an integration
-// as a header: code that does must replace the line breaks by spaces.
+// texts over several lines, and answers have them as they were sent. Octavo itself does not send an integration's
+// policy as a header. Code that sends the policy must replace the line breaks by spaces.
 type ContentSecurityPolicy struct {
 	Header     *string           `rules:"len=..10000,pattern=cspText"`
 	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=cspText"`
@@ -243,7 +243,7 @@ func (c *IntegrationConfiguration) contradictions(p *problems, field string) {
 	}
 }
 
-// propertyDefaults has a row for each type of property that may have a default: the check of the default.
+// propertyDefaults has the check of the default, for each type of property that may have a default.
 var propertyDefaults = map[string]check{"string": str, "number": number, "boolean": boolean}
 
 func (i *IntegrationProperty) contradictions(p *problems, field string) {

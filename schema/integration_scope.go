@@ -1,10 +1,11 @@
 package schema
 
-// IntegrationScope is a row of the table of scopes: what an integration may ask for, and an organization allows when it installs it.
+// IntegrationScope is a row of the table of scopes. An integration requests scopes, and an organization allows them
+// when it installs the integration.
 type IntegrationScope struct {
 	Name string
 	Doc  string
-	// OpensNothing marks the scopes that clients know and no operation needs, so that a token with them may do nothing more.
+	// OpensNothing marks scopes that clients know but no operation needs. Such a scope gives a token no further rights.
 	OpensNothing bool
 }
 
@@ -22,7 +23,8 @@ const (
 	ScopeConversationsIngest = "conversations:ingest"
 )
 
-// ScopeInstallation is what every token of an installation has, and no integration asks for: its own installation.
+// ScopeInstallation is the scope for a token's own installation. Every token of an installation has it, and
+// integrations do not request it.
 const ScopeInstallation = "installation"
 
 // IntegrationScopes is the table of the scopes that integrations may ask for.

@@ -5,7 +5,7 @@ import "time"
 // JobState is the state of a job for users.
 type JobState string
 
-// The states of a job. A job that waits behind another one of its sequence is waiting, too.
+// The states of a job. A job behind another job of its sequence is waiting, too.
 const (
 	JobWaiting  JobState = "waiting"
 	JobRunning  JobState = "running"
@@ -19,7 +19,7 @@ func JobStates() []string {
 	return []string{string(JobWaiting), string(JobRunning), string(JobRetrying), string(JobFailed), string(JobDone)}
 }
 
-// How long jobs are kept after their end. Failed jobs stay for longer than a usual holiday.
+// The times that jobs are stored after their end. Failed jobs stay for longer than a usual holiday.
 const (
 	JobDoneKept   = 24 * time.Hour
 	JobFailedKept = 30 * 24 * time.Hour
@@ -29,16 +29,17 @@ const (
 type JobOrder int
 
 const (
-	// JobsInOrder run all, one after the other, in the order in which they were asked for.
+	// JobsInOrder means that all jobs run, one after the other, in the order in which they were enqueued.
 	JobsInOrder JobOrder = iota
-	// NewestJob is for work that always brings its subject up to date: one waiting job serves all requests until it
-	// starts.
+	// NewestJob is for work that always brings its subject up to date. A single waiting job then serves all requests
+	// until it starts.
 	NewestJob
 )
 
-// JobKind is what holds for all jobs of a kind. The package api/jobs has the table of them.
+// JobKind has the properties of all jobs of a kind. Package api/jobs has the table of kinds.
 type JobKind struct {
-	// Name is in snake case. It is stored with each job, is the name of the kind's queue, and a label of metrics.
+	// Name is in snake case. It is stored with each job. It is also the name of the kind's queue, and a label of
+	// metrics.
 	Name string
 	// Doc describes these jobs in one sentence.
 	Doc string
@@ -46,31 +47,32 @@ type JobKind struct {
 	Order JobOrder
 	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
 	Yields bool
-	// Workers is how many run at once on one node: at least two, so that a slow one does not keep the others waiting.
+	// Workers is the number of jobs that run at once on one node. It is at least two, so that a slow job does not block
+	// the others.
 	Workers int
-	// Slow is how long a job may run before it counts as slow.
+	// Slow is the running time after which a job counts as slow.
 	Slow time.Duration
 	// Attempts is how often a job may fail before it is failed for good.
 	Attempts int
-	// Final says that an attempt that ran out of time is the last one, because another would take as long.
+	// Final means that an attempt that ran out of time is the last attempt, because another attempt would take as long.
 	Final bool
 	// Timeout bounds one attempt.
 	Timeout time.Duration
 }
 
-// JobSubject is what a job is about. Jobs without a space are about the organization.
+// JobSubject is the subject of a job. Without a space, the subject is the organization.
 type JobSubject struct {
 	Organization string
 	Space        string
-	// Part is the id of what the job is about, within the organization or the space, if the jobs about each such part are a
-	// sequence of their own.
+	// Part is the id of a part of the organization or of the space. It is set if the jobs about each part are a
+	// separate sequence.
 	Part string
 }
 
 // JobArgs are the arguments of a job, which are stored as JSON. They name the task and no state: the worker reads the
 // state when it runs.
 type JobArgs interface {
-	// Kind is the name of the kind. Together with JSON it is what river asks for.
+	// Kind is the name of the kind. River requires this method, and JSON.
 	Kind() string
 	JobKind() JobKind
 	Subject() JobSubject

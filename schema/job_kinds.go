@@ -44,7 +44,7 @@ var (
 		Order: JobsInOrder, Workers: 2, Slow: 2 * time.Minute,
 		Attempts: 12, Timeout: time.Hour,
 	}
-	// A tunnel without a connection for minutes has ended. Each integration has its own sequence of jobs, so a slow
+	// A tunnel without a connection for minutes has ended. Each integration has its own sequence of jobs. So a slow
 	// tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",

@@ -106,8 +106,8 @@ func LinkScheme(link string) string {
 	return strings.ToLower(link[:end])
 }
 
-// shownLinks removes links that are not allowed from data in answers: links of references, and the address of a block that
-// embeds one. It returns data without such links unchanged.
+// shownLinks removes disallowed links from data in answers. It removes them from references, and from the address of a
+// block that embeds an address. It returns data without such links unchanged.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)

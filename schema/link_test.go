@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShownLink: a host without a scheme gets one, and any other link that is not allowed leads nowhere.
+// TestShownLink: a host without a scheme gets a scheme. Other disallowed links lose their target.
 func TestShownLink(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
@@ -64,8 +64,8 @@ func TestLinkHasLogin(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocuments covers each place of a document that holds a link. A link that is not allowed is refused in a request,
-// and hidden in an answer if it is stored.
+// TestLinksOfDocuments covers each place of a document that holds a link. A disallowed link is refused in a request. If
+// it is stored, it is hidden in answers.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{

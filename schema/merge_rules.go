@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/mergeexpr"
 )
 
-// MergeRules say what a change request must satisfy before it may be merged. The type is `none`, `rules` with a list, or, on
-// a space, `inherit`.
+// MergeRules are the conditions that a change request must satisfy before its merge. The type is `none`, `rules` with a
+// list, or, on a space, `inherit`.
 type MergeRules struct {
 	Type  string      `json:"type"`
 	Rules []MergeRule `json:"rules,omitzero"`
@@ -35,14 +35,14 @@ type MergeFacts struct {
 	Outdated bool
 	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
 	Reviews []ReviewState
-	// Gone has the users whom rules name but who may no longer review: they left, or have a lower role.
+	// Gone has users in rules who may not review any more. They left the organization, or have a lower role.
 	Gone map[string]bool
 	// Names are the names of the users whom rules name.
 	Names map[string]string
 }
 
-// ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty if there
-// is none, for example after the content changed or after the reviewer was asked again.
+// ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty
+// if there is no verdict, for example after the content changed, or after the review was requested again.
 type ReviewState struct {
 	User      string
 	Requested bool
@@ -67,10 +67,10 @@ func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass demands nothing. It names the users who are exempt from the other rules.
+// mergeRuleBypass names the users who are exempt from the other rules. It makes no demand itself.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRuleTakes says what a rule takes besides its name.
+// mergeRuleTakes is the parameter of a rule: users, an expression, or no parameter.
 type mergeRuleTakes int
 
 const (
@@ -171,10 +171,10 @@ func (f MergeFacts) facts() mergeexpr.Facts {
 	return facts
 }
 
-// MergeRuleKinds says what each rule takes besides its name.
+// MergeRuleKinds returns the parameters of each rule by its name.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// If one is stored, it refuses every merge: see Problems.
+		// A stored rule of this kind refuses every merge (Problems).
 		"require_agent_review": {Unknowable: true},
 	}
 	for _, row := range mergeRules {
@@ -187,7 +187,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
-	// Unknowable says that the rule cannot be evaluated here, so nobody could merge.
+	// Unknowable means that the rule cannot be evaluated here, so every merge is refused.
 	Unknowable bool
 }
 
@@ -195,7 +195,7 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
-// left returns the users who may still review, in a slice of its own; nil if there are none.
+// left returns the users who may still review, in a new slice. It is nil if no user may review.
 func (f MergeFacts) left(users []string) []string {
 	var left []string
 	for _, user := range users {
@@ -206,7 +206,8 @@ func (f MergeFacts) left(users []string) []string {
 	return left
 }
 
-// replaced is the problem of a rule without users who may still review: an admin of the space has to approve instead.
+// replaced returns the problem of a rule if none of its users may review any more. Then an admin of the space must
+// approve.
 func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""
@@ -241,7 +242,8 @@ func (m MergeRules) People() []string {
 	return people
 }
 
-// Or returns the rules that apply to a space: its own, or those of its organization if it inherits them.
+// Or returns the rules that apply to a space: the space's own rules, or the organization's rules if the space inherits
+// them.
 func (m MergeRules) Or(organization MergeRules) MergeRules {
 	if m.Type == "inherit" {
 		return organization

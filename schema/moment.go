@@ -17,7 +17,8 @@ const momentForm = "2006-01-02T15:04:05.000Z"
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
 // MomentOf reads a time that the rules of a request have checked; nil stays nil. It rounds up to a millisecond, because
-// answers cut times to one: a range from a shown time includes what shows it, and a range until it excludes that.
+// answers cut times to milliseconds. So a range from a shown time includes the object with that time, and a range until
+// that time excludes it.
 func MomentOf(text *string) *time.Time {
 	if text == nil {
 		return nil
@@ -32,8 +33,8 @@ func MomentOf(text *string) *time.Time {
 
 var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))
 
-// Outgoing returns the options of all JSON that leaves the service: answers, webhooks, events for tunnels, and what
-// commands print. Moments have the form of FormatMoment, and equal values have equal bytes.
+// Outgoing returns the options of all JSON that leaves the service: answers, webhooks, events for tunnels, and output
+// of commands. Moments have the form of FormatMoment, and equal values have equal bytes.
 func Outgoing() json.Options { return outgoing }
 
 func writeMoment(e *jsontext.Encoder, at time.Time) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMoments encodes moments wherever a value can hold one: they have one form, of one length, and sort like the
-// moments.
+// TestMoments encodes moments in every place that a value can hold them. All have one form and one length, and the
+// texts sort like the moments.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60+30*60)

@@ -14,7 +14,8 @@ const (
 	SpecComplete = "complete"
 )
 
-// Who may read the newest version of a specification: the organization, or everybody at the specification's published address.
+// SpecPrivate lets only the organization read the newest version of a specification. SpecPublic lets everybody read it,
+// at the specification's published address.
 const (
 	SpecPrivate = "private"
 	SpecPublic  = "public"
@@ -38,7 +39,7 @@ type OpenAPISpec struct {
 	Permissions     OpenAPISpecPermissions `json:"permissions"`
 }
 
-// The codes of what goes wrong with a source. Facts §6.2.
+// The codes of a source's errors. Facts §6.2.
 const (
 	SpecFetchTimeout = "FETCH_TIMEOUT"
 	SpecFetchError   = "FETCH_ERROR"
@@ -62,11 +63,11 @@ type OpenAPISourceState struct {
 type OpenAPISpecURLs struct {
 	Location string `json:"location"`
 	App      string `json:"app"`
-	// Published is where everybody can read the newest version; absent while the specification is private.
+	// Published is the public address of the newest version. It is absent while the specification is private.
 	Published string `json:"published,omitempty"`
 }
 
-// OpenAPISpecPermissions say what the caller may do with a specification.
+// OpenAPISpecPermissions are the caller's rights on a specification.
 type OpenAPISpecPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`
@@ -97,7 +98,8 @@ type OpenAPISpecContent struct {
 	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
 
-// OpenAPISpecContentURLs are the address where the document came from or is now, and the one where anybody finds it, if any.
+// OpenAPISpecContentURLs are the addresses of a document. Source is the address that it came from, or its address here.
+// Public is the address for everybody; null if the document is private.
 type OpenAPISpecContentURLs struct {
 	Source string      `json:"source"`
 	Public Opt[string] `json:"public"`

@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Opt is a member of a request that distinguishes absent, null and a value: a PATCH leaves an absent member unchanged and
-// removes a null one.
+// Opt is a member of a request that distinguishes absent, null and a value. A PATCH leaves an absent member unchanged,
+// and removes a null member.
 type Opt[T any] struct {
-	// Set says that the member was present, with a value or with null.
+	// Set means that the member was present, with a value or with null.
 	Set bool
 	// Value is nil when the member was absent or null.
 	Value *T

@@ -15,7 +15,7 @@ type Organization struct {
 	MergeRules   MergeRules `json:"mergeRules"`
 	DefaultRole  Role       `json:"defaultRole"`
 	Hostname     string     `json:"hostname,omitempty"`
-	// DefaultContent is what visitors to the organization's address see.
+	// DefaultContent is the content that visitors to the organization's address see.
 	DefaultContent *DefaultContent         `json:"defaultContent,omitempty"`
 	SSO            bool                    `json:"sso"`
 	AI             bool                    `json:"ai"`
@@ -43,7 +43,7 @@ type OrganizationURLs struct {
 	Logo     string `json:"logo,omitempty"`
 }
 
-// OrganizationPermissions say what the caller may do with an organization.
+// OrganizationPermissions are the caller's rights on an organization.
 type OrganizationPermissions struct {
 	View                bool `json:"view"`
 	Access              bool `json:"access"`

@@ -41,9 +41,9 @@ func (p PageRequest) Size() int {
 	return *p.Limit
 }
 
-// PageToken names a position in a list: the sort keys of the last object in the answer. The argument list identifies the list
-// and its filters, so that a token does not work in a list where its keys mean something else. Tokens hold no secret
-// and grant no access. The keys only become parameters of the list's query, which is authorized already.
+// PageToken names a position in a list: the sort keys of the last object in the answer. The argument list identifies
+// the list and its filters. So a token does not work in another list, whose keys have other meanings. Tokens hold no
+// secret and grant no access. The keys only become parameters of the list's query, which is authorized already.
 func PageToken(list string, keys ...string) string {
 	raw := append([]byte{pageVersion}, listMark(list)...)
 	for _, key := range keys {

@@ -52,7 +52,7 @@ const (
 // that the installation made the key. The id is from [NewID].
 func PublishableKeyText(secret []byte, id string, generation int) string {
 	var key [keyBytes]byte
-	// Such an id is the text of 16 bytes, and 26 digits of base32 hold 130 bits.
+	// An id from NewID is the base32 text of 16 bytes. Its 26 digits hold 130 bits.
 	_, _ = idEncoding.Decode(key[:keyIDBytes], []byte(id))
 	binary.BigEndian.PutUint16(key[keyIDBytes:], uint16(generation)) // MaxKeyGeneration bounds it.
 	copy(key[keySigned:], keyMAC(secret, key[:keySigned]))
@@ -60,7 +60,7 @@ func PublishableKeyText(secret []byte, id string, generation int) string {
 }
 
 // ReadPublishableKey returns the id and the generation that a key's text names, and whether the installation made the
-// text. It reads no other form of the same text.
+// text. Only the canonical form of the text is accepted.
 func ReadPublishableKey(secret []byte, text string) (id string, generation int, made bool) {
 	digits, ok := strings.CutPrefix(text, PublishableKeyPrefix)
 	if !ok || len(text) != keyTextSize {

@@ -23,7 +23,7 @@ type PublishedURL struct {
 	Complete *bool `json:"complete,omitempty"`
 	// APIToken is a site token.
 	APIToken string `json:"apiToken,omitempty"`
-	// ContextID changes with the visitor's claims; it is absent if there are none.
+	// ContextID changes with the visitor's claims. It is absent without claims.
 	ContextID    string `json:"contextId,omitempty"`
 	CanonicalURL string `json:"canonicalUrl,omitempty"`
 }

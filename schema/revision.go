@@ -29,8 +29,8 @@ type RevisionURLs struct {
 // RevisionTypes are the values of a revision's `type`.
 func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "update", "computed"} }
 
-// RevisionPage is a page of type document, group or link. The contract says which members a type has; members of other types
-// are absent.
+// RevisionPage is a page of type document, group or link. The contract defines the members of each type. Members of
+// other types are absent.
 type RevisionPage struct {
 	ID string `json:"id"`
 	// Kind is the old name of the type.
@@ -119,7 +119,7 @@ type ReusableContent struct {
 	Title string `json:"title"`
 }
 
-// RevisionTag is a tag that pages and updates can have. They come from the file .gitbook/tags.yaml.
+// RevisionTag is a tag that pages and updates can have. Tags come from the file .gitbook/tags.yaml.
 type RevisionTag struct {
 	Slug  string `json:"slug"`
 	Label string `json:"label"`
@@ -171,7 +171,7 @@ type SearchAncestor struct {
 	Title string `json:"title"`
 }
 
-// SearchSpaceResult is a space in which a search found pages, with the best ones.
+// SearchSpaceResult is a space in which a search found pages, with the best pages.
 type SearchSpaceResult struct {
 	Type  string `json:"type" rules:"enum=searchResultType"`
 	ID    string `json:"id"`

@@ -15,14 +15,15 @@ func RevisionChangeTypes() []string {
 	return []string{PageCreated, PageEdited, PageDeleted, PageMoved, FileCreated, FileDeleted}
 }
 
-// RevisionChanges is what a revision, or a change request, has changed. More counts the changes beyond the limit.
+// RevisionChanges are the changes of a revision or of a change request. More counts the changes beyond the limit.
 type RevisionChanges struct {
 	MergedFrom *ChangeRequest   `json:"mergedFrom,omitzero"`
 	Changes    []RevisionChange `json:"changes"`
 	More       int              `json:"more,omitzero"`
 }
 
-// RevisionChange is a change of a page or of a file. The contract says which members a type has; the others are absent.
+// RevisionChange is a change of a page or of a file. The contract defines the members of each type. Other members are
+// absent.
 type RevisionChange struct {
 	Type       string             `json:"type" rules:"enum=revisionChangeType"`
 	Page       *ChangedPage       `json:"page,omitzero"`
@@ -60,8 +61,8 @@ type ChangedPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ChangedAttributes are the changed attributes of an edited page. They are empty if only properties outside of the
-// contract have changed, such as whether the page is hidden.
+// ChangedAttributes are the changed attributes of an edited page. They are empty if all changed properties are outside
+// of the contract, for example the property that hides the page.
 type ChangedAttributes struct {
 	Title       *ChangedText   `json:"title,omitzero"`
 	Description *ChangedText   `json:"description,omitzero"`

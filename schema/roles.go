@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON: a guest
-// is a member who may do only what individual grants allow.
+// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON.
+// A guest is a member whose only rights are individual grants.
 type Role string
 
 // The roles, from the highest to the lowest.
@@ -79,8 +79,8 @@ func (r Role) Nullable() *string {
 // LevelInherit is the default level of content that inherits access from its parent.
 const LevelInherit Level = "inherit"
 
-// Level is the access that content gives to every member of its organization: a role, `inherit`, or none. None is the empty
-// level, null in JSON.
+// Level is the access that content gives to every member of its organization: a role, `inherit`, or no access. The
+// empty level, null in JSON, means no access.
 type Level string
 
 // MarshalJSON writes the empty level as null.

@@ -24,7 +24,7 @@ type SavedSegment struct {
 	Scope string `json:"scope" rules:"enum=segmentScope"`
 	// Where has the conditions, as in a query.
 	Where jsontext.Value `json:"where"`
-	// CreatedBy is the id of the user who made the segment. It is absent if the user is gone.
+	// CreatedBy is the id of the user who made the segment. It is absent if the user was deleted.
 	CreatedBy string       `json:"createdBy,omitempty"`
 	CreatedAt time.Time    `json:"createdAt"`
 	UpdatedAt time.Time    `json:"updatedAt"`
@@ -85,7 +85,7 @@ type InsightsPart struct {
 // Location is the address of a new link in the answer to its creation.
 func (l InsightsShareLink) Location() string { return l.URLs.Location }
 
-// InsightsSession is what opening a share link gives: a token that reads what the link shows.
+// InsightsSession is the answer to opening a share link. Its token reads the data that the link shows.
 type InsightsSession struct {
 	Object string `json:"object"`
 	Token  string `json:"token"`
@@ -95,7 +95,7 @@ type InsightsSession struct {
 	Site         string    `json:"site"`
 }
 
-// InsightsAccess says what a caller reads of a site's insights.
+// InsightsAccess describes the part of a site's insights that a caller reads.
 type InsightsAccess struct {
 	Object string       `json:"object"`
 	Site   InsightsSite `json:"site"`

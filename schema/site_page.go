@@ -2,13 +2,13 @@ package schema
 
 import "time"
 
-// SitePage is a page of a site's spaces as lists of what is read know it.
+// SitePage is a page of a site's spaces, with the properties for lists of pages.
 type SitePage struct {
 	Space, ID string
 	Title     string
 	// Path has the slugs from the root of the space down to the page.
 	Path string
-	// Owner made the last change of the page; nil if nobody is known.
+	// Owner is the user who changed the page last; nil if the user is unknown.
 	Owner    *SitePageOwner
 	EditedAt time.Time
 	// Words is the number of words of the page's document; negative if they were not counted.

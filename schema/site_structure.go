@@ -15,7 +15,7 @@ const (
 // SiteItemTypes are the values of a pointer's `type`.
 func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
 
-// ItemPointer names something that has a place in an order: a part of a site, a collection or a space.
+// ItemPointer names an item with a place in an order: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
 // SiteItemPosition is a place next to another item. If neither is given, it is the last place.
@@ -32,7 +32,7 @@ type SiteSpace struct {
 	// Default says that the section, or the root of the site, opens with this site space.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
-	// Octavo has no plans and withholds nothing, so every site space can have its own customization.
+	// Octavo has no plans, so every site space can have its own customization.
 	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
 	Hidden                          bool          `json:"hidden"`
 	URLs                            PublishedURLs `json:"urls"`
@@ -142,7 +142,7 @@ func RedirectKinds() []string {
 	return []string{RedirectToSection, RedirectToSpace, RedirectToPage, RedirectToExternal}
 }
 
-// SiteRedirectDestination is the destination of a redirect. Kind says which of the other members are set.
+// SiteRedirectDestination is the destination of a redirect. Kind determines the other members.
 type SiteRedirectDestination struct {
 	Kind          string  `json:"kind" rules:"enum=redirectKind"`
 	SiteSectionID *string `json:"siteSectionId,omitempty"`

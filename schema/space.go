@@ -39,7 +39,7 @@ type SpaceURLs struct {
 	Icon      string `json:"icon,omitempty"`
 }
 
-// SpacePermissions say what the caller may do with a space.
+// SpacePermissions are the caller's rights on a space.
 type SpacePermissions struct {
 	View               bool `json:"view"`
 	Access             bool `json:"access"`

@@ -11,12 +11,12 @@ import (
 // TokenKind is the kind of a bearer token's owner.
 type TokenKind string
 
-// The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site key may only
-// post that site's events. A front-end token finds every published site by its address and posts its events. A site token reads one
-// published site; it is signed and not stored. Callers without a token are of a kind of their own, for the operations that admit them.
-// A publishable key is part of an address and no bearer token: it posts the events of one site. An insights token reads
-// the insights of one site. A session of a share link reads the part of them that the link shows; it is signed and not
-// stored.
+// The kinds of tokens. A user token acts as its user, and a session of single sign-on does in its organization. A site
+// key may only post that site's events. A front-end token finds every published site by its address and posts its
+// events. A site token reads one published site; it is signed and not stored. Callers without a token are of a kind of
+// their own, for the operations that admit them. A publishable key posts the events of one site. It is part of an
+// address, and not a bearer token. An insights token reads the insights of one site. A session of a share link reads
+// the part of them that the link shows; it is signed and not stored.
 const (
 	TokenUser     TokenKind = "user"
 	TokenSite     TokenKind = "site"
@@ -39,8 +39,8 @@ const (
 // TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.
 const TokenPrefix = "oct_"
 
-// integrationPrefix starts the tokens of integrations and installations, which are stored apart. No other token that we make starts
-// with it: an underscore is no digit of theirs.
+// integrationPrefix starts the tokens of integrations and installations, which are stored apart. Our other tokens never
+// start with it, because their digits have no underscore.
 const integrationPrefix = TokenPrefix + "int_"
 
 // NewIntegrationToken makes a token of an integration or of an installation.
@@ -63,8 +63,9 @@ type TokenHash [sha256.Size]byte
 // HashToken hashes a bearer token in the form in which it was sent.
 func HashToken(token []byte) TokenHash { return sha256.Sum256(token) }
 
-// HashBrowserSecret hashes the secret of a browser's cookie, or of a link that signs in. No secret has the same hash as
-// a bearer token, so that neither is accepted in the other's place.
+// HashBrowserSecret hashes the secret of a browser's cookie, or of a link that signs in. The hash of a secret differs
+// from the hash of a bearer token with the same text. So a secret is not accepted as a bearer token, and a bearer token
+// is not accepted as a secret.
 func HashBrowserSecret[T string | []byte](secret T) TokenHash {
 	return sha256.Sum256(append([]byte("browser session "), secret...))
 }

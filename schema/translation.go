@@ -5,7 +5,7 @@ import "time"
 // TranslationPending is the status of a translation that no run has completed yet.
 const TranslationPending = "pending"
 
-// TranslationRunning is the status while a run is at work, and TranslationCompleted that of one that has a result.
+// TranslationRunning is the status of a run that is working. TranslationCompleted is the status of a run with a result.
 const (
 	TranslationRunning   = "running"
 	TranslationCompleted = "completed"
@@ -57,7 +57,7 @@ type TranslationResult struct {
 	Revision string `json:"revision"`
 }
 
-// The states of a run. One that failed may be tried again by its job.
+// The states of a run. The job may retry a failed run.
 const (
 	RunQueued  = "queued"
 	RunRunning = "running"
@@ -75,9 +75,9 @@ type TranslationLastRun struct {
 	RequestedAt time.Time `json:"requestedAt"`
 }
 
-// TranslationRun is a run of a translation. Segments and Words are what the translator was sent, Pages those of the copy that it
-// changed. Duration is in seconds, from the start of the first attempt. Reports are what people should look at, of which a list has
-// none, and a run the first; ReportCount counts all.
+// TranslationRun is a run of a translation. Segments and Words count the text that was sent to the translator. Pages
+// counts the changed pages of the copy. Duration is in seconds, from the start of the first attempt. Reports are notes
+// for people. A single run has its first reports, and runs in a list have no reports. ReportCount counts all reports.
 type TranslationRun struct {
 	Object      string              `json:"object"`
 	ID          string              `json:"id"`
@@ -124,7 +124,7 @@ func TranslationReportKinds() []string {
 
 // TranslationReport is something of a run that people should look at. Segment names the part of the page: title,
 // description, or the key of a block. A part of a block follows the block's key. In a reusable content, the id of its
-// file comes first. Text is how its source begins, for those who may read it.
+// file comes first. Text is the beginning of the source, for callers who may read the source.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`
@@ -132,7 +132,7 @@ type TranslationReport struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// TranslationPermissions say what the caller may do with a translation.
+// TranslationPermissions are the caller's rights on a translation.
 type TranslationPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`

@@ -23,7 +23,7 @@ func NewURLs(base string) (URLs, error) {
 	return URLs{base: strings.TrimRight(base, "/")}, nil
 }
 
-// Base is the address below which everything is, without a slash at the end.
+// Base is the base address of all addresses, without a slash at the end.
 func (u URLs) Base() string { return u.base }
 
 // API returns the url of a resource of the API.

@@ -1,6 +1,6 @@
 package schema
 
-// User is a person who uses the service.
+// User is a person with an account.
 type User struct {
 	Object      string   `json:"object"`
 	ID          string   `json:"id"`

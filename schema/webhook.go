@@ -48,7 +48,7 @@ type WebhookDelivery struct {
 	Object  string `json:"object"`
 	ID      string `json:"id"`
 	Webhook string `json:"webhook"`
-	// Event is what is sent.
+	// Event is the body that is sent.
 	Event    WebhookPayload `json:"event"`
 	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
 	Attempts int32          `json:"attempts"`
@@ -92,15 +92,15 @@ func WebhookDeliveryStates() []string {
 }
 
 // WebhookPayload is the body of a delivery. It has the same id, and the same bytes, in every attempt. It names the
-// event and its object without their texts, because a receiver may have no right to read them. A receiver with that
-// right reads them from the API.
+// event and its object without their texts, because a receiver may have no right to read the texts. A receiver with
+// this right reads them from the API.
 type WebhookPayload struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"createdAt"`
 	// Organization is the id of the organization.
 	Organization string `json:"organization"`
-	// Actor is who did it, if the change says so.
+	// Actor is the actor of the change, if the change has an actor.
 	Actor *WebhookActor `json:"actor,omitzero"`
 	// Data is the event's object, with the members that the type's row names, and urls.location.
 	Data map[string]any `json:"data"`

@@ -15,7 +15,7 @@ type WebhookEventType struct {
 // WebhookData is a kind of objects in payloads.
 type WebhookData struct {
 	Object string
-	// Members are those of data, without urls; a question mark is on those that may be absent.
+	// Members are the members of data, without urls. A question mark marks members that may be absent.
 	Members []string
 	// Location gives the path elements of the object in the API.
 	Location func(member func(name string) string) []string

@@ -28,9 +28,9 @@ type Subjects struct {
 	Teams []string
 }
 
-// Grant returns the role to users and teams of the target's organization, and replaces their earlier grants there.
-// The guest role removes their grants. Unless all users and teams are in the organization, nothing changes and the
-// error is not found.
+// Grant returns the role to users and teams of the target's organization, and replaces their earlier grants there. The
+// guest role removes their grants. If a user or a team is not in the organization, no grant changes, and the error is
+// not_found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -62,7 +62,7 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 }
 
 // ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing. The guest role removes
-// the grants. If none of the users and teams has a grant there, the error is not found.
+// the grants. If no user and no team has a grant there, the error is not_found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
 	var changed int64

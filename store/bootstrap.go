@@ -36,8 +36,8 @@ type Bootstrapped struct {
 	Site         sites.Site
 }
 
-// Bootstrap makes the first user, the admin of the first organization, with the requested token. It does nothing on a
-// database that has a user. So all nodes may call it concurrently at every start.
+// Bootstrap makes the first user, the admin of the first organization, with the requested token. If the database has a
+// user, Bootstrap changes nothing. So all nodes may call it concurrently at every start.
 func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, error) {
 	if want.Token != "" && !schema.ValidToken(want.Token) {
 		return Bootstrapped{}, schema.Invalid("token", fmt.Sprintf(

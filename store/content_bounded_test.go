@@ -52,8 +52,8 @@ func (l *longest) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.TraceBat
 
 func (*longest) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// TestStatementsOfImportsAreBounded imports many pages, changes them all, and removes them. No statement gets more
-// rows than PagesAtOnce, so none takes longer because a space is larger.
+// TestStatementsOfImportsAreBounded imports many pages, changes them all, and removes them. A statement gets at most
+// PagesAtOnce rows. So a larger space does not make a statement slower.
 func TestStatementsOfImportsAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

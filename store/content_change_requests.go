@@ -122,7 +122,7 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 
 // ChangeRequest reads a change request of a space by its id or its number.
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
-	// No change request has number 0, so text that is not a number finds nothing by it.
+	// Numbers begin at 1. So text that is not a number, and becomes 0, finds no change request.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
 		number = 0 // 01 and +1 are other texts.
@@ -243,7 +243,7 @@ func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.T
 	return postgres.Cursor[time.Time]{Key: row.ChangeRequest.UpdatedAt, ID: row.ChangeRequest.ID}
 }
 
-// ListChangeRequestsInSpace lists the requests of a space, after a cursor if there is one.
+// ListChangeRequestsInSpace lists the requests of a space. If a cursor is set, the list continues after it.
 func (s *Store) ListChangeRequestsInSpace(
 	ctx context.Context, spaceID string, f ChangeRequestFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[ChangeRequestRow], error) {
@@ -268,8 +268,8 @@ func (s *Store) ListChangeRequestsInSpace(
 	return postgres.PageOf(requests, size, total), nil
 }
 
-// ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see,
-// after a cursor if there is one.
+// ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see. If a
+// cursor is set, the list continues after it.
 func (s *Store) ListChangeRequestsInOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, f ChangeRequestFilter,
 	after *postgres.Cursor[time.Time], size int,

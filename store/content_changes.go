@@ -27,9 +27,9 @@ type Change struct {
 	Revision string
 }
 
-// RevisionChanges lists the changes of a revision against its first parent, at most most changes, and counts the
-// rest. The whole content of a space's first revision is new. A visitor sees changes of pages that both revisions
-// show to them, and of files that the revision shows to them. A visitor sees no deletions.
+// RevisionChanges lists at most `most` changes of a revision against its first parent, and counts further changes. The
+// whole content of a space's first revision is new. A visitor sees changes of pages that are visible in both revisions,
+// and changes of files that are visible in the revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {

@@ -53,7 +53,7 @@ func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) 
 	return row, err
 }
 
-// Collection reads a collection of an organization that the user is in; any other is not found.
+// Collection reads a collection of an organization of the user. For other collections the error is not_found.
 func (s *Store) Collection(ctx context.Context, userID, collectionID string) (CollectionAccess, error) {
 	row, err := s.db.Queries.CollectionForUser(ctx, db.CollectionForUserParams{
 		CollectionID: collectionID, UserID: userID,
@@ -125,7 +125,7 @@ func (s *Store) ListCollections(
 	return postgres.PageOf(collections, size, total), nil
 }
 
-// CollectionChange says what to change; nil and unset members stay unchanged.
+// CollectionChange has the new values of a collection. Nil and unset members leave the value unchanged.
 type CollectionChange struct {
 	Title        *string
 	Description  *string

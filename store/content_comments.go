@@ -166,7 +166,7 @@ type CommentFilter struct {
 	Authors []string
 }
 
-// ListComments lists the comments of a place by the time they were posted, after a cursor if there is one.
+// ListComments lists the comments of a place by the time of posting. If a cursor is set, the list continues after it.
 func (s *Store) ListComments(
 	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[CommentRow], error) {
@@ -234,7 +234,7 @@ func (s *Store) listThread(
 	return postgres.Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
-// CommentChange is a change of a comment; nil members stay unchanged. It removes reactions before it adds others.
+// CommentChange is a change of a comment; nil members stay unchanged. Reactions are removed before others are added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody

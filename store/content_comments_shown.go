@@ -20,11 +20,11 @@ type CommentRow struct {
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
 	Repliers []Replier
-	// Made is the document made from a Markdown body; nil unless ReadDocuments found it.
+	// Made is the document made from a Markdown body, if ReadDocuments found it; otherwise nil.
 	Made []byte
 }
 
-// Reactions are the reactions with one emoji, in the order in which they came.
+// Reactions are the reactions with one emoji, the oldest first.
 type Reactions struct {
 	Emoji string
 	Users []Reaction
@@ -51,7 +51,7 @@ func (s *Store) commentRow(ctx context.Context, row Comment) (CommentRow, error)
 	return rows[0], nil
 }
 
-// commentRows reads the related rows of a page of comments in three statements, however many there are.
+// commentRows reads the related rows of a page of comments in three statements, for any number of comments.
 func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, error) {
 	if len(rows) == 0 {
 		return nil, nil

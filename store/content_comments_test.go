@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// discussionPlaces makes a space with a change request, which are the two places of comments, and the users who
-// comment.
+// discussionPlaces makes a space with a change request, and the users who comment. Space and change request are the two
+// places of comments.
 func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, users []string) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "acme")

@@ -20,7 +20,7 @@ import (
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
-	// in is nil if there are no conflicts.
+	// in is nil without conflicts.
 	in *threeWay
 }
 
@@ -61,8 +61,8 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 	return &Conflicts{list: result.Conflicts, choices: choices, in: in}, err
 }
 
-// Page returns the conflicts after the conflict with these sort keys, or the first ones. If status is set, other
-// conflicts are left out.
+// Page returns the conflicts after the conflict with these sort keys. Without sort keys it returns the first conflicts.
+// If status is set, other conflicts are left out.
 func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil
@@ -85,8 +85,8 @@ func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page
 // Keys are the sort keys of a conflict.
 func (r ConflictRow) Keys() []string { return []string{r.Page, r.Field, r.ID} }
 
-// followers finds where the list continues after a conflict. If that conflict no longer exists, all conflicts of its
-// field come again. Their order is not the order of their ids, and none may be left out.
+// followers finds where the list continues after a conflict. If that conflict does not exist any more, all conflicts of
+// its field come again. Their order is not the order of their ids, and no conflict may be left out.
 func followers(list []merge.Conflict, after []string) int {
 	if at := slices.IndexFunc(list, func(one merge.Conflict) bool { return one.ID == after[2] }); at >= 0 {
 		return at + 1
@@ -165,7 +165,7 @@ func (r conflictRows) all() merge.Choices {
 }
 
 // ResolveConflict makes a choice for a conflict of a change request that is open or a draft. The choice changes the
-// result of the merge, so earlier reviews no longer count, and the user becomes a contributor.
+// result of the merge. So earlier reviews become outdated, and the user becomes a contributor.
 func (s *Store) ResolveConflict(
 	ctx context.Context, request ChangeRequest, id string, choice merge.Choice, userID string,
 ) (row ConflictRow, err error) {

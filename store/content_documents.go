@@ -22,8 +22,8 @@ type Document struct {
 	words int32
 }
 
-// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So the
-// same document made from another text has another hash.
+// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So equal
+// documents from different Markdown have different hashes.
 type Text struct {
 	schema.Document
 	Markdown *string `json:"markdown,omitzero"`
@@ -89,8 +89,8 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads the first of some documents, as many as fit into bytes, but at least one. read is the number
-// of documents read. A page without a document has the hash "".
+// DocumentsWithin reads the first documents that fit into a number of bytes, but at least one document. read is the
+// number of documents read. A page without a document has the hash "".
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {

@@ -14,12 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The reader of a site gets the files that the shown pages name. Each document and each reusable content is stored
-// with the files that it names, so finding them reads no texts. The files that a revision names are cached: see
-// keptRefs.
+// The reader of a site gets the files that the shown pages name. Each document and each reusable content is stored with
+// the list of its named files. So a search for the files of a revision reads no texts. keptRefs caches the result.
 
 const (
-	// keptFileRefs limits all keptRefs together, which take some 100 bytes for each place.
+	// keptFileRefs limits the places in all keptRefs together. A place takes about 100 bytes.
 	keptFileRefs = 200_000
 	// conditionalRefs limits the places and branches of one revision. Beyond the limit, only unconditional places are
 	// shown.
@@ -120,8 +119,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds files of a space to linked: the files that the current contents of other spaces name,
-// as shown to a visitor.
+// AddFilesNamedElsewhere adds files of a space to linked. It adds the files that the current contents of other spaces
+// name, as far as a visitor sees these contents.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -147,8 +146,8 @@ func (s *Store) AddFilesNamedElsewhere(
 // elsewhere returns the name of another space's file in keptRefs.
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
-// ShownFiles returns those files of a revision that are shown to a visitor: files that shown pages name, and the
-// files in linked. Users see all files.
+// ShownFiles returns the files of a revision that a visitor sees: files that the visitor's pages name, and the files in
+// linked. Users see all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -361,7 +360,7 @@ func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (
 }
 
 // readFileRefs reads the references of documents and files that were stored without them, and counts the words of such
-// documents. Each step is committed, so a start after an interrupted one continues.
+// documents. Each step is committed, so the next start continues after an interruption.
 func readFileRefs(ctx context.Context, q *db.Queries) error {
 	for {
 		rows, err := q.UnreadDocuments(ctx, unreadBytes)
@@ -370,7 +369,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFactsParams
 		for _, row := range rows {
-			text, _ := postgres.FromJSON[Text](row.Content) // A text that cannot be read is never shown.
+			text, _ := postgres.FromJSON[Text](row.Content) // An unreadable text is never shown, so it counts as empty.
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

@@ -105,7 +105,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	if n := strings.Count(stored, named["included"]); n != 1 || strings.Contains(stored, named["of a large file"]) {
 		t.Errorf("stored: %s", stored)
 	}
-	// Each call uses another store, which has read nothing yet.
+	// Each call uses a new store with empty caches.
 	look := func(when string) {
 		t.Helper()
 		fresh := storetest.Open(t, url)
@@ -130,7 +130,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	exec("update documents set file_refs = null")
 	exec("update files set file_refs = null")
 	look("by an older version")
-	// More than one step, and a document that nobody can read.
+	// The data needs more than one step, and has an unreadable document.
 	exec(`insert into documents (space_id, hash, content) select 's', g::text, '{}' from generate_series(1, 2500) g`)
 	exec(`insert into documents (space_id, hash, content) values ('s', 'broken', '"file"')`)
 	if _, err := st.Migrate(ctx); err != nil {
@@ -151,8 +151,8 @@ func shownFiles(st *store.Store, space, revision string, allows store.Allows) ([
 	return st.ShownFiles(context.Background(), space, revision, files, allows, nil)
 }
 
-// TestFilesOfManyPages checks that reading a large revision's references takes a few statements, and a cached
-// revision takes no more.
+// TestFilesOfManyPages checks that reading a large revision's references takes a few statements. A cached revision
+// takes no further statements.
 func TestFilesOfManyPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

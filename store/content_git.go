@@ -64,8 +64,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, err
 }
 
-// GitCredentials returns the user and the password from the URL of an operation's repository, for its job. It returns
-// "" if the URL had none, or after the operation is done. No answer ever contains them.
+// GitCredentials returns the user and the password from the URL of an operation's repository, for its job. Both are ""
+// if the URL had no credentials, or after the operation is done. Answers never contain credentials.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.db.Queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {
@@ -75,7 +75,7 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	return string(credentials), err
 }
 
-// ListGitOperations lists the operations of a space from the last to the first in their order, after a cursor if there is one.
+// ListGitOperations lists the operations of a space, the last first. If a cursor is set, the list continues after it.
 func (s *Store) ListGitOperations(
 	ctx context.Context, spaceID string, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[GitOperation], error) {

@@ -19,9 +19,9 @@ import (
 // GitBase is the starting point of an operation: a synchronization of the space, and the current pages of the space.
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the last state of
-// the repository that came into the space. That may be a state of the branch, or of another branch or folder that was
-// imported since. An export to another place need not be in the branch, so it counts only if the repository was never
-// imported. An import that updates a change request starts from the request's state of the branch, and from the
+// the repository that came into the space. This may be a state of the branch, or of another branch or folder that was
+// imported later. An export to another place may be missing in the branch. So it counts only if the repository was
+// never imported. An import that updates a change request starts from the request's state of the branch, and from the
 // request's pages.
 type GitBase struct {
 	gitlayout.Base
@@ -30,8 +30,8 @@ type GitBase struct {
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
-	// Others are synchronizations from which an export can start if it was never synchronized with its branch.
-	// Synchronizations of its repository come first.
+	// Others are synchronizations with other branches. An export can start from them if its branch was never
+	// synchronized. Synchronizations of the same repository come first.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
@@ -162,7 +162,7 @@ func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync
 	return &known[i]
 }
 
-// list lists the possible starting points of an export: imports before exports, the last ones first.
+// list lists the possible starting points of an export. Imports come before exports, and later ones come first.
 func (b *GitBase) list(known []db.GitSync, address string) {
 	rank := func(s db.GitSync) (rank int) {
 		if !schema.SameRepository(s.Url, address) {
@@ -181,7 +181,7 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 }
 
 // read reads the pages and the files of a synchronization. For an import from another branch or folder, it reads the
-// last imported revision. It drops entries without a file of another folder, because they belong to another table of
+// last imported revision. Entries of another folder without a file are dropped, because they belong to another table of
 // contents.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
 	if from == nil {
@@ -210,7 +210,7 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 			})
 		}
 	}
-	if exported { // The files come from the export: all pages are read again.
+	if exported { // The files come from the export, so all pages are read again.
 		b.Files = gitlayout.Unread(b.Files)
 	}
 	return nil
@@ -228,7 +228,8 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 // mostKnown limits the synchronizations whose files are read.
 const mostKnown = 20
 
-// know reads what the paths were in all synchronizations: of the branch, of its repository, and of others.
+// know reads the files and pages of paths from earlier synchronizations: of the branch, of its repository, and of other
+// repositories.
 func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	rank := func(s db.GitSync) int {
 		switch {
@@ -264,7 +265,7 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	}
 	b.Known = make(map[string]gitlayout.Synced, len(rows))
 	for _, f := range rows {
-		if f.FileID == "" || there[f.FileID] { // A file that the space no longer has has to join it again.
+		if f.FileID == "" || there[f.FileID] { // Skip files that the space has lost: they must be added again.
 			b.Known[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
 		}
 	}

@@ -24,8 +24,8 @@ const (
 )
 
 // load stores the files one at a time, because together they may be larger than memory. It commits each file
-// immediately. An open transaction that has stored a file and waits for the space would deadlock with an editor who
-// stores the same file.
+// immediately. With one long transaction, an import that has stored a file and waits for the space could deadlock with
+// an editor who stores the same file.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {
@@ -55,8 +55,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes the files stored for a failed import, unless the space has the bytes as another file. The writer of
-// such a file holds the lock.
+// unload deletes the files stored for a failed import. If the space has the bytes as another file, the bytes stay. The
+// writer of such a file holds the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {

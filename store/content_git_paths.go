@@ -70,8 +70,8 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 // maxRootPages limits the pages that Below reads to find the folder of the content.
 const maxRootPages = 1000
 
-// Below returns the folder for the files of new pages below a page, and the root of the content; "" is the root of
-// the space. Both end with a slash, or are "".
+// Below returns the folder for the files of new pages below a page, and the root of the content. A parent of "" is the
+// root of the space. Each result ends with a slash, or is "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
 	var up []tree.Node // from the page up to the root

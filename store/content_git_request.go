@@ -22,17 +22,17 @@ var ErrGitMoved = errors.New("the merge rules or the change request of the impor
 
 // gitWay is the way of an import: into the space, or into a change request.
 //
-// The change request of a branch has a separate synchronization, the proposed one: the commit, its files, and the
-// revision with Git's state. The request's content is that state, and its base is the last synchronization. So the
-// merge of the request merges the changes of both sides since then. A later import merges Git's changes since the
-// proposed state into the request. The merge of the request makes the proposed synchronization the last one.
+// The change request of a branch has a separate synchronization, called proposed. It has the commit, the commit's
+// files, and the revision with Git's state. The request's content is that state, and its base is the last
+// synchronization. So the merge of the request merges the changes of both sides since then. A later import merges Git's
+// changes since the proposed state into the request. When the request is merged, the proposed synchronization becomes
+// the last synchronization.
 type gitWay struct {
 	// proposes reports that merge rules bind the user.
 	proposes bool
 	// allowedBy is the reason why existing merge rules do not bind the user; nil without rules.
 	allowedBy *string
-	// proposed is the proposed synchronization, if there is one. request is its change request, unless that is
-	// archived.
+	// proposed is the proposed synchronization; nil without it. request is its change request, unless that is archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
 }
@@ -40,7 +40,7 @@ type gitWay struct {
 // updates reports whether the import changes an open request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for one way can take the other.
+// same reports whether an import that was prepared for way w can go way as.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -181,8 +181,8 @@ func (i *gitImporter) open() error {
 	return i.proposeTo(row, theirs)
 }
 
-// proposedBase returns the revision from which a new change request's changes start. It is the last synchronization,
-// or the space itself if the repository's pages replace the space's pages.
+// proposedBase returns the revision from which a new change request's changes start. This is the revision of the last
+// synchronization. If the repository's pages replace the space's pages, it is the space's head.
 func (i *gitImporter) proposedBase() (Revision, error) {
 	if i.in.Force || i.in.Base.revision == "" && i.head.PageCount == 0 {
 		return i.head, nil

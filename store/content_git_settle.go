@@ -54,8 +54,8 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return wakeGitExports(ctx, q, space, row.ID)
 }
 
-// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization lacks,
-// unless a page names them.
+// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization lacks and
+// that no page names.
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 	return held, err
 }
 
-// GitOperationAtWork returns the operation of a space for which the others wait, or nil.
+// GitOperationAtWork returns the operation of a space that the other operations wait for, or nil.
 func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
 	row, err := s.db.Queries.GitOperationAtWork(ctx, spaceID)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -154,8 +154,8 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	)
 }
 
-// gitRemote names the remote side of a synchronization. It is equal for the same repository, branch and folder,
-// whatever the login is.
+// gitRemote names the remote side of a synchronization. The name depends on the repository, the branch and the folder,
+// but not on the login.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)

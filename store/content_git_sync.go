@@ -27,15 +27,15 @@ type GitImport struct {
 	Redirects map[string]string
 	// Assets join the files of the space.
 	Assets []GitAsset
-	// Removed are files of the space that the repository no longer has. They leave the space unless a page names
-	// them.
+	// Removed are files of the space that were removed from the repository. The import removes them from the space,
+	// except files that a page names.
 	Removed []string
 	// Progress receives the number of stored assets.
 	Progress func(done, total int)
 	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
 	// change request.
 	Conflicts string
-	// Force replaces the space's pages, whatever they are. Standalone makes a revision and nothing else.
+	// Force replaces the space's pages, whatever they are. Standalone only makes a revision.
 	Force, Standalone bool
 }
 
@@ -44,10 +44,10 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 	return insertDocuments(ctx, s.db.Queries, spaceID, documents)
 }
 
-// ImportGit makes the imported content the content of the space, or of a change request if merge rules bind its user:
-// see gitWay. If the space has not changed since the last synchronization, or the import is forced, the space then
-// has the pages of the repository. Otherwise both are merged. Conflicts are a GitConflict: the caller then calls
-// again, and the import becomes a change request.
+// ImportGit makes the imported content the content of the space. If merge rules bind the user, the content goes to a
+// change request (gitWay). The space gets the repository's pages if it has not changed since the last synchronization,
+// or if the import is forced. Otherwise both sides are merged. If the sides conflict, ImportGit returns a GitConflict.
+// The caller then calls again, and the import becomes a change request.
 //
 // Editors wait while the space is locked. So files are loaded and stored before the lock. The pages are the pages that
 // were read for the import. They are read again only if the space has changed since.
@@ -228,7 +228,7 @@ func (i *gitImporter) base() (Revision, error) {
 }
 
 // write stores the pages of the repository as a revision after another one, with the new files if files is set. It
-// returns the id of the revision, or of the previous revision if nothing differs.
+// returns the id of the new revision. If nothing differs, it returns the id of the previous revision.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
 	if err != nil {
@@ -261,7 +261,7 @@ func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	return ids, postgres.Interpret(err, "files")
 }
 
-// pagesOf returns the pages of a revision. They are in memory unless the space has changed since the import began.
+// pagesOf returns the pages of a revision. The pages are in memory if the space has not changed since the import began.
 func (i *gitImporter) pagesOf(r Revision) ([]tree.Node, error) {
 	switch {
 	case r.PageCount == 0:
@@ -321,7 +321,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse refuses an import with conflicts. after says what users can do next.
+// refuse refuses an import with conflicts. after is the advice for users.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(
@@ -348,7 +348,8 @@ func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 		if err != nil {
 			return postgres.Interpret(err, "space")
 		}
-		// An archived request has its import no longer: what it starts from is not what was synchronized last.
+		// The proposed synchronization of an archived request ends, because the request's base is not the last
+		// synchronization.
 		proposed, err := proposedGit(ctx, q, space.ID, out.Base.remote)
 		if err != nil {
 			return err

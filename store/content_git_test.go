@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestImportGitLocksLate checks that others may change the space while an import loads its files, and that the import
-// merges their changes. The files of a failed import are deleted, unless the space has them.
+// TestImportGitLocksLate changes the space while an import loads its files. The import merges these changes. The files
+// of a failed import are deleted, except files that the space has.
 func TestImportGitLocksLate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -117,8 +117,8 @@ func TestImportGitLocksLate(t *testing.T) {
 	}
 }
 
-// TestManyPages writes more pages than one statement takes: into a space, into a separate branch, which records
-// deletions, and over earlier pages.
+// TestManyPages writes more pages than one statement takes. It writes them into a space, over earlier pages, and into a
+// separate branch, which records deletions.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	const many, fewer = 2500, 1200

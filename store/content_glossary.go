@@ -14,7 +14,8 @@ import (
 // GlossaryEntry is a row of its table.
 type GlossaryEntry = db.GlossaryEntry
 
-// GlossaryOperation is one step of a change of the glossary: one of schema.GlossaryInsert, GlossaryUpdate, GlossaryDelete.
+// GlossaryOperation is one step of a change of the glossary. Its type is schema.GlossaryInsert, GlossaryUpdate or
+// GlossaryDelete.
 type GlossaryOperation struct {
 	Type         string
 	ID           string
@@ -116,9 +117,9 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary in the order the entries were made, or by their terms in a language.
-// Entries without a term in that language come last. after has the term and the id of the previous page's last entry;
-// nil for the first page.
+// ListGlossary lists an organization's glossary. It sorts the entries by age, or by their terms in a language. Entries
+// without a term in that language come last. after has the term and the id of the previous page's last entry; nil for
+// the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (postgres.Page[GlossaryRow], error) {

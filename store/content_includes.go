@@ -9,9 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 )
 
-// Expanded replaces blocks that name reusable contents by the contents, which are files of the revision. It calls each,
-// unless each is nil, with every content first. A content has its own conditions and its block's. Its tags neither
-// begin nor end blocks of the page, so package filerefs finds a page's references without reading its contents.
+// Expanded replaces blocks that name reusable contents by the contents, which are files of the revision. If each is
+// set, it first calls each with every content. A content has its own conditions and its block's conditions. Tags in a
+// content do not begin or end blocks of the page. So package filerefs finds a page's references without reading the
+// page's contents.
 func (s *Store) Expanded(
 	ctx context.Context, spaceID, revision string, d schema.Document, each func(content *schema.Document),
 ) (schema.Document, error) {
@@ -52,8 +53,8 @@ func (s *Store) Expanded(
 	return d, nil
 }
 
-// Linked returns a document in which relative links to other pages are references to these pages. It asks Postgres
-// only if there are such links. It looks for moved pages only if a link has no target page.
+// Linked returns a document in which relative links to other pages are references to these pages. It queries Postgres
+// only if the document has such links. It looks for moved pages only if a link has no target page.
 func (s *Store) Linked(
 	ctx context.Context, spaceID, revision string, page pagelinks.Page, d schema.Document,
 ) (schema.Document, error) {

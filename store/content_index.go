@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So a large space's text
-// is never in memory as a whole, and no statement takes long.
+// A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So the text of a large
+// space is never in memory as a whole, and each statement is short.
 const (
 	indexBatch = 100
 	indexBytes = 4 << 20
@@ -30,9 +30,9 @@ const (
 )
 
 // IndexSpace brings a space's search up to date with its content. It writes the differences between the indexed
-// revision and the head, or everything if no revision is indexed. It works in short transactions and locks no space:
-// merges continue meanwhile, and it follows them. After an interruption it continues where it stopped. A deleted
-// space needs no index.
+// revision and the head. If no revision is indexed, it writes all pages. It works in short transactions and does not
+// lock the space. Merges continue, and IndexSpace indexes their revisions too. After an interruption it continues where
+// it stopped. A deleted space needs no index.
 func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	work := indexing{spaceID: spaceID}
 	for done := false; !done; {
@@ -75,8 +75,8 @@ type indexing struct {
 }
 
 // step writes a batch. The indexed revision, the target and the progress are in the space's row, which every step
-// locks. So a later process continues to the same target, and an older revision's pages never overwrite a newer
-// revision's.
+// locks. So a later process continues to the target. Pages of an older revision never overwrite pages of a newer
+// revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
 	// The space is locked before its index, as when a space is deleted.
 	kept, err := q.KeepSpace(ctx, x.spaceID)

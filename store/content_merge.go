@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request, all or nothing.
+// ContentChange is a user's change of the content of a change request. All its parts are made, or no part.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
@@ -24,8 +24,8 @@ type ContentChange struct {
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision, unless the changes change nothing. It writes only
-// the differences.
+// ChangeContent gives an open request or a draft a new revision. Changes without an effect make no revision. It writes
+// only the differences.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -119,7 +119,7 @@ type MergePerson struct {
 // maxMergeTries limits how often a merge judges the facts.
 const maxMergeTries = 5
 
-// ErrCostly is what a MergeJudge returns under the lock if it needs more than microseconds.
+// ErrCostly is the error of a MergeJudge that is called under the lock and needs more than microseconds.
 var ErrCostly = errors.New("the merge has to be judged without a lock")
 
 // MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
@@ -230,7 +230,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// Rules returns the rules that apply: the space's, or its organization's if the space inherits them.
+// Rules returns the effective rules: the space's rules, or the organization's rules if the space inherits them.
 func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {
@@ -240,7 +240,8 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads the current access of reviewers, and of users whom the rules name. It reads nothing without rules.
+// mergePeople reads the current access of reviewers, and of users whom the rules name. Without rules it reads nothing
+// and returns nil.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {
@@ -317,7 +318,7 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 }
 
 // rebase makes the head the base of a request's branch, so that the branch has only the differences from the head. It
-// returns the request's new revision: the head itself if there are no differences.
+// returns the request's new revision. Without differences this is the head.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

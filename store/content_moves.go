@@ -49,8 +49,8 @@ func contentIn(
 	return content, postgres.Interpret(err, "collection")
 }
 
-// behindContent returns a position after everything in the parent. It reads only the last item unless there is no
-// room after it.
+// behindContent returns a position after all items of the parent. It reads all items only if there is no room after the
+// last item.
 func behindContent(ctx context.Context, q *db.Queries, organizationID string, parentID *string) (int64, error) {
 	one := int32(1)
 	content, err := contentIn(ctx, q, organizationID, parentID, &one)
@@ -200,7 +200,7 @@ func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID str
 		return row, schema.Conflict("the collection is already in this organization")
 	}
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Both locks are taken in the order of the ids, so that two transfers do not deadlock.
+		// The order of the ids is the order of both locks, so that two transfers do not deadlock.
 		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -252,7 +252,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "users")
 	}
-	// The old organization invited people by these links; the new one did not.
+	// These links are invites of the old organization, and not of the new organization.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "invite")
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Sight is the rest of what a reader of a space may read. The zero value is for a user who may read the space.
+// Sight describes the things outside a space that a reader of the space may read. The zero value is for a user who may
+// read the space.
 type Sight struct {
 	// UserID is a user, who sees spaces and collections of the organization.
 	UserID string

@@ -83,9 +83,8 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
-// PagesOnceAt returns the ids of the pages that were last at paths before they were renamed or moved, by path. It
-// searches the revisions up to this one for pages that this revision still has, even if there is a page at the path
-// now.
+// PagesOnceAt returns, by path, the id of the page that had the path last, before a rename or a move. It searches the
+// revisions up to the given revision, for pages that the given revision still has. Another page may have the path now.
 func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -200,7 +199,8 @@ func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tre
 	return strings.Join(slugs, "/"), postgres.Interpret(err, "page")
 }
 
-// PagePath returns the path of a page in the newest revision of a space: the slugs from the root down to the page.
+// PagePath returns the path of a page in the newest revision of a space. The path has the slugs from the root down to
+// the page.
 func (s *Store) PagePath(ctx context.Context, space Space, pageID string) ([]string, error) {
 	slugs, err := s.db.Queries.SlugsUp(ctx, db.SlugsUpParams{
 		SpaceID: space.ID, Revision: space.Revision, PageID: pageID,

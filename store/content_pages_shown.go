@@ -12,8 +12,8 @@ import (
 // they may read.
 type Allows = func(condition string) bool
 
-// ShownPages reads the pages of a revision that are shown to a visitor, as their tree. It leaves out pages with an
-// unmet condition of their own or of a page above them. Callers share the tree and must not change it.
+// ShownPages reads the pages of a revision that are shown to a visitor, as their tree. A page is left out if its own
+// condition, or the condition of a page above it, is not met. Callers share the tree and must not change it.
 func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allows Allows) ([]tree.Page, error) {
 	t, err := s.tree(ctx, spaceID, revisionID)
 	if err != nil || allows == nil || len(t.conditions) == 0 {
@@ -22,8 +22,8 @@ func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allo
 	return tree.Shown(t.pages, once(allows)), nil
 }
 
-// ShownPage returns a page of a revision as it is shown to a visitor, without hidden pages below it. A hidden page is
-// not found.
+// ShownPage returns a page of a revision as a visitor sees it, without hidden pages below it. If the page itself is
+// hidden, the error is not_found.
 func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page tree.Placed, allows Allows) (tree.Placed, error) {
 	if allows == nil {
 		return page, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PDF is a selection of a revision's pages as a PDF, which a job makes and whose bytes are then kept for a while.
+// PDF is a selection of a revision's pages as a PDF. A job makes the PDF, and its bytes are stored for a while.
 type PDF struct {
 	SpaceID  string
 	Revision string
@@ -31,7 +31,7 @@ const (
 	// maxOpenPDFs limits the PDFs of a space that wait to be made.
 	maxOpenPDFs = 20
 	pdfsWait    = 30 * time.Second
-	// pdfKept is how long a PDF is kept after its last use.
+	// pdfKept is the time that a PDF is stored after its last use.
 	pdfKept = 24 * time.Hour
 	// pdfBegun is longer than a job takes to write.
 	pdfBegun = 2 * time.Hour

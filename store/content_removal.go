@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PurgeContent deletes the pages, texts and files of deleted spaces until nothing is left or ctx ends. Each statement
+// PurgeContent deletes the pages, texts and files of deleted spaces until all are deleted or ctx ends. Each statement
 // deletes a limited number of rows. It returns the number of spaces whose content is completely deleted.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {
@@ -20,7 +20,7 @@ func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 		}
 		err = s.purgeSpace(ctx, id)
 		if ctx.Err() != nil {
-			return spaces, nil //nolint:nilerr // The error only says that the time is over.
+			return spaces, nil //nolint:nilerr // The error only reports that the time is over.
 		}
 		if err != nil {
 			return spaces, postgres.Interpret(err, "space")

@@ -27,14 +27,14 @@ type ReviewRow struct {
 	Review
 	Reviewer    orgs.User
 	RequestedBy *orgs.User
-	// Outdated means that the review no longer counts: the content changed, the reviewer reviewed again, or the
+	// Outdated means that the review does not count any more. The content changed, the reviewer reviewed again, or the
 	// review was requested again.
 	Outdated bool
 	// Comment is nil if the review never had one or it was deleted.
 	Comment *CommentRow
 }
 
-// ReviewRequest asks users for reviews of a change request; nil members of the request itself stay.
+// ReviewRequest requests reviews of a change request from users. Nil members leave the change request unchanged.
 type ReviewRequest struct {
 	ChangeRequestID string
 	UserIDs         []string
@@ -44,8 +44,8 @@ type ReviewRequest struct {
 	Description []byte
 }
 
-// RequestReviewers requests reviews. Pending requests stay unchanged. Users who have answered are asked again, and
-// their answer no longer counts. The status of the change request stays: only its own operation changes it.
+// RequestReviewers requests reviews. Pending requests stay unchanged. Users who have answered get a new request, and
+// their earlier answer becomes outdated. The status of the change request stays: only its own operation changes it.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -133,7 +133,7 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	return shown, nil
 }
 
-// RemoveRequestedReviewer withdraws a request for a review. It succeeds if there is no such request. A given review
+// RemoveRequestedReviewer withdraws a request for a review. It succeeds if the request does not exist. A given review
 // stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
 	err := s.db.Queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{
@@ -148,7 +148,7 @@ type NewReview struct {
 	UserID  string
 	Status  string
 	Comment CommentBody
-	// Seen is the revision that the reviewer saw; nil if the reviewer does not say.
+	// Seen is the revision that the reviewer saw; nil if the client did not send it.
 	Seen *string
 }
 
@@ -240,7 +240,7 @@ func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (Rev
 	return rows[0], nil
 }
 
-// reviewRows finds what belongs to a page of reviews in a fixed number of statements.
+// reviewRows reads the related rows of a page of reviews in a fixed number of statements.
 func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) ([]ReviewRow, error) {
 	var ids, users []string
 	for _, row := range rows {
@@ -279,8 +279,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates returns all users who are asked to review a change request or have reviewed it, with their last
-// verdict on its current revision.
+// reviewStates returns the requested reviewers of a change request and the users who have reviewed it. Each has the
+// last verdict on the request's current revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -32,7 +32,8 @@ type Revision struct {
 	// revisions.
 	Branch string
 	Seq    int32
-	// Base is the revision from which the branch has only the differences; nil for a branch that has all its pages.
+	// Base is the revision that the branch differs from: the branch has only the differences. It is nil for a branch
+	// with all its pages.
 	Base      *string
 	BaseSeq   int32
 	PageCount int
@@ -89,7 +90,7 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	return id, postgres.Interpret(err, "revision")
 }
 
-// nextOf returns the revision of a change request that follows another one, with the same base. A request without own
+// nextOf returns the next revision of a change request after a revision, with an equal base. A request without own
 // changes is based on the revision that it started from.
 func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
 	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}

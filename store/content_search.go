@@ -25,7 +25,7 @@ type FoundPage struct {
 	Number      int64
 	// Ancestors are the titles of the pages above it, from the top.
 	Ancestors []string
-	// Sections are the sections with words of the search, if the page is one of the best.
+	// Sections are the sections with words of the search. Only the best pages have sections.
 	Sections []FoundSection
 	document string
 }
@@ -39,7 +39,7 @@ type FoundSpace struct {
 }
 
 // SearchSpace finds pages of a space's current content by their words, the best match first. It finds only pages that
-// are shown to the reader.
+// the reader sees.
 func (s *Store) SearchSpace(
 	ctx context.Context, by Sight, spaceID, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundPage], error) {
@@ -98,9 +98,9 @@ func (s *Store) SearchOrganization(
 	return s.searchSpaces(ctx, Sight{UserID: viewer.UserID}, query, spacesOf(rows), after, size)
 }
 
-// SiteSearch is the part of a site to search: these site spaces, or all that are not hidden if SiteSpaces is nil.
-// Defaults selects only the default site spaces of the sections, with Current instead of its section's default.
-// Without is a site space to leave out.
+// SiteSearch is the part of a site to search. SiteSpaces are the site spaces to search; nil means all site spaces that
+// are not hidden. Defaults selects only the default site space of each section. In Current's own section, it selects
+// Current. Without is a site space to leave out.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string
@@ -201,7 +201,7 @@ func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.Se
 	return spaces
 }
 
-// searchPlan is a search of spaces: the words to find in each of them. It has no spaces if there is nothing to find.
+// searchPlan has the words to find in each space of a search. It has no spaces if the search has no words.
 type searchPlan struct {
 	// title is the title of a page that matches exactly.
 	title                   string
@@ -249,7 +249,7 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	return plan, nil
 }
 
-// meant returns the words that may be meant by words that none of the spaces has.
+// meant returns probable words for misspelled words. A word counts as misspelled if no space has it.
 func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
 	doubtful := query.Doubtful()
 	if len(doubtful) == 0 {

@@ -39,7 +39,7 @@ type FoundSection struct {
 // pageRef names a page, or a document, of a space.
 type pageRef struct{ space, id string }
 
-// describeFound adds to the pages what a search shows of them in addition to their index.
+// describeFound adds the data to the pages that a search shows but the index lacks.
 func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	if err := s.placeFound(ctx, spaces); err != nil {
 		return err
@@ -128,7 +128,8 @@ func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (li
 	return list
 }
 
-// excerpt begins with the first line with a word of the search, or with the beginning if only the heading has one.
+// excerpt begins with the first line with a word of the search. If only the heading has such a word, it begins with the
+// first line.
 func excerpt(lines []string, m words.Matcher) string {
 	line := ""
 	if len(lines) > 0 {
@@ -148,7 +149,7 @@ func excerpt(lines []string, m words.Matcher) string {
 	return begin + string(text) + end
 }
 
-// placeFound adds the ancestors of the pages. It asks the database only for pages with ancestors. The titles are from
+// placeFound adds the ancestors of the pages. It queries the database only if pages have ancestors. The titles are from
 // the newest revision, which may be ahead of the index.
 func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	var above db.TitlesAboveParams

@@ -13,8 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchFindsLongPages finds pages of the largest size by any of their words, wherever the words are, as one page
-// each.
+// TestSearchFindsLongPages finds pages of the largest size by words at all places. Each page is found once.
 func TestSearchFindsLongPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -59,7 +58,7 @@ func TestSearchFindsLongPages(t *testing.T) {
 			t.Errorf("%.60q finds %s", query, d)
 		}
 	}
-	// A phrase is found wherever it is, also where a part of the page ends and the next one begins.
+	// A phrase is found at every place, also across the end of a part of the page.
 	for at := 7_980; at < 8_020; at += 3 {
 		phrase := func(at int) string { return `"` + strings.Join(words[at:at+3], " ") + `"` }
 		if d := diff.Diff(one, s.found(phrase(at))); d != "" {

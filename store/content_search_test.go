@@ -88,7 +88,7 @@ func (s *searched) index() {
 	}
 }
 
-// id is the name of a page in a change: pages that are not merged yet are named by their titles.
+// id returns the name of a page in a change. Pages that are not merged yet have their titles as names.
 func (s *searched) id(title string) string {
 	if id, ok := s.ids[title]; ok {
 		return id

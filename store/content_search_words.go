@@ -36,7 +36,7 @@ func searchDictionary(language string) string {
 }
 
 // passedOver returns the pages, by space, that are hidden from a visitor. It also returns long pages with words that
-// the query excludes, because a part of a page does not know the other parts.
+// the query excludes. A long page is indexed in parts, and a part does not have the words of the other parts.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
 	if err != nil || len(search.without) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSitePages checks what is known about the pages of a site: their paths, owners and words, without links, groups,
-// deleted pages and spaces of other sites. Rows of an older version have no words until the next start.
+// TestSitePages reads the pages of a site with their paths, owners and words. Links, groups, deleted pages and spaces
+// of other sites are left out. Rows of an older version have no words until the next start.
 func TestSitePages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

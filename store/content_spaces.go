@@ -20,7 +20,7 @@ type SpaceAccess struct {
 // NewSpace has the values of a new space.
 type NewSpace struct {
 	OrganizationID string
-	// ParentID is the collection it goes into, of the same organization; nil for the top.
+	// ParentID is the collection of the new space, in the organization; nil means the top.
 	ParentID *string
 	Title    string
 	Emoji    string
@@ -54,7 +54,7 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 	return row, err
 }
 
-// Space reads a space of an organization that the user is in; any other is not found.
+// Space reads a space of an organization of the user. For other spaces the error is not_found.
 func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess, error) {
 	spaces, err := s.SpacesByID(ctx, userID, []string{spaceID})
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *Store) AccessToSpace(
 	return access, nil
 }
 
-// ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id
-// `after`.
+// ListSpaces lists the spaces of an organization that the viewer may see, the oldest first. The list continues after
+// the id `after`.
 func (s *Store) ListSpaces(
 	ctx context.Context, viewer postgres.Viewer, organizationID, after string, size int,
 ) (postgres.Page[PlacedSpace], error) {
@@ -194,9 +194,9 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 // DeleteSpace removes a space, also from its sites. Deleting a missing space succeeds. Its content can no longer be
 // read, and PurgeContent deletes it.
 //
-// The space's site spaces are deleted too, which changes the structure of their sites. Writers of a site's structure
-// lock the site before its rows, and so does DeleteSpace, because the other order would deadlock. If another site
-// attaches the space meanwhile, it starts again.
+// The space's site spaces are deleted too, which changes the structure of their sites. All writers of a site's
+// structure, including DeleteSpace, lock the site before its rows. The other order would deadlock. If another site
+// attaches the space at the same time, DeleteSpace starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
 		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -221,7 +221,7 @@ func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	return nil
 }
 
-// SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.
+// SpaceByID reads a space without checking rights. The caller has checked them, for example by a signed address.
 func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
 	row, err := s.db.Queries.SpaceByID(ctx, spaceID)
 	return row, postgres.Interpret(err, "space")

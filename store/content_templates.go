@@ -124,7 +124,8 @@ func (s *Store) ListRequestTemplates(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DeleteRequestTemplate deletes a template. It succeeds if there is none. Change requests made from it stay.
+// DeleteRequestTemplate deletes a template. It succeeds if the template does not exist. Change requests made from it
+// stay.
 func (s *Store) DeleteRequestTemplate(ctx context.Context, spaceID, id string) error {
 	return postgres.Interpret(s.db.Queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{
 		SpaceID: spaceID, ID: id,

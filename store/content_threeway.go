@@ -27,7 +27,7 @@ var errConflicts = errors.New("both sides changed the content")
 // the documents that it makes.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	var choices conflictRows
-	if baseOf(row) != space.Revision { // Otherwise nothing can be in conflict.
+	if baseOf(row) != space.Revision { // An equal base means no conflicts.
 		var err error
 		if choices, err = conflictChoices(ctx, q, row.ID); err != nil {
 			return merged{}, err
@@ -58,7 +58,8 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 
 // threeWay is the merge of two successors of a base.
 type threeWay struct {
-	// of and sides are the base, the head of the main content, and the head of the request or Git's state.
+	// of and sides have three entries: the base, the head of the main content, and the head of the request or Git's
+	// state.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
@@ -121,7 +122,7 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 	return result, made, errors.Join(m.sides[0].err, m.sides[1].err, m.sides[2].err, err)
 }
 
-// mergeSide reads the pages of one side of a merge. It keeps its first error: see [merge.Side].
+// mergeSide reads the pages of one side of a merge. It keeps its first error, as [merge.Side] requires.
 type mergeSide struct {
 	from pageSource
 	// pages are the pages that were read; nil is a missing page.
@@ -188,8 +189,8 @@ func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]s
 	return changedPages(ctx, s.db.Queries, found[from], found[to])
 }
 
-// changedPages returns all pages that differ between two revisions, and perhaps some equal pages. It reads only changes
-// if both are revisions of the main content, or if one is based on the other. Otherwise it reads all pages.
+// changedPages returns all pages that differ between two revisions, and perhaps some equal pages. If both are revisions
+// of the main content, or one is based on the other, it reads only changes. Otherwise it reads all pages.
 func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {
 	switch {
 	case from.ID == to.ID:

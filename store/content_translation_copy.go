@@ -37,7 +37,7 @@ type TranslatedContent struct {
 	Content    []byte
 }
 
-// Report adds a report for people. The first maxReports reports are kept, and the others counted.
+// Report adds a report for people. The first maxReports reports are stored. Further reports are only counted.
 func (t *TranslatedSpace) Report(r schema.TranslationReport) {
 	if t.reported++; len(t.reports) < maxReports {
 		t.reports = append(t.reports, r)
@@ -53,7 +53,7 @@ const (
 // FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
 // exist. make gets a function that stores documents of the copy.
 //
-// The copy follows its source and keeps people's changes: both are merged, as for Git and a space. If people and the
+// The copy follows its source and keeps people's changes. Both are merged, as for Git and a space. If people and the
 // source changed the same thing in different ways, the people's version stays. But content that the source deleted is
 // deleted.
 func (s *Store) FinishTranslationRun(
@@ -95,8 +95,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back the work for a run that is already done, because an attempt that was taken for lost has
-// finished it.
+// errRunDone rolls back the work of an attempt if the run is already done. Another attempt, which was counted as lost,
+// has finished the run.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier brings a copy up to date in one transaction.
@@ -109,7 +109,7 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the current revision of the copy, and state the revision with the pages as the run made them. pages is
+	// after is the current revision of the copy. state is the revision with the pages as the run made them. pages is
 	// the number of pages that the run changed.
 	after, state string
 	pages        int
@@ -308,8 +308,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone chooses the source's side where it has deleted a page that people corrected, unless they have added a page
-// below it.
+// gone resolves conflicts about pages that the source deleted and people corrected. It chooses the source's side,
+// except if people added a page below the deleted page.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {

@@ -28,7 +28,7 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// A run that is just being started reads the changes of this transaction, or no longer counts as waiting.
+	// A run that starts at this moment either reads the changes of this transaction, or does not count as waiting.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -42,8 +42,8 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace enqueues a run for each translation that has, or is making, a copy of a locked space, because its
-// content has changed.
+// followSpace enqueues a run for each translation of a space, because the space's content has changed. These
+// translations have a copy of the space, or their first run is making it. The caller has locked the space.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -87,8 +87,8 @@ func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that a person has corrected. It has hashes of the copy's text there, and of the
-// source at that time.
+// Correction is a segment of a copy that a person has corrected. It has a hash of the copy's text there, and a hash of
+// the source at that time.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string
@@ -100,8 +100,8 @@ type TranslationBase struct {
 	// Space is the source, at the revision of Pages.
 	Space Space
 	Pages []tree.Node
-	// CopyID is the space of the copy. Made are its pages as the last run made them, Edited its current pages, and
-	// Sources the source pages of Made. Before the first run the copy does not exist.
+	// CopyID is the space of the copy. Before the first run the copy does not exist. Made are the copy's pages after
+	// the last run. Edited are the copy's current pages. Source are the source pages of Made.
 	CopyID               string
 	Copied               bool
 	Made, Edited, Source []tree.Node
@@ -248,5 +248,5 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is how long translations are kept after their source was deleted, because it may come back.
+// unusedSegmentsKept is the time that translations are stored after their source was deleted. The source may come back.
 const unusedSegmentsKept = 90 * 24 * time.Hour

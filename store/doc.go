@@ -1,10 +1,10 @@
-// Package store keeps everything that is not an event in Postgres: one .go file and one .sql file per resource. Only
-// store and the rooms below it speak to Postgres. Its kernel makes a schema.Error of a driver's error, so that database
-// text cannot reach a client. store imports schema and must not import ingest, query or api.
+// Package store stores all data except events in Postgres, with one .go file and one .sql file per resource. Only store
+// and the packages below it send statements to Postgres. The kernel converts a driver's error to a schema.Error, so
+// that database text cannot reach a client. store imports schema and must not import ingest, query or api.
 //
 // The files of store itself begin with their subject: content (spaces, pages, change requests, merges, Git, search),
-// access (tokens and grants), org (integrations), migrate. Other resources have rooms.
-// The folders below it:
+// access (tokens and grants), org (integrations), migrate. Other resources have packages of their own. The folders
+// below it:
 //
 //	migrations  the tables: a file for each step; functions and triggers are in functions/
 //	queries     the statements, one file a resource; sqlc writes db from them

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestKeptTreesAnswerAsPostgresDoes reads revisions through a store that caches their trees and through a store that
-// caches none.
+// TestKeptTreesAnswerAsPostgresDoes reads revisions through two stores. The first store caches the revisions' trees,
+// and the second has no cache.
 func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

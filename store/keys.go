@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// insightsKeyName must never change: with another key the same visitor would be counted as a new one.
+// insightsKeyName must never change. With another key, known visitors would count as new visitors.
 const insightsKeyName = "insights-visitor-hash"
 
 // exportKeyName may change, but addresses that were signed with the old key then expire early.

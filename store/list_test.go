@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// walked is one page of a list: the ids of its rows, and the sort keys of a page token for each of them.
+// walked is one page of a list. It has the ids of the rows, and for each row the sort keys of a page token.
 type walked struct {
 	ids  []string
 	keys [][]string

@@ -30,9 +30,9 @@ var functionFiles embed.FS
 // migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
-// Migrate gives the database this binary's schema and functions. Several nodes may call it concurrently: the first
-// node migrates, and the others wait and then change nothing. It returns the number of applied migrations. It fails
-// and changes nothing if the database has another baseline.
+// Migrate gives the database this binary's schema and functions. Several nodes may call it concurrently. The first node
+// migrates; the other nodes wait and then change nothing. Migrate returns the number of applied migrations. If the
+// database has another baseline, it fails and changes nothing.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.db.Config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
@@ -84,7 +84,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 
 // applyText replaces all functions and triggers by this binary's text in one transaction. A comment on the table
 // octavo_baseline stores the text's hash. applyText writes nothing if the hash is equal. It also writes nothing if a
-// newer binary has migrated the database: an older node that restarts during an upgrade must not undo the newer text.
+// newer binary has migrated the database. So an older node that restarts during an upgrade keeps the newer text.
 // Removing a function from the text needs a migration that drops the function.
 func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 	mark := postgres.HashOf([]byte(text))
@@ -143,9 +143,9 @@ func functionText() (string, error) {
 	return text.String() + audit.Triggers(), nil
 }
 
-// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter
-// would hold a snapshot there. A migration that builds an index concurrently waits for every snapshot, so neither
-// would ever finish.
+// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter would
+// hold a snapshot there. A migration that builds an index concurrently waits for every snapshot. So a waiting node with
+// a snapshot and the migration would block each other.
 func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checkBaseline fails if the database has another baseline. It changes nothing. The caller holds the migration lock, so
-// no other node creates the tables meanwhile.
+// checkBaseline fails if the database has another baseline. It only reads. The caller holds the migration lock, so no
+// other node creates the tables at the same time.
 func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	var marked, migrated bool
 	err := conn.QueryRow(ctx, `select

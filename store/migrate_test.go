@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFunctionsAreCurrent changes a function and a trigger without the store. The next start restores the store's text,
-// and the start after that writes nothing. An older node has fewer migrations than the database and does not change the
+// TestFunctionsAreCurrent changes a function and a trigger without the store. The next start restores the store's text.
+// The start after that writes no text. An older node has fewer migrations than the database and does not change the
 // text.
 func TestFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()

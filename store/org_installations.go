@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Installation is an integration in an organization. Role is the role of the requesting user, if there is one.
+// Installation is an integration in an organization. Role is the role of the requesting user; empty without a user.
 type Installation struct {
 	Row db.IntegrationInstallation
 	// Manifest is the manifest of the integration's newest version.
@@ -102,7 +102,7 @@ func (s *Store) InstallIntegration(
 	return made, err
 }
 
-// Installation reads an installation in an organization that the user is in; any other is not found.
+// Installation reads an installation in an organization of the user. For other installations the error is not_found.
 func (s *Store) Installation(ctx context.Context, userID, name, id string) (Installation, error) {
 	row, err := s.db.Queries.InstallationForUser(ctx, db.InstallationForUserParams{
 		UserID: userID, ID: id, Integration: name,

@@ -45,7 +45,8 @@ type NewIntegration struct {
 	PreviewImages []IntegrationAsset
 }
 
-// OrganizationByName reads an organization that the user is in by its id or its hostname; any other is not found.
+// OrganizationByName reads an organization of the user by its id or its hostname. For other organizations the error is
+// not_found.
 func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname string) (orgs.Membership, error) {
 	row, err := s.db.Queries.OrganizationByIDOrHostname(ctx, db.OrganizationByIDOrHostnameParams{
 		UserID: userID, Name: idOrHostname,
@@ -142,8 +143,7 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
-// keptVersions limits the versions of one integration that can be listed, and keptScripts the versions that have
-// their scripts.
+// keptVersions limits the listed versions of one integration. keptScripts limits the versions with a stored script.
 const (
 	keptVersions = 1000
 	keptScripts  = 20
@@ -191,7 +191,7 @@ func (s *Store) ListIntegrationVersions(
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }
 
-// ScriptVersion is a version with its script; "" if the script is no longer kept.
+// ScriptVersion is a version with its script; "" if the script was deleted.
 type ScriptVersion struct {
 	IntegrationVersion
 	Script string

@@ -24,8 +24,8 @@ const planRows = 10_000
 var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "site_sections", "site_spaces"}
 
 // TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index named
-// next to its query. It must never scan a whole table. It must not sort unless the query gives a reason why the sort
-// is small. The plans are for a page of ten without filters, which is much shorter than the lists.
+// next to its query. It must never scan a whole table. A list may sort only if the query gives a reason why the sort is
+// small. The plans are for a page of ten rows without filters. The lists are much longer than the page.
 //
 // They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call.
 // For other lists it may use the custom or the generic plan, so both must be good.
@@ -212,7 +212,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 	exec("vacuum analyze")
 }
 
-// usually has the proportions that generated rows lack: the state that most rows are in.
+// usually sets the most common state of rows, because generated rows lack real proportions.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending
@@ -285,8 +285,8 @@ var planValues = map[uint32]string{
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
-// explain returns a query's plan without its optional filters. It uses the given first values, and otherwise one of
-// the hundred values.
+// explain returns a query's plan without its optional filters. The first parameters get the given values. Each other
+// parameter gets one of the hundred values.
 func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) string {
 	t.Helper()
 	described, err := conn.Prepare(t.Context(), "q", query)
@@ -304,7 +304,7 @@ func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) 
 			values[i] = first[i]
 			continue
 		}
-		// A function that is called in this form filters by its arguments unless they are null.
+		// A function that is called in this form filters by its arguments, except by null arguments.
 		if optional := fmt.Sprintf(`\$%[1]d::[a-z \[\]]+ is null|_like\([^)]*\$%[1]d\b`, i+1); regexp.MustCompile(optional).MatchString(query) {
 			continue
 		}

@@ -60,8 +60,8 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 	return st, &sent
 }
 
-// TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that
-// begin and end transactions. Operations on lists take as many statements for a long list as for a short one.
+// TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that begin
+// and end transactions. Operations on lists take equal numbers of statements for long and short lists.
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -148,7 +148,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // It is made on its first use.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // The first use makes the key.
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}

@@ -142,7 +142,8 @@ func (m *measured) merge(n int) func() {
 	}
 }
 
-// processorTime returns the time that processes have used, or 0 if one has ended, as idle connections do.
+// processorTime returns the processor time of processes. It returns 0 if a process has ended, for example an idle
+// connection's process.
 func processorTime(pids []int) (used time.Duration) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
@@ -219,7 +220,8 @@ func BenchmarkTriggers(b *testing.B) {
 			for b.Loop() {
 				turn++
 				for n := range ways {
-					// Another way begins each round, because the first may find work that the last one left.
+					// Each round begins with another way. The first way of a round may pay for work left by the last
+					// way.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))

@@ -61,7 +61,7 @@ func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// takeWrongToken counts a request whose token is missing, wrong or not yet known.
+// takeWrongToken counts a request without a token, with a wrong token, or with a token that must be looked up.
 func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	if l.wrongToken.interval == 0 || Trusted(ip, l.trusted) {
 		return nil

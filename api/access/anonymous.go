@@ -8,18 +8,18 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openSites limits the cache of sites for callers without a token. That cache is separate, so that made-up names cannot
+// openSites limits the cache of sites for callers without a token. The cache is separate, so that made-up names cannot
 // evict the sites of callers with a token.
 const openSites = 1 << 12
 
 // nobody is the principal of all callers without a token. Together they may use as much memory for bodies as one token.
 var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 
-// AdmitNobody admits a caller without a token to a site that accepts events from such callers. For all other sites it
-// answers as for a missing token, so that callers cannot learn which sites exist. A query to the store counts against
-// the caller's address, unless the site was open recently.
+// AdmitNobody admits a caller without a token to a site that accepts events from such callers. For all other sites the
+// answer is as for a missing token. So callers cannot find out which sites exist. A query to the store counts against
+// the caller's address. If the site was open recently, it does not count.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
-	// These strings may alias the request: cache lookups only compare them, and they are cloned before they are stored.
+	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
 	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}
 	grant, err, known := g.open.peek(key, c.Now)
 	switch {

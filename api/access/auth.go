@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// touchEvery is how often the use of one token is recorded.
+// touchEvery is the shortest time between two recorded uses of a token.
 const touchEvery = time.Minute
 
-// Session is a cached principal. touched is when its use was last queued for recording, as schema.Elapsed gives it, and
+// Session is a cached principal. touched is the schema.Elapsed at which its use was last queued for recording. It is
 // the only field that changes.
 type Session struct {
 	Principal store.Principal
@@ -136,7 +136,7 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	// LastUsedAt is a date: after a step of the clock it may be in the future, and the next use replaces it.
+	// LastUsedAt is a date. After a step of the clock it may be in the future; then the next use replaces it.
 	now := time.Now()
 	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
 		s.touched.Store(schema.Elapsed(now) - int64(ago))
@@ -189,7 +189,7 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run batches uses for a second at a time and writes them together until ctx ends; then it writes the rest.
+// run collects the uses of a second and writes them together, until ctx ends. Then it writes the rest.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

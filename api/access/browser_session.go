@@ -19,7 +19,7 @@ const (
 	BrowserHeader = "Octavo-Browser"
 )
 
-// Presented is what a request shows of its sender. It aliases the request.
+// Presented has the parts of a request that identify its sender. It aliases the request.
 type Presented struct {
 	Authorization []byte
 	// Cookie is the value of BrowserCookie.
@@ -38,7 +38,7 @@ type PageOrigin struct {
 	Base string
 }
 
-// OriginOf returns the origin of an address, and nothing for a text that is no address.
+// OriginOf returns the origin of an address, and "" for other texts.
 func OriginOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -55,8 +55,8 @@ func (p PageOrigin) Check() error {
 	return p.CheckOrigin()
 }
 
-// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin has the host that the browser
-// asked, or the host of our public address: a proxy may change the first.
+// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin has the requested host, or the
+// host of our public address. A proxy may change the requested host.
 func (p PageOrigin) CheckOrigin() error {
 	refused := schema.Forbidden("a browser's session is for the pages of this server only")
 	if len(p.FetchSite) > 0 && string(p.FetchSite) != "same-origin" {
@@ -71,9 +71,9 @@ func (p PageOrigin) CheckOrigin() error {
 	return nil
 }
 
-// browser finds the session of a browser's cookie. This is the only place that accepts the cookie, and it refuses
-// requests that another site's page may have caused. Only a cookie that must be looked up counts against the caller's
-// address, as for tokens.
+// browser finds the session of a browser's cookie. Only this function accepts the cookie. It refuses requests that
+// another site's page may have caused. Only a cookie that must be looked up counts against the caller's address, as for
+// tokens.
 func (g *Guard) browser(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if err := p.Page.Check(); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refusalTTL is how long a refusal is cached: long enough to keep a client with a bad token from loading Postgres, short enough
-// that newly created objects work at once.
+// refusalTTL is the time for which a refusal is cached. It is long enough that a client with a bad token does not load
+// Postgres. It is short enough that new objects work at once.
 const refusalTTL = time.Second
 
 // ttlCache caches answers for a short time. Refusals (401, 404) are cached separately, so that a flood of made-up tokens cannot
@@ -53,7 +53,7 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood reports whether the cache still holds an answer for the key, even an expired one.
+// wasGood reports whether the cache has an answer for the key, even an expired answer.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
 // load fetches the answer; concurrent callers share one fetch. The key is retained, so it must not alias the request.

@@ -38,8 +38,8 @@ func TestCacheRemembersForItsTime(t *testing.T) {
 	}
 }
 
-// TestCacheRemembersRefusals: refusals are cached for a shorter time than answers and without their private causes; faults are
-// never cached.
+// TestCacheRemembersRefusals: refusals are cached without their private causes, for a shorter time than answers. Faults
+// are never cached.
 func TestCacheRemembersRefusals(t *testing.T) {
 	t.Parallel()
 	c, now := newTestCache(t, 8), time.Now()
@@ -110,7 +110,7 @@ func manyAskOnce(t *testing.T) {
 		})
 	}
 	<-entered
-	synctest.Wait() // All have asked; none has an answer yet.
+	synctest.Wait() // All callers wait for the answer.
 	close(release)
 	wait.Wait()
 	if n := loads.Load(); n != 1 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
-// during the call: functions must copy values that they retain.
+// during the call. Functions must copy the values that they retain.
 type Caller struct {
 	// Principal is nil for public operations, unless they take a publishable key.
 	Principal *store.Principal
@@ -21,7 +21,7 @@ type Caller struct {
 	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
-	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.
+	// A scope with an Organization, Site, Space or Collection sets this member. Scopes of insights set EventSite.
 	Organization *orgs.Membership
 	Site         *sites.Access
 	Space        *store.SpaceAccess
@@ -40,7 +40,7 @@ type Caller struct {
 	IP netip.Addr
 	// Now is when the request was read.
 	Now time.Time
-	// Head says that the method is HEAD. The answer is the answer to GET, and the request changes nothing.
+	// Head says that the method is HEAD. The answer is the answer to GET, and the request has no effect.
 	Head bool
 
 	requestID []byte

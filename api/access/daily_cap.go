@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keyRates bounds the use of publishable keys on this node: the requests of a key and of all keys of a site, and the
-// events of a key in a day. A key that is evicted starts again.
+// keyRates bounds the use of publishable keys on this node. It bounds the requests of a key, the requests of all keys
+// of a site, and the events of a key in a day. The counts of an evicted key start again.
 type keyRates struct {
 	key, site rateLimit
 	uses      *lru.Cache[string, *keyUse]
 }
 
-// siteKeysRate is how many times the rate of one key all keys of a site have together.
+// siteKeysRate is the rate of all keys of a site together, as a multiple of the rate of one key.
 const siteKeysRate = 2
 
 // keyUse is the use of a key, or of a site's keys.

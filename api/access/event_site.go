@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// eventSiteKey identifies a site and its caller. The caller is a user, a token without a user (the site's own key or a
-// front end's token), or a caller without a token.
+// eventSiteKey identifies a site and its caller. The caller is a user, has a token without a user (the site's own key
+// or a front end's token), or has no token.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
 }
 
-// eventSiteGrant is what the cache holds per site for insights.
+// eventSiteGrant is the cached access to a site for insights.
 type eventSiteGrant struct {
 	site   schema.EventSite
 	rights Rights
@@ -30,7 +30,7 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 
 // findEventSite is a cached findSite, for the most frequent requests, that also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These strings may alias the request: cache lookups only compare them, and they are cloned before they are stored.
+	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),

@@ -122,8 +122,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller, not from the body: a
-// duplicate member could name a different object.
+// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller. A duplicate
+// member of the body could name a different object.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	return c.Require(s.Right, s.Named.name)
 }
 
-// AdmitWidening checks the caller of an operation that lets more people read a site. It refuses the caller unless the
-// caller may read every space that the site shows. The refusal does not reveal the spaces.
+// AdmitWidening checks the caller of an operation that lets more people read a site. The caller must have the right to
+// read every space that the site shows. The refusal does not reveal the spaces.
 func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	if c.Rights.Has(RightAdmin) {
 		return nil // Admins of the organization read all of its spaces.
@@ -206,8 +206,8 @@ func (s Scope) admit(p *store.Principal) error {
 	}
 }
 
-// KeepTo hides everything outside its organization from a session, whatever the user's other roles: an identity
-// provider vouches only for its own organization. Operations whose body names a second organization call KeepTo for it.
+// KeepTo hides all objects outside a session's organization, even if the user has roles there. An identity provider
+// vouches only for its own organization. Operations whose body names a second organization call KeepTo for it.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil
@@ -238,8 +238,8 @@ func (c *Caller) objectOrganization() string {
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
 // Require refuses a caller without the right on the scope's object. The refusal is 404 if the caller may not know that
-// the object exists, and otherwise 403. A Scope states what an operation always needs; handlers require what depends on
-// the request.
+// the object exists, and otherwise 403. A Scope states the rights that an operation always needs. Handlers require
+// rights that depend on the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

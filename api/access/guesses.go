@@ -42,7 +42,8 @@ func NewGuesses() (*Guesses, error) {
 	}, errors.Join(err1, err2)
 }
 
-// Take counts a guess, or refuses it with 429. A guess that one limit refuses does not count against the other.
+// Take counts a guess, or refuses it with 429. If one limit refuses a guess, the guess does not count against the other
+// limit.
 func (g *Guesses) Take(ip netip.Addr, object string, now time.Time) error {
 	from, all := g.uses(ip, object)
 	if a := g.byAddress.take(from, now); a.Wait > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGuesses guesses passwords from one address, from one network and from many, and then waits.
+// TestGuesses guesses passwords from one address, from one network and from many networks. Then it waits.
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	g, err := NewGuesses()

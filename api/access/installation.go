@@ -43,8 +43,8 @@ func (s Scope) AdmitMember(p *store.Principal, member string) error {
 		strings.Join(s.Members, ", ") + " only")
 }
 
-// The functions below find an installation's objects. An installation has no role: the operation's row says which right
-// the scope gives, so each call has the rights of its row (see Guard.Admit).
+// The functions below find an installation's objects. An installation has no role. The operation's row has the right
+// that the scope gives, so each call has the rights of its row (Guard.Admit).
 
 func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "organizationId")
@@ -99,8 +99,8 @@ func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathPa
 	return findRequestInSpace(ctx, g, path, c)
 }
 
-// findIntegration finds an integration by its name. Members of its organization get their rights there. Others get the
-// right to view it, unless it is private.
+// findIntegration finds an integration by its name. Members of its organization get their rights there. Other users may
+// view it if it is not private.
 func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
 	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store such a name.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestMadeUpClaimsCountWhileTheStoreIsDown presents made-up tokens and keys on a node that has not read the key of the
-// installation: each one is a query. An address gets no more of them than its limit.
+// installation. Each one needs a query. An address gets only as many queries as its limit.
 func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	for name, claim := range map[string]func(g *Guard, ip netip.Addr, now time.Time) error{

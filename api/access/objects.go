@@ -13,7 +13,7 @@ type PathParams interface {
 	PathParam(name string) string
 }
 
-// pathID returns a copy of a path parameter that names an object, or false if the value does not have the form of an id.
+// pathID returns a copy of a path parameter that names an object. It returns false if the value is not an id.
 func pathID(path PathParams, name string) (string, bool) {
 	raw := path.PathParam(name)
 	if !schema.ValidID(raw) {
@@ -22,10 +22,10 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's
-// access and fills in the Caller. find returns "not found" both for objects that do not exist and for objects of other
-// tenants. findForReader does the same for the readers of a published site. findForInstallation does it for the tokens
-// of installations and integrations, without rights. Each is nil for objects that such callers cannot reach.
+// Object is a kind of object that a scope can name. param is the path parameter with the id. find looks up a user's
+// access and fills in the Caller. It returns "not found" for missing objects and for objects of other tenants.
+// findForReader does this for the readers of a published site. findForInstallation does this, without rights, for the
+// tokens of installations and integrations. A function is nil if its callers cannot reach such objects.
 type Object struct {
 	name  string
 	param string

@@ -35,7 +35,7 @@ type PublishableKey struct {
 	siteUse  *keyUse
 }
 
-// badKey is the refusal of a text that is no key, or no longer.
+// badKey is the refusal of a text that is not a valid key, or not valid any more.
 const badKey = "the key is not valid"
 
 // AdmitKey admits a caller with a publishable key in the path. A text that the installation did not make is refused
@@ -95,7 +95,7 @@ func (g *Guard) findKey(ctx context.Context, id string, generation int) (*Publis
 }
 
 // TakeKey counts a request with a publishable key against the key and then against its site, or refuses it with 429.
-// The Allowance is the key's; it is zero if there is no limit.
+// The Allowance is the key's allowance. It is zero without a limit.
 func (g *Guard) TakeKey(k *PublishableKey, now time.Time) (Allowance, error) {
 	take := g.keyRates.key.take(&k.use.arrival, now)
 	if take.Wait > 0 {

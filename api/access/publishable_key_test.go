@@ -72,7 +72,7 @@ func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error
 
 const visitor = "198.51.100.1"
 
-// TestKeysAreRemembered: a key takes one query, and a text that nobody made takes none.
+// TestKeysAreRemembered: a key takes one query. A made-up text takes no query.
 func TestKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 5}, 1000)
@@ -83,7 +83,7 @@ func TestKeysAreRemembered(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
-	k.st.Stop() // From now on a query fails, and only the cache knows the key.
+	k.st.Stop() // From now on a query fails, and only the cache has the key.
 	other := schema.PublishableKeyText(make([]byte, 32), k.key.ID, 1)
 	for _, invented := range []string{other, "opk_x", strings.ToUpper(text), text[:len(text)-1]} {
 		if _, err := k.ask(invented, "198.51.100.2", now); !schema.IsCode(err, schema.CodeUnauthorized) {
@@ -102,7 +102,7 @@ func TestKeysAreRemembered(t *testing.T) {
 	if _, err := k.ask(text, "198.51.100.2", now); err != nil {
 		t.Errorf("a remembered key, from an address over its limit: %v", err)
 	}
-	// The installation made this text, so it takes a query, which is not made for an address over its limit.
+	// The installation made this text, so it needs a query. For an address over its limit, no query is made.
 	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2",
 		now); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Error(err)
@@ -143,7 +143,7 @@ func TestDeletedKeysEnd(t *testing.T) {
 	}
 }
 
-// TestRotation: the previous text works until its end, to the moment, and an older one no longer.
+// TestRotation: the previous text works exactly until its end. An older text does not work.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute}, 1000)
@@ -190,7 +190,7 @@ func TestRotation(t *testing.T) {
 	try(4, again.Add(time.Minute), true)
 }
 
-// TestKeysAreLimited: a key has a rate, and the keys of a site together have twice that.
+// TestKeysAreLimited: a key has a rate. All keys of a site together have twice this rate.
 func TestKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, KeyRateLimit: 2}, 1000)
@@ -229,7 +229,8 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 }
 
-// TestDailyCap: a key has its events until midnight (UTC), whichever of its texts posts them, and again afterwards.
+// TestDailyCap: a key has a number of events until midnight (UTC), for all of its texts together. After midnight it has
+// this number again.
 func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)
@@ -271,7 +272,7 @@ func TestDailyCap(t *testing.T) {
 	}
 }
 
-// TestDailyCapCountsAllEvents counts from many goroutines over midnight: the new day has no event of the old one.
+// TestDailyCapCountsAllEvents counts from many goroutines over midnight. The new day has no event of the old day.
 func TestDailyCapCountsAllEvents(t *testing.T) {
 	t.Parallel()
 	use, midnight := &keyUse{}, time.Date(2030, 5, 18, 0, 0, 0, 0, time.UTC)

@@ -9,10 +9,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RateClass is a kind of use with its own limit, so that dashboards cannot use up the events' quota, or the reverse.
+// RateClass is a kind of use with its own limit. So dashboards cannot use up the quota of events, and events cannot use
+// up the dashboards' quota.
 type RateClass int
 
-// The rate classes. Operations default to RateRequests unless their row says otherwise.
+// The rate classes. RateRequests is the default class of operations.
 const (
 	RateRequests RateClass = iota
 	RateEvents
@@ -31,10 +32,9 @@ type rateLimit struct {
 	burst    int64
 }
 
-// tokenUse holds, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed gives
-// it: when the token would be idle again if its requests had arrived evenly. A single number holds the state, and a
-// single compare-and-swap updates it.
-// https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
+// tokenUse has, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed. At this
+// time the token is idle again, if its requests had arrived evenly. A single number holds the state, and a single
+// compare-and-swap updates it. https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
 func newRateLimits(cfg Config) (*rateLimits, error) {
@@ -69,13 +69,13 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 
 // Allowance is the remaining allowance of a token or an address after a request.
 type Allowance struct {
-	// Burst is how many requests may come at once; 0 means no limit.
+	// Burst is the number of requests that may come at once; 0 means no limit.
 	Burst int64
-	// Left is how many requests of the burst remain.
+	// Left is the number of remaining requests of the burst.
 	Left int64
 	// Idle is when the full burst is available again.
 	Idle time.Time
-	// Wait is how long a refused request must wait; 0 means that it is admitted.
+	// Wait is the time that a refused request must wait; 0 means that the request is admitted.
 	Wait time.Duration
 }
 

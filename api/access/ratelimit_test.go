@@ -49,7 +49,8 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	}
 }
 
-// TestRateLimitOverSteps steps the machine's clock, back and ahead: the limit neither refuses nor forgets.
+// TestRateLimitOverSteps steps the machine's clock back and ahead. The limit does not change: it refuses no extra
+// requests, and forgets no requests.
 func TestRateLimitOverSteps(t *testing.T) {
 	t.Parallel()
 	const hour = time.Hour

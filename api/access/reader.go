@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Reader is a visitor of a published site. It has what the site shows to this visitor and is immutable.
+// Reader is a visitor of a published site. It has the parts of the site that this visitor sees. It is immutable.
 type Reader struct {
 	site     sites.Row
 	shareKey string
@@ -80,8 +80,8 @@ func (r *Reader) Spaces() map[string]postgres.ContentAccess {
 	return access
 }
 
-// NewReader decides what a published site shows to an admitted visitor. A part with a condition, of its own or of its
-// section, is shown to visitors whose claims meet the condition.
+// NewReader decides what a published site shows to an admitted visitor. A part or its section may have a condition.
+// Then visitors see the part only if their claims meet the condition.
 func NewReader(site sites.Published, claims map[string]any) *Reader {
 	r := &Reader{
 		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,

@@ -46,16 +46,16 @@ var lowestRole = []struct {
 // Has reports whether the set contains all of the rights.
 func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 
-// Access has all facts that decide what a member may do with an object. Users who are not members of the object's
-// organization have no Access: to them the object does not exist.
+// Access has all facts that decide what a member may do with an object. Users outside the object's organization have no
+// Access. For them the object does not exist.
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
 	// Level is the effective level of the content; nil for objects without a level, such as the organization itself or
 	// a site.
 	Level *schema.Level
-	// Grant is the highest role granted to the member, or to one of the member's teams, on the content or on a collection above
-	// it; empty means none.
+	// Grant is the highest granted role on the content or on a collection above it. The grant may be the member's, or a
+	// grant of one of the member's teams. Empty means no grant.
 	Grant schema.Role
 }
 
@@ -66,16 +66,16 @@ type Access struct {
 //  2. Content, that is collections and spaces, has a default level. The level gives members a role there, which replaces
 //     their role in the organization, upwards or downwards. A null level gives nothing. The level `inherit` gives what they
 //     have on the parent collection, or at the top their role in the organization. A guest gets nothing from any level.
-//  3. A grant gives a member or a team a role on a space, or on a collection and everything in it at any depth. The highest of
-//     the grants and the level's role counts: a grant never lowers a role, and a level further down does not take a grant
-//     back.
+//  3. A grant gives a member or a team a role on a space, or on a collection and everything in it at any depth. The
+//     highest of the grants and the level's role counts. So a grant never lowers a role, and a lower level does not
+//     revoke a grant.
 //  4. An admin of the organization is an admin of everything in it.
-//  5. A user whom these rules give no role on a piece of content does not see it: it is not found.
+//  5. If these rules give a user no role on a piece of content, the content is not found.
 //  6. A role may do everything that a lower one may (lowestRole).
 //
-// The store finds the effective level (the nearest one up the parents that does not inherit) and the highest grant in one
-// statement. Lists omit what the caller does not see by the same rule in SQL (access_rank). A test compares the two on every
-// case.
+// The store finds the effective level and the highest grant in a single statement. The effective level is the nearest
+// level up the parents that does not inherit. Lists apply the same rule in SQL (access_rank) and leave out content that
+// the caller does not see. A test compares the two on every case.
 func RightsOf(access Access) Rights {
 	role, any := EffectiveRole(access)
 	if !any {
@@ -106,7 +106,7 @@ func EffectiveRole(access Access) (role schema.Role, any bool) {
 	return role, role != schema.RoleGuest
 }
 
-// levelRole returns the role that a content's level gives a member. Guests get no role, and an empty level gives none.
+// levelRole returns the role that a content's level gives a member. Guests and empty levels get no role.
 func levelRole(role schema.Role, level schema.Level) schema.Role {
 	if role == schema.RoleGuest || level == schema.LevelInherit {
 		return role

@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Scope says who may call an operation: anybody, any user, or users with a right on an object, which the path or a member of
-// the body names. The frame looks up the object before it decodes the body, so that a caller without access learns nothing
-// from the body's errors.
+// Scope defines the callers of an operation: anybody, any user, or users with a right on an object. The path or a
+// member of the body names the object. The frame looks up the object before it decodes the body. So a caller without
+// access does not see the body's errors.
 //
 // The zero Scope is rejected at startup: a row without a scope is a mistake, not a public operation.
 type Scope struct {
@@ -20,11 +20,11 @@ type Scope struct {
 	Public bool
 	// Key means that a public operation takes a publishable key in its path.
 	Key bool
-	// Object is the kind of object that the path names; nil if none.
+	// Object is the kind of object that the path names; nil without an object.
 	Object *Object
-	// Named is the kind of object that the body names; nil if none.
+	// Named is the kind of object that the body names; nil without an object.
 	Named *NamedObject
-	// Right is what the caller needs on the object.
+	// Right is the right that the caller needs on the object.
 	Right Rights
 	// SiteKey also admits the site's own key.
 	SiteKey bool
@@ -32,8 +32,8 @@ type Scope struct {
 	FrontEnd bool
 	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
 	Readers bool
-	// Installation is the scope with which the token of an installation is also admitted: for the organization that it is in, and the
-	// spaces and sites that it is for. Empty admits none.
+	// Installation is the scope with which the token of an installation is also admitted. The token reaches the
+	// installation's organization, spaces and sites. Empty admits no such token.
 	Installation string
 	// Members are the members of the body that integrations and installations may send; nil means all.
 	Members []string
@@ -41,8 +41,8 @@ type Scope struct {
 	Integration bool
 	// Insights also admits tokens that read a site's insights.
 	Insights bool
-	// InsightsLinks also admits sessions of share links of insights. The operation must read nothing but the site's
-	// insights, and only what Caller.View shows.
+	// InsightsLinks also admits sessions of share links of insights. The operation must read only the site's insights,
+	// and only the part that Caller.View shows.
 	InsightsLinks bool
 	// Session also admits sessions of single sign-on to an operation without an object. Such sessions always reach the
 	// objects of their organization.
@@ -96,8 +96,8 @@ func (s Scope) OrReaders() Scope {
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
 // schema.ScopeInstallation, all of them for themselves.
 //
-// members are the members of the body that such a token may send. An operation that changes an object names the
-// members, because people decide about most of the others.
+// members are the members of the body that such a token may send. An operation that changes an object lists the members
+// here, because only people may set most other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
 	return s
@@ -140,9 +140,9 @@ func (s Scope) OrAlreadyGone() Scope {
 	return s
 }
 
-// WideningReaders is for operations on a site that can let more people read it, or that return credentials for reading
-// it. A site shows a space to its readers regardless of their rights on the space. So the caller needs the right to
-// read every space that the site shows. A request type with a method Widens says which of its requests widen.
+// WideningReaders is for operations that can let more people read a site, or that return credentials for reading it. A
+// site shows a space to its readers regardless of their rights on the space. So the caller needs the right to read
+// every space that the site shows. A request type with a method Widens says which of its requests widen.
 func (s Scope) WideningReaders() Scope {
 	s.Widens = true
 	return s

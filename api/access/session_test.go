@@ -70,8 +70,8 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
-// TestWrongCookiesKeepNothing checks that a cookie without a session takes no place among the rates of tokens, neither
-// refused nor while the store is down.
+// TestWrongCookiesKeepNothing presents cookies without a session. They are refused, or the store is down. In both cases
+// they take no place in the table of token rates.
 func TestWrongCookiesKeepNothing(t *testing.T) {
 	t.Parallel()
 	st, _, auth := guarded(t, time.Minute)

@@ -24,8 +24,8 @@ type SiteClaims struct {
 	SiteSpace    string `json:"siteSpace"`
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
-	// Spaces are the spaces that the site shows the visitor; for a site with more than maxNamedSpaces, only Space. The
-	// token's access does not depend on them, because it is looked up.
+	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
+	// Space is set. The token's access does not depend on them, because it is looked up.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends with it.
 	ShareLink string `json:"shareLink,omitempty"`
@@ -36,8 +36,8 @@ type SiteClaims struct {
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
-	// VisitorKey names the key with which the site's service vouched for the visitor: see VisitorKeyID. The token
-	// ends when the site gets another key.
+	// VisitorKey names the key with which the site's service vouched for the visitor (VisitorKeyID). The token ends
+	// when the site gets another key.
 	VisitorKey string `json:"visitorKey,omitempty"`
 	// Claims are the facts about the visitor.
 	Claims map[string]any `json:"claims,omitempty"`
@@ -67,8 +67,8 @@ func (s *SiteClaims) NameSpaces(spaces []string) {
 	s.Spaces = spaces
 }
 
-// SiteTokens makes and reads site tokens: JWTs signed with HS256. Their keys are in the store, one for each week. So
-// every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, a key for each week.
+// So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
 type SiteTokens struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -82,8 +82,8 @@ type siteTokenKey struct {
 
 const (
 	keyTTL = time.Minute
-	// afterMidnight is how long a token stays valid after its day, so that a token made just before midnight can be
-	// used.
+	// afterMidnight is the time that a token stays valid after its day. So a token that was made just before midnight
+	// can be used.
 	afterMidnight = 5 * time.Minute
 	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
@@ -176,8 +176,8 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 // PlausibleToken reports whether a text could be a token. Site tokens name their spaces, so they may be longer than stored tokens.
 func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
 
-// isSiteToken distinguishes site tokens from stored tokens by their form: three parts, of which the first is a JSON
-// object in base64.
+// isSiteToken distinguishes site tokens from stored tokens by their form. A site token has three parts, and the first
+// is a JSON object in base64.
 func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// example has the input of a successful call of an operation, apart from the tenant: a body, and fresh objects for path
-// parameters without a tenant's object. Body and path may contain `{name}`.
+// example has the input of a successful call of an operation. It has a body, and fresh objects for path parameters. The
+// tenant's objects fill the other path parameters. Body and path may contain `{name}`.
 type example struct {
 	body string
 	// cookie is sent with a form.
@@ -19,8 +19,8 @@ type example struct {
 	Needs access.Rights
 }
 
-// Examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test fails
-// if a row is missing.
+// Examples has a row for every operation with a body or with fresh objects. The tests of each resource add their rows.
+// A test fails if a row is missing.
 var Examples = map[string]example{}
 
 func init() {

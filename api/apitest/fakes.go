@@ -52,7 +52,7 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Doors has the requests of browsers, whose bodies and sites are among the others.
+	// Doors has the requests of browsers. Their bodies and sites are in the other lists.
 	Doors []schema.DoorInfo
 	// Unread has the reasons of requests that were refused unread.
 	Unread []string
@@ -114,7 +114,7 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}, nil
 }
 
-// SettingsChanged does nothing: the answers depend on no settings.
+// SettingsChanged does nothing, because the answers do not depend on settings.
 func (*fakeInsights) SettingsChanged(string) {}
 
 func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {

@@ -95,8 +95,8 @@ func (h *Harness) In(t testing.TB) *Harness {
 // Serve starts a server on the harness's store; extra rows are added to the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
-	// On a busy machine requests exceed the product's time limits, so the harness has none. A test of a limit sets its
-	// own.
+	// On a busy machine requests exceed the product's time limits, so the harness has no time limits. A test of a limit
+	// sets its own.
 	cfg := frame.Config{
 		Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base",
 		HeaderTimeout: eventually.Patience, ReadTimeout: eventually.Patience, BodyStall: eventually.Patience,
@@ -219,7 +219,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do
+// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost. Its objects do
 // not exist, and every other parameter has the id of its space.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
@@ -297,8 +297,8 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// Rows summarizes the contents of a table: the number of rows, and a hash over all rows that does not depend on their
-// order.
+// Rows summarizes the contents of a table: the number of rows, and a hash over all rows. The hash does not depend on
+// the order.
 type Rows struct {
 	Count int
 	Hash  string
@@ -359,9 +359,9 @@ func Ghost() *storetest.Tenant {
 	}
 }
 
-// EachOperation runs check as a subtest of every row of the table, named by its operationId, so that one row's failure hides no
-// other row's. The subtests share the harness's database, so they run one after the other. all is false if -run skipped rows:
-// then the test must not draw conclusions about the whole table.
+// EachOperation runs check as a subtest of every row of the table. The operationId names the subtest, so all failing
+// rows are shown. The subtests share the harness's database, so they run one after the other. all is false if -run
+// skipped rows. The test must then not draw conclusions about the whole table.
 func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
 	t.Helper()
 	ran := 0

@@ -129,7 +129,7 @@ func (h *Harness) merge(tenant *storetest.Tenant, request store.ChangeRequest) s
 	return merged
 }
 
-// writePage writes a page with a block in a new change request, and gives the id of its document.
+// writePage writes a page with a block in a new change request, and returns the id of the page's document.
 func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (request store.ChangeRequest, document string) {
 	h.T.Helper()
 	title := "Written"

@@ -64,7 +64,7 @@ func (h *Harness) EventsPath() string {
 	return "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 }
 
-// Post returns the head of an event request with a token ("" for none) and extra header lines.
+// Post returns the head of an event request with extra header lines. A token of "" means no token.
 func (h *Harness) Post(token string, lines ...string) string {
 	if token != "" {
 		lines = append(lines, "Authorization: Bearer "+token)

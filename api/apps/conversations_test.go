@@ -107,7 +107,7 @@ func TestConversation(t *testing.T) {
 	if got := apitest.Get[schema.List[schema.Conversation]](s, shape.ListOf(apitest.ConversationShape), "/conversations?source=integration:a:b"); got.Count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// An issue disappears when the user no longer reports it, and so does its empty cluster.
+	// If the user does not report an issue any more, the issue and its empty cluster disappear.
 	s.Ingest(`{"id":"t/1 é","parts":[]}`)
 	if got := s.Clusters(""); got.Count != 0 {
 		t.Errorf("%+v", got)
@@ -309,8 +309,8 @@ func TestBadConversations(t *testing.T) {
 	}
 }
 
-// TestClusterLeads reads a conversation by the id of its source, the history of its cluster, and opens change requests for the cluster
-// until it is muted.
+// TestClusterLeads reads a conversation by the id of its source, and reads the history of its cluster. It opens change
+// requests for the cluster until the cluster is muted.
 func TestClusterLeads(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

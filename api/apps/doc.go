@@ -1,6 +1,6 @@
-// Package apps has the operations that work alongside content: integrations, the OpenAPI specifications that customers upload,
-// and conversations with the clusters of their issues.
+// Package apps has the operations on integrations, on uploaded OpenAPI specifications, and on conversations with the
+// clusters of their issues.
 //
-// It imports the frame, access and view, and no other domain. It also calls schema/conversations and
+// It imports the frame, access and view. It must not import another domain. It also calls schema/conversations and
 // api/remote/openapi, which have only functions.
 package apps

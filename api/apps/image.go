@@ -42,7 +42,7 @@ func isImage(text string) bool {
 	return ok
 }
 
-// encodeAgain decodes an image and encodes its visible first frame. So the server never serves other contents of the
+// encodeAgain decodes an image and encodes its visible first frame. So the server does not serve other contents of the
 // file, such as metadata, further frames or a second file. JPEG stays JPEG; all other formats become PNG.
 func encodeAgain(text string) (content []byte, mediaType string, ok bool) {
 	sent, format, ok := readImage(text)

@@ -19,8 +19,8 @@ const configured = `{"title":"Tool","description":"","script":"x","organization"
 		"times":{"type":"number"},"on":{"type":"boolean"},"go":{"type":"button","callback_url":"/","button_text":"Go"}},"required":["key","color","go"]},
 	"space":{"properties":{"channel":{"type":"string"}},"required":["channel"]}, "site":{"componentId":"asks-itself"}}}`
 
-// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration. It
-// accepts no other members.
+// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration.
+// Other members are refused.
 func TestInstallationConfiguration(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -175,7 +175,7 @@ func TestListInstallations(t *testing.T) {
 		t.Error(got)
 	}
 	h.WantError(h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/installations", admin, nil), http.StatusNotFound)
-	// The organization in which it is installed uninstalls it, and its publisher cannot.
+	// The organization with the installation can uninstall it, and the publisher cannot.
 	h.WantError(h.Do("PATCH", "/v1/integrations/tool/installations/"+there, admin, `{"externalIds":[]}`), http.StatusNotFound)
 	h.Want(204, "DELETE", "/v1/integrations/tool/installations/"+there, admin, nil)
 	h.Want(200, "GET", "/v1/integrations/tool/installations/"+there, theirs, nil)

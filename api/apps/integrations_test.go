@@ -99,7 +99,8 @@ func TestPublishIntegration(t *testing.T) {
 		t.Errorf("%v", second)
 	}
 	h.WantError(h.Do("GET", "/v1/integrations/linear.app_1", stranger, nil), http.StatusNotFound)
-	// The name stays taken. The response must not reveal that the integration is private: it is the same as for an unknown one.
+	// The name stays taken. The response must not reveal that the integration is private. It equals the response for an
+	// unknown integration.
 	e := h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusNotFound)
 	if e.Message != "integration not found" {
 		t.Error(e.Message)
@@ -200,8 +201,8 @@ func encoded(t *testing.T, width, height int) map[string]string {
 	return all
 }
 
-// TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them:
-// policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them.
+// They have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

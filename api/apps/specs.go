@@ -277,7 +277,7 @@ func (h *specs) version(
 	return h.read(ctx, c, r.Slug, &r.Version)
 }
 
-// read returns the version with this id, or the newest one if id is nil.
+// read returns the version with this id. If id is nil, it returns the newest version.
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.Specs.Version(ctx, organization, slug, id)

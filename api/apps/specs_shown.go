@@ -55,8 +55,8 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 // specBytes limits the size of the documents that are read at once.
 const specBytes = 4 << 20
 
-// showsSpec reports whether a revision shows a specification to the reader. Usually the first document shows it. The
-// exception is a specification in a conditional block whose condition the reader does not meet.
+// showsSpec reports whether a revision shows a specification to the reader. Usually the first document shows it. A
+// specification in a conditional block stays hidden if the reader does not meet the block's condition.
 func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
 	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
 	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {

@@ -92,7 +92,7 @@ func TestOpenAPISpec(t *testing.T) {
 	if first.Status != 201 || first.Header.Get("Location") != "https://docs.example.com/base"+path || made["processingState"] != "complete" {
 		t.Errorf("%d %v %s", first.Status, first.Header, first.Body)
 	}
-	// The same text makes no new version; a different one does.
+	// An equal text makes no new version. A different text makes a new version.
 	same := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
 	if got := shape.Want(t, openAPISpecShape, same.Body); same.Status != 200 || got["lastVersion"] != made["lastVersion"] || same.Header.Get("Location") != "" {
 		t.Errorf("%d %s", same.Status, same.Body)
@@ -195,7 +195,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
 		t.Errorf("%v", versions)
 	}
-	// Answers show the job's result: a version, and later the reason why there is no newer one.
+	// Answers show the job's result: a version, and later the reason why there is no newer version.
 	begun, found, err := h.Store.Specs.StartFetch(t.Context(), h.Ours.Organization.ID, nil)
 	if err != nil || !found {
 		t.Fatal(err)

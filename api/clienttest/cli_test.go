@@ -110,9 +110,9 @@ func (s *server) call(t *testing.T, want int, method, path, token string, body a
 	return answer
 }
 
-// TestCommandLine runs the published command line: it signs in, shows its user, publishes an integration of the
-// published runtime, tails its events, and unpublishes it. It also publishes an OpenAPI document. The built script
-// receives the integration's events.
+// TestCommandLine runs the published command line. It signs in and shows its user. It publishes an integration of the
+// published runtime, tails the integration's events, and unpublishes the integration. It also publishes an OpenAPI
+// document. The built script receives the integration's events.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	needClient(t)

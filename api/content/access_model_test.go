@@ -445,7 +445,8 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	}
 }
 
-// TestContentFollowsTheModel applies random changes to collections and compares them with a model after each one.
+// TestContentFollowsTheModel applies random changes to collections. After each change it compares the collections with
+// a model.
 func TestContentFollowsTheModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -173,7 +173,7 @@ func TestGrantsOpenContent(t *testing.T) {
 	sees(guest, []string{}, []string{})
 	sees(reader, []string{outer}, []string{h.Ours.Space.ID})
 	team := h.Team(h.Ours, guestID)
-	// Grant to a user and a team at once; a member of the team gets the higher role of the two.
+	// Grant a role to a user and to a team. A member of the team gets the higher of both roles.
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "edit", "users": []string{readerID, readerID}, "teams": []string{team}})
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "comment", "users": []string{guestID}})
 	sees(guest, []string{outer, inner}, []string{space})

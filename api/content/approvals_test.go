@@ -81,8 +81,8 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	}
 }
 
-// TestMissingApprovalsAreNamed: the refusal of a merge says whose approvals are missing, by names and ids, and a member
-// who left is not named while other reviewers remain.
+// TestMissingApprovalsAreNamed: the refusal of a merge names the users whose approvals are missing, with names and ids.
+// While other reviewers remain, a former member is not named.
 func TestMissingApprovalsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -142,7 +142,7 @@ func (b *richBody) read(field string) (schema.Document, error) {
 	return made, err
 }
 
-// showKeys adds keys to a document that was stored without them: the same keys that the next write would assign.
+// showKeys adds keys to a document that was stored without keys. The next write would assign equal keys.
 func showKeys(d *schema.Document) {
 	if !keys.Complete(*d) {
 		keys.Assign(d, nil)
@@ -186,8 +186,8 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 // its body, and the list may end before the last row.
 const readAhead = 64 << 10
 
-// readDocuments reads what shownBody needs of a page of rows with comments, in one statement instead of one for each. The
-// documents of rows after readAhead bytes of bodies are read when they are shown.
+// readDocuments reads the documents that shownBody needs for a page of rows with comments. It uses one statement for
+// all rows. After readAhead bytes of bodies, the documents of further rows are read when they are shown.
 func readDocuments[Row any](ctx context.Context, st *store.Store, rows []Row, comment func(*Row) *store.CommentRow, format string) error {
 	if format != markdown.FormatDocument {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changeRequests has the operations on change requests themselves; pages.go and changes.go have those on their content.
+// changeRequests has the operations on change requests themselves. The operations on their content are in pages.go and
+// changes.go.
 type changeRequests struct {
 	store *store.Store
 	view  view.Presenter
@@ -176,7 +177,7 @@ type createChangeRequestRequest struct {
 				ContentRefs map[string]schema.Data `json:"contentRefs"`
 			} `json:"params"`
 		} `json:"template"`
-		// Accepted but not stored: nothing here uses agent tasks yet.
+		// Accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
 		// Cluster is the cluster of issues that the request is for. A muted one is refused.
 		Cluster *string `json:"conversationsIssuesCluster"`

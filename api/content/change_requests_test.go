@@ -226,8 +226,8 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleAdmin, 2)
 }
 
-// TestParallelChangeRequests has many writers on one space: numbers are distinct, counters match the rows, and merges that started
-// from the same content and changed different pages all succeed.
+// TestParallelChangeRequests has many writers on one space. Numbers are distinct, and counters match the rows. Merges
+// that started from one revision and changed different pages all succeed.
 func TestParallelChangeRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -283,8 +283,8 @@ func TestParallelChangeRequests(t *testing.T) {
 	}
 }
 
-// TestParallelMergesStayUpToDate merges many requests at once under the rule that only up-to-date requests merge. One merge
-// succeeds and makes the others outdated, although they have no conflict with it.
+// TestParallelMergesStayUpToDate merges many requests at once under the rule that only up-to-date requests merge. One
+// merge succeeds. The other requests then are outdated, although they have no conflict.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -293,7 +293,8 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	const writers = 6
 	statuses := make(chan int, writers)
 	var wait sync.WaitGroup
-	paths := make([]string, writers) // Create them all first: one created after a merge would be up to date.
+	// Create all requests first, because a request that is created after a merge is up to date.
+	paths := make([]string, writers)
 	for i := range paths {
 		paths[i] = h.RequestPath(h.ChangeRequest(h.Ours).ID) + "/merge"
 	}
@@ -311,8 +312,9 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	}
 }
 
-// TestCountsAndOutdated takes requests through merges, updates and choices. After each step the space's counters are the numbers of
-// requests that the lists have, and a request is outdated exactly if the main content has what it lacks.
+// TestCountsAndOutdated takes requests through merges, updates and choices. After each step, the space's counters equal
+// the numbers of requests in the lists. A request is outdated exactly if the main content has changes that the request
+// lacks.
 func TestCountsAndOutdated(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -363,7 +365,7 @@ func TestCountsAndOutdated(t *testing.T) {
 	if a := h.Do("DELETE", h.RequestPath(b)+"/comments/"+second, h.Ours.Tokens[schema.RoleEdit], nil); a.Status != 204 && a.Status != 205 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	h.MergeNow(c) // It changes nothing, but is a new revision of the main content.
+	h.MergeNow(c) // The merge changes no page, but makes a new revision of the main content.
 	check("merged without changes", map[string]int64{a: 1}, b)
 	h.MergeNow(b)
 	check("all merged", map[string]int64{a: 1})

@@ -29,7 +29,7 @@ type changeContentRequest struct {
 	} `body:"json"`
 }
 
-// contentChange is one change; contentChanges lists the members that each operation takes. Members of other operations are
+// contentChange is one change. contentChanges lists the members of each operation. Members of other operations are
 // ignored, like unknown ones.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
@@ -62,7 +62,7 @@ type contentChange struct {
 // misplaced is the type of members that a change must not have.
 type misplaced struct{ jsontext.Value }
 
-// Problems refuses every value: null is an absent one.
+// Problems refuses every value. null means an absent value.
 func (misplaced) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
 }
@@ -79,8 +79,8 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentChanges has a row per operation: check validates members that depend on each other, add turns the change into what the
-// store applies.
+// contentChanges has a row per operation. check validates members that depend on each other. add converts the change
+// for the store.
 var contentChanges = map[string]struct {
 	check func(c *rules.Checker, field string, change *contentChange)
 	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
@@ -238,8 +238,8 @@ func (b *contentBuilder) attributes(
 	return attributes, nil
 }
 
-// before returns the document that a change replaces, whose keys it takes over; nil if there is none. A page that does not
-// exist is for the store to refuse.
+// before returns the document that a change replaces, so that the new document takes over its keys. It returns nil
+// without such a document. A page that does not exist is for the store to refuse.
 func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*schema.Document, error) {
 	page := *change.Page
 	if change.Document == nil {
@@ -288,7 +288,8 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	return err
 }
 
-// inserted finds the position of a new page: below an existing page, or below a page that an earlier change inserts.
+// inserted finds the position of a new page. The parent may be an existing page, or a page that an earlier change
+// inserts.
 func (b *contentBuilder) inserted(change *contentChange) placing {
 	slug := schema.Or(change.Slug, "")
 	if slug == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, dissolved and transferred: parents precede their
-// children, siblings keep their order, and pages of any size return each collection once.
+// TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, dissolved and transferred. Parents
+// precede their children, and siblings keep their order. Pages of any size return each collection once.
 func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -94,7 +94,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 		t.Errorf("at the top: %v", top)
 	}
 
-	// A user who can see a nested collection but not its parent gets only the nested one, in the same order.
+	// A user who sees a nested collection but not its parent gets only the nested collection, in the same order.
 	h.CloseCollection(a)
 	h.CloseCollection(b)
 	guest := h.Ours.Tokens[schema.RoleRead]

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// collections has the operations on collections themselves; those on access are in collection_access.go.
+// collections has the operations on collections themselves. The operations on access are in collection_access.go.
 type collections struct {
 	store *store.Store
 	view  view.Presenter

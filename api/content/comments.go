@@ -156,8 +156,8 @@ func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentReq
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// requireTarget rejects a page that is not in the content, and a node that is not in the page's text. A node without a page is
-// not checked: it could be in any text, and one cheap request could make the service search them all.
+// requireTarget rejects a page outside the content, and a node outside the page's text. A node without a page is not
+// checked, because it could be in any text. Otherwise a cheap request could make the service search all texts.
 func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
 	if page == nil {
 		return nil

@@ -36,7 +36,8 @@ func (m *modelComment) react(user string, added, removed []string) {
 	}
 }
 
-// shown returns the comment as clients see it: reactions with the same emoji are grouped at the position of the first one.
+// shown returns the comment as clients see it. Reactions with one emoji are grouped at the position of the first
+// reaction.
 func (m modelComment) shown() modelComment {
 	var grouped []modelReaction
 	for _, first := range m.Reactions {
@@ -52,7 +53,7 @@ func (m modelComment) shown() modelComment {
 
 // commentModel is a discussion in memory; ids are in posting order.
 type commentModel struct {
-	// pages are the pages of the content; a new space has none.
+	// pages are the pages of the content. A new space has no pages.
 	pages []string
 	h     *apitest.Harness
 	base  string

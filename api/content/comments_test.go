@@ -344,8 +344,8 @@ func TestCommentLife(t *testing.T) {
 	}
 }
 
-// TestCommentPagesNeitherSkipNorRepeat pages through both orders while comments are added and deleted, several posted at the same
-// time: every comment that existed throughout appears exactly once, in order.
+// TestCommentPagesNeitherSkipNorRepeat pages through both orders while comments are added and deleted. Several comments
+// have equal times. Every comment that existed throughout appears exactly once, in order.
 func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

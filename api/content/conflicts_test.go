@@ -242,7 +242,8 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	}
 }
 
-// TestBadChoices sends values that the field in conflict cannot have: 400 with the name of the member, and nothing is stored.
+// TestBadChoices sends values that the field in conflict cannot have. The answer is a 400 with the name of the member,
+// and no choice is stored.
 func TestBadChoices(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

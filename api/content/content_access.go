@@ -87,7 +87,7 @@ func (h *contentAccess) target(c *access.Caller) store.GrantTarget {
 
 type inviteToContentRequest struct {
 	Body struct {
-		// A null role removes the grants: it is the guest role, and guests have only what was granted to them.
+		// A null role removes the grants. It is the guest role, and guests have only individual grants.
 		Role  schema.Opt[string] `json:"role" rules:"required,enum=role"`
 		Users []string           `json:"users" rules:"len=..1000"`
 		Teams []string           `json:"teams" rules:"len=..1000"`

@@ -270,7 +270,7 @@ func TestUpdate(t *testing.T) {
 	h.ChangeContent(schema.RoleEdit, first.ID, insert("First"))
 	h.ChangeContent(schema.RoleEdit, rival.ID, insert("Rival"))
 	before := get(rival.ID)
-	// Main did not move: there is nothing to do.
+	// The main content did not change, so the update has no work.
 	if got := update(rival.ID); got.Result != "update" || got.Revision != before.Revision {
 		t.Errorf("%+v", got)
 	}
@@ -315,8 +315,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestConflicts: two requests change the same title, and one of them also changes another page. A request with a
-// conflict is not merged at all.
+// TestConflicts: two requests change one title, and one of the requests also changes another page. No change of a
+// request with a conflict is merged.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

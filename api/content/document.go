@@ -15,8 +15,8 @@ type richDocument struct {
 	noNodes bool
 }
 
-// OpenAPISchema requires less than documents in responses do: members whose value the grammar fixes may be omitted.
-// schema.Document has the grammar of the blocks.
+// OpenAPISchema is the schema of documents in requests. Unlike in responses, members whose value the grammar fixes may
+// be omitted. schema.Document has the grammar of the blocks.
 func (richDocument) OpenAPISchema() map[string]any {
 	block := jsonschema.Dict{"type": "object", "required": []any{"type"}, "properties": jsonschema.Dict{"type": jsonschema.Enum(schema.BlockTypes())}}
 	return jsonschema.Dict{"type": "object", "required": []any{"nodes"}, "properties": jsonschema.Dict{

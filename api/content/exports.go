@@ -18,7 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Lifetimes of signed URLs: a PDF's covers the time to download it, a file's the time that a page showing it may stay open.
+// Lifetimes of signed URLs. The lifetime for a PDF covers its download. The lifetime for a file covers the time that a
+// page with the file may stay open.
 const (
 	pdfLifetime  = 10 * time.Minute
 	fileLifetime = 24 * time.Hour
@@ -69,15 +70,15 @@ const (
 
 // fileURL signs the URL of a file in a revision.
 func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file string) (string, error) {
-	// Round the expiry to a full hour: the URL stays the same for a while, so browsers can cache the file.
+	// Round the expiry to a full hour. So the URL stays unchanged for a while, and browsers can cache the file.
 	expires := c.Now.Truncate(time.Hour).Add(time.Hour + fileLifetime)
 	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
 }
 
-// export is what a signed URL gives access to.
+// export describes the data that a signed URL gives access to.
 type export struct {
 	space, revision string
-	// page and only select the part of a revision for a PDF: a page with its descendants, or that page alone.
+	// page and only select the part of a revision for a PDF: a page with its descendants, or only the page.
 	page string
 	only bool
 	// user is the user whose access decides which link targets the PDF names.

@@ -160,7 +160,7 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	if parent := b.forge.Git("a.git", "", "log", "-1", "--format=%P", "main"); parent != imported {
 		t.Errorf("the parent is %q, not %s", parent, imported)
 	}
-	// The commit no longer exists anywhere: names stay, and a note says what is missing.
+	// The commit was deleted everywhere: names stay, and a note names the missing commit.
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/kept")
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/main")
 	b.forge.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")

@@ -109,7 +109,7 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestGitFinalFailure breaks the database and the import of a page: the failure is final, and the next operation runs
+// TestGitFinalFailure breaks the database and the import of a page. The failure is final, and the next operation runs
 // at once.
 func TestGitFinalFailure(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,7 @@ var gitBook = map[string]string{
 	"tools/script.sh":         "echo hi\n",
 }
 
-// TestGitRoundTrip imports a repository, edits a page, and exports it: what nobody touched keeps its bytes.
+// TestGitRoundTrip imports a repository, edits a page, and exports it. Untouched parts keep their bytes.
 func TestGitRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -297,7 +297,7 @@ func TestGitStandalone(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitOrder: an operation that is older than the newest finished one is skipped, and its state says so.
+// TestGitOrder: an operation older than the newest finished operation is skipped. Its state shows this.
 func TestGitOrder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -383,8 +383,8 @@ func TestGitFailures(t *testing.T) {
 	}
 }
 
-// TestGitNotesOfAFolder imports a folder. The notes name what is left in it, and the many links of the repository's
-// other folders, whose names may begin as the folder's, take no note's place.
+// TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
+// folders have many links, and their names may begin with the folder's name. These links do not use up the notes.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -482,8 +482,8 @@ func TestGitCache(t *testing.T) {
 	}
 }
 
-// TestGitRedirects: old paths lead to the page at its current path, until the repository no longer has the redirect. A
-// page at the path comes first, and an export leaves the file as it is.
+// TestGitRedirects: old paths lead to the page's current path, until the redirect is removed from the repository. A
+// page at the old path has precedence. An export does not change the file of redirects.
 func TestGitRedirects(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -515,8 +515,8 @@ func TestGitRedirects(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/old/setup", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitRemovedFiles: a file that Git has removed leaves the space once no page names it; older revisions, and pages that a change
-// request changes, keep it.
+// TestGitRemovedFiles: Git has removed a file. The space loses the file when no page names it. Older revisions, and
+// pages that a change request changes, keep it.
 func TestGitRemovedFiles(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -579,8 +579,9 @@ func TestGitRemovedFiles(t *testing.T) {
 	}
 }
 
-// TestGitIncludes imports pages with reusable contents. Readers, and whoever asks for it, read what is in them; a content that is not
-// there stays a block. What nobody touched keeps its bytes, and a content that is edited is another one from then on.
+// TestGitIncludes imports pages with reusable contents. Readers, and callers who request it, get the text of the
+// contents. If a content is missing, its block stays. Untouched parts keep their bytes. An edit of a content makes a
+// new content.
 func TestGitIncludes(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -665,7 +666,7 @@ func TestGitIncludes(t *testing.T) {
 		strings.Count(text, "Once more.") != 1 || strings.Count(text, `"card"`) != 3 {
 		t.Errorf("the PDF has other contents: %s", text)
 	}
-	// The content changes in the repository: pages that did not change include what it is now.
+	// The content changes in the repository. Unchanged pages include the new content.
 	repository[".gitbook/includes/notice.md"] = "Mind nothing.\n"
 	repository[".gitbook/includes/none.md"] = "Here by now.\n"
 	b.commit(repository)

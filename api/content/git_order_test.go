@@ -122,7 +122,7 @@ func TestGitImportMeetsPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		title, markdown string
-		take            string // of a conflict; "" means none
+		take            string // of a conflict; "" means no conflict
 		want            map[string]string
 		home            string // README.md after the export, if the export changes it
 	}{
@@ -315,7 +315,8 @@ func (b *gitBench) pagesNow() (list []schema.RevisionPage) {
 	return list
 }
 
-// TestGitImportOfAnotherRepository imports a copy of the repository under another address, and one of other pages.
+// TestGitImportOfAnotherRepository imports a copy of the repository at another address, and a repository with other
+// pages.
 func TestGitImportOfAnotherRepository(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -368,7 +369,7 @@ func TestGitImportOfNothing(t *testing.T) {
 	b.done("export", nil)
 	b.done("import", nil)
 	b.has("what was exported", map[string]string{"Home": "Mine.\n"})
-	// Git goes on from what was exported, in another branch.
+	// Git continues from the exported commit, in another branch.
 	b.forge.Files(
 		"a.git",
 		"dev",

@@ -43,7 +43,7 @@ func (b *gitBench) cancel(id string, want int) (o schema.GitOperation) {
 	return apitest.Ask[schema.GitOperation](b.Harness, schema.RoleCreate, "POST", path, nil, http.StatusOK)
 }
 
-// TestGitQueueAfterFailures: an operation that failed never keeps the next one waiting.
+// TestGitQueueAfterFailures: a failed operation never blocks the next operation.
 func TestGitQueueAfterFailures(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + enginetest.Address(t) + "/a.git"
@@ -178,7 +178,7 @@ func TestGitCancel(t *testing.T) {
 	if list := b.jobs(schema.JobRetrying); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	// Running: its run ends, and the next one begins.
+	// Running: the operation's run ends, and the next operation begins.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/slow.git"})
 	<-reached
 	b.becomes(0, schema.GitRunning)
@@ -196,8 +196,8 @@ func TestGitCancel(t *testing.T) {
 	b.Exec(`do $$ begin assert not exists (select 1 from git_operations where credentials is not null), 'kept'; end $$`)
 }
 
-// TestGitCancelAfterAnAttempt cancels an operation that waits for its next attempt before River has noted the end of
-// the last attempt: the job is not retried. River does not cancel the job of a run, which may be pushing.
+// TestGitCancelAfterAnAttempt cancels an operation between two attempts, before River has recorded the end of the last
+// attempt. The job is not retried. River does not cancel the job of a run, which may be pushing.
 func TestGitCancelAfterAnAttempt(t *testing.T) {
 	t.Parallel()
 	for state, marked := range map[string]bool{schema.GitRetrying: true, schema.GitRunning: false} {
@@ -214,7 +214,7 @@ func TestGitCancelAfterAnAttempt(t *testing.T) {
 	}
 }
 
-// TestGitHookWords: the reason of a hook that refuses a push is shown in one line, without the login.
+// TestGitHookWords: if a hook refuses a push, its reason is shown in one line, without the login.
 func TestGitHookWords(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

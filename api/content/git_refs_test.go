@@ -109,7 +109,7 @@ func (b *gitBench) body(id, form string) map[string]any {
 	return map[string]any{"markdown": page["markdown"]}
 }
 
-// update writes the pages in one merged change request. It returns false if that changed nothing.
+// update writes the pages in one merged change request. It returns false if the pages are already as wanted.
 func (b *gitBench) update(bodies map[string]map[string]any) {
 	b.T.Helper()
 	var changes []string
@@ -127,7 +127,7 @@ func (b *gitBench) update(bodies map[string]map[string]any) {
 	}
 }
 
-// TestGitReferences: writing pages back in any form in which they were read changes nothing in Git. An edit of a
+// TestGitReferences reads pages in every form and writes them back. The files in Git stay unchanged. An edit of a
 // paragraph changes only its line.
 func TestGitReferences(t *testing.T) {
 	t.Parallel()

@@ -227,7 +227,8 @@ func boundBook(t *testing.T) (*gitBench, map[string]string, schema.ChangeRequest
 	return b, files, request
 }
 
-// TestGitRequestIsOne updates the request of a branch with each import until its end, and opens none without changes.
+// TestGitRequestIsOne: each import updates the branch's request until the request ends. An import without changes opens
+// no request.
 func TestGitRequestIsOne(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -301,7 +302,8 @@ func TestGitRequestIsOne(t *testing.T) {
 	}
 }
 
-// TestGitRequestIsArchived: the next import opens another request, and only one of them can be open.
+// TestGitRequestIsArchived archives the request of an import. The next import opens another request. Only one of the
+// two can be open.
 func TestGitRequestIsArchived(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -321,7 +323,7 @@ func TestGitRequestIsArchived(t *testing.T) {
 	if got := b.titles(); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
-	// An import that bypasses the rules includes the open request's changes, unless the request was edited.
+	// If the open request was not edited, an import that bypasses the rules includes the request's changes.
 	files["last.md"] = "# Last\n\nThe second end.\n"
 	b.commit(files)
 	third, _ := b.proposed(nil)
@@ -387,11 +389,11 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			b.page("guide/setup").ID,
 		),
 	)
-	// Git goes on elsewhere: both are in the request.
+	// Git changes another part: the request has both changes.
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)
-	// Git changes a page that the request has changed: no edit is lost, and the reason names the request and the page.
+	// Git changes a page that the request has changed. No edit is lost, and the reason names the request and the page.
 	files["guide/setup.md"] = strings.Replace(files["guide/setup.md"], "Run it.", "Run it twice.", 1)
 	b.commit(files)
 	if o := b.sync("import", nil); o.State != schema.GitFailed ||
@@ -431,8 +433,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: an export waits until the request with an import of its branch is closed, and its state says so.
-// Other exports run.
+// TestGitExportsWait: a request has an import of a branch. An export to this branch waits until the request is closed,
+// and its state shows that it waits. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)

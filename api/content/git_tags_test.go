@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestGitTags: a reader gets the tags that a file of the repository defines, with the pages and the updates that have
-// them, and the variables of another file, but neither of the files.
+// TestGitTags: a file of the repository defines tags, and another file defines variables. A reader gets the variables,
+// and the tags with their pages and updates. Both files stay hidden.
 func TestGitTags(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -16,7 +16,7 @@ import (
 // repository that the space is synchronized with, and otherwise to the path of the page.
 type linkPaths struct {
 	store *store.Store
-	// request is the change request of the revision, if there is one.
+	// request is the change request of the revision; "" without a change request.
 	space, revision, request string
 	git                      *store.GitPaths
 }
@@ -57,7 +57,7 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 // placing finds the position of a page.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
-// below finds the position of a new page: below another page, which may be new as well, or at the root for nil.
+// below finds the position of a new page below another page, which may also be new. A nil page means the root.
 func (l *linkPaths) below(above placing, slug string) placing {
 	return func(ctx context.Context) (page pagelinks.Page, err error) {
 		var parent pagelinks.Page
@@ -132,8 +132,7 @@ func (l *linkPaths) resolved(
 }
 
 // relative returns a document with relative links instead of references to pages. Readers of a site see pages at their
-// paths, whatever the files are called. A document with more links than can be looked up again is shown as it is to
-// editors.
+// paths, whatever the files are called. Editors get a document with too many links unchanged.
 func (l *linkPaths) relative(
 	ctx context.Context, page pagelinks.Page, d schema.Document, reader bool,
 ) (shown schema.Document, err error) {

@@ -17,7 +17,7 @@ func largest(piece string) string {
 	return strings.Repeat(piece, schema.MaxPage/len(piece)) + strings.Repeat("x", schema.MaxPage%len(piece))
 }
 
-// longPages have the largest size. Some have the most bytes as JSON, and others the most nodes.
+// longPages have the largest size. Some have the largest number of JSON bytes, and others the largest number of nodes.
 var longPages = map[string]string{
 	"chinese":  contenttest.LongChinese(),
 	"page":     contenttest.LongPage(),
@@ -25,8 +25,8 @@ var longPages = map[string]string{
 	"quotes":   "```\n" + largest(strings.Repeat(`"`, 30) + "\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
-// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read.
-// A page with one byte more is refused, in every place that takes the text of a page.
+// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read. A
+// page with one more byte is refused, by every operation that takes the text of a page.
 func TestLongPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -43,7 +43,7 @@ func TestLongPages(t *testing.T) {
 		return string(encoded)
 	}
 	pages := longPages
-	if testing.Short() { // Each of the others has many nodes, which takes minutes with the race detector.
+	if testing.Short() { // The other pages have many nodes, and take minutes with the race detector.
 		pages = map[string]string{"chinese": longPages["chinese"]}
 	}
 	for name, text := range pages {

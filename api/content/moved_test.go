@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMovedPages: the paths that a page has had lead to it for as long as no other page takes them.
+// TestMovedPages: a former path of a page leads to the page, until another page takes the path.
 func TestMovedPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -241,7 +241,7 @@ func TestNames(t *testing.T) {
 			if got := lists.FindStringSubmatch(text); got == nil || got[1] != "user" {
 				t.Errorf("%s: the list of users: %q:\n%s", refs, got, text)
 			}
-			// The read text can be written back: the references are the same, and have no names of their own.
+			// The read text can be written back. The references stay the same, and get no own names.
 			request := n.ChangeRequest(n.Ours)
 			body, _ := json.Marshal(map[string]any{"changes": []any{map[string]any{
 				"operation": "update_page", "page": n.page, "document": map[string]any{"markdown": source},

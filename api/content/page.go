@@ -81,11 +81,11 @@ func onePageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// The values of `format.markdown.refs`: links between pages lead to the other page as a file, relative to the page,
-// or to /pages/ and its id, which front ends replace. If the parameter is absent, links are as they were written in
-// Markdown. In pages that were written as documents, they are relative. An editor can write back each form. Editors see
-// the files of the Git repository. For readers, and without a repository, a page is a file at its path. References
-// named by an id are shown with their title, except in Markdown as it was written.
+// The values of `format.markdown.refs`: `relative` writes a link to another page as a path relative to the page's file.
+// `stable` writes it as /pages/ and the id, which front ends replace. If the parameter is absent, links in Markdown
+// stay as written, and links in pages that were written as documents are relative. An editor can write back each form.
+// Editors see the files of the Git repository. For readers, and without a repository, a page is a file at its path.
+// References by id are shown with their title, except in Markdown that stays as written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -197,8 +197,7 @@ func (h *pages) page(
 	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
-	// A page without text also has Markdown, because front ends fail without it, and with them the text of the whole
-	// site.
+	// A page without text also has Markdown. Without it, front ends would fail to build the text of the whole site.
 	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
 	}
@@ -248,8 +247,8 @@ func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string
 	return failed
 }
 
-// titled puts a page's title before its Markdown, unless the Markdown begins with one, so that readers' text is
-// complete. Users get the stored text without the title.
+// titled puts a page's title before its Markdown, so that readers' text is complete. Markdown that begins with a title
+// stays unchanged. Users get the stored text without the title.
 func titled(title, text string, d schema.Document) string {
 	if len(d.Nodes) > 0 && d.Nodes[0].Type == "heading-1" {
 		return text
@@ -296,8 +295,8 @@ func (h *pages) expand(
 	return err
 }
 
-// markdown returns the Markdown of a page. Links to other pages have the requested form, if there is one. The rest of
-// the author's text keeps its bytes.
+// markdown returns the Markdown of a page. Links to other pages have the requested form. The rest of the author's text
+// keeps its bytes.
 func (h *pages) markdown(
 	ctx context.Context, c *access.Caller, space store.Space, page pagelinks.Page, text store.Text, refs string,
 ) (string, error) {
@@ -317,7 +316,7 @@ func (h *pages) markdown(
 		}
 		d = pagelinks.Stable(d)
 	case refs == refsRelative:
-		// Pages of the space have the names of their files, as in Git, unless they have got titles.
+		// Without a title, a page of the space has the name of its file, as in Git.
 		if d, err = links.relative(ctx, page, d, c.Reader != nil); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}
@@ -406,8 +405,8 @@ func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pag
 	return h.metaLinksAt(ctx, c, at(c, c.ChangeRequest.Revision), r)
 }
 
-// metaLinksAt answers for an existing page. In Octavo a page has no alternate addresses: authors cannot set them, and
-// spaces do not know the matching page of a translation.
+// metaLinksAt answers for an existing page. In Octavo a page has no alternate addresses. Authors cannot set them, and
+// spaces have no record of the matching page of a translation.
 func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {

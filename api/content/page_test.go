@@ -55,7 +55,7 @@ func TestPagesOfRevisions(t *testing.T) {
 	for path, want := range map[string]string{
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=relative": "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=stable":   fmt.Sprintf(stable, install, start, api),
-		// By default they keep their written form, so that an editor can write back what it has read.
+		// By default links keep their written form, so that an editor can write them back.
 		old + "/page/" + start + "?format=markdown":                                       "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		theirs + "/page/" + start + "?format=markdown":                                    "New [how](ref:page/" + install + ").",
 		theirs + "/page/" + start + "?format=markdown&format.markdown.refs=stable":        "New [how](/pages/" + install + ").",

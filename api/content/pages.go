@@ -66,8 +66,8 @@ func pageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// revisionRequest has the contract's parameters for reading revisions. Octavo stores neither Git metadata nor computed pages with
-// a revision, so there is nothing for these parameters to leave out.
+// revisionRequest has the contract's parameters for reading revisions. Octavo does not store Git metadata and computed
+// pages with a revision. So these parameters have no effect.
 type revisionRequest struct {
 	Metadata *bool `query:"metadata" rules:"default=true"`
 	Computed *bool `query:"computed" rules:"default=true"`

@@ -20,9 +20,10 @@ import (
 )
 
 const (
-	// pdfWait is how long a request waits for a PDF that is not made yet: clients of the published contract fetch it at once.
+	// pdfWait is the time that a request waits for a PDF that is not ready. Clients of the published contract fetch the
+	// PDF at once.
 	pdfWait = 25 * time.Second
-	// pdfPoll is how often a waiting request looks. The job may run on any node.
+	// pdfPoll is the interval at which a waiting request checks for the PDF. The job may run on any node.
 	pdfPoll = 250 * time.Millisecond
 	// pdfReading is the time for everything except the wait.
 	pdfReading = 10 * time.Second
@@ -46,7 +47,8 @@ func (r *pdfAddressRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// address signs an address, and asks for the PDF so that it may be there when somebody fetches it.
+// address signs an address. It also enqueues the job for the PDF, so that the PDF may be ready when somebody fetches
+// it.
 func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
 	wanted := export{
 		space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""),
@@ -79,8 +81,8 @@ func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store
 	return p, key, job, err
 }
 
-// pdfKey identifies all inputs of a PDF: also the cover's data outside of revisions, and the names that the caller may
-// see. Callers with equal inputs share a PDF.
+// pdfKey identifies all inputs of a PDF. They include the cover's data outside of revisions, and the names that the
+// caller may see. Callers with equal inputs share a PDF.
 func pdfKey(e export, shown ...string) string {
 	sum := fnv.New64a()
 	for _, text := range shown {

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPDFsAreRendered makes a PDF with the real renderer, of pages with an image that it draws and one that it cannot.
+// TestPDFsAreRendered makes a PDF with the real renderer. The pages have an image that it can draw, and an image that
+// it cannot draw.
 func TestPDFsAreRendered(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -31,7 +32,7 @@ func TestPDFsAreRendered(t *testing.T) {
 	}
 }
 
-// TestHiddenPagesInPDFs: a hidden page, and what is below it, is in no PDF but its own.
+// TestHiddenPagesInPDFs: a hidden page and the pages below it are only in the hidden page's own PDF.
 func TestHiddenPagesInPDFs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

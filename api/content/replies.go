@@ -97,8 +97,8 @@ type updateReplyRequest struct {
 	Body commentChange `body:"json"`
 }
 
-// Validate rejects resolving a reply: the contract allows `resolved` in a change of a reply, but only comments have a status.
-// False is accepted because replies are never resolved.
+// Validate rejects resolving a reply. The contract allows `resolved` in a change of a reply, but only comments have a
+// status. false is accepted, because replies are never resolved.
 func (r *updateReplyRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if schema.Or(r.Body.Resolved, false) {

@@ -269,7 +269,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	problems := rules.Problems(ctx, facts)
 	if err := context.Cause(ctx); err != nil {
-		return err // The caller is gone or out of time, so expressions without a result are no verdict.
+		return err // The caller disconnected or ran out of time. So expressions without a result are not a verdict.
 	}
 	if problems != nil {
 		return schema.NotMergeable(problems)

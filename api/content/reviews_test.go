@@ -84,7 +84,7 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A request is rejected as a whole if a user may not review, is the author, is in another tenant or does not exist.
+	// The whole request is rejected if one user may not review, is the author, is in another tenant, or does not exist.
 	for body, fields := range map[string][]string{
 		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("review"), h.Theirs.Users["admin"].ID): {"users[1]", "users[2]"},
 		fmt.Sprintf(`{"users":[%q,%q,%q]}`, user("read"), user("edit"), user("admin")):        {"users[0]", "users[1]", "users[2]"},
@@ -232,7 +232,7 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: however many reviews a user submits at once, one counts.
+// TestReviewsAtTheSameTime: a user submits many reviews at once, and one of them counts.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -280,7 +280,8 @@ func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.Me
 	return facts
 }
 
-// TestCustomMergeRules writes expressions. A bad one is refused with its place, and a merge is judged on the request as it is then.
+// TestCustomMergeRules writes expressions. A bad expression is refused with its place. A merge evaluates the
+// expressions on the current request.
 func TestCustomMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -375,7 +376,8 @@ func TestCheckMergeRules(t *testing.T) {
 	}
 }
 
-// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended: that is no verdict of the rule.
+// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. This is not a verdict of the
+// rule.
 func TestMergeRulesEndWithTheRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

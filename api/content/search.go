@@ -100,9 +100,9 @@ func (h *searches) spaces(
 		})
 }
 
-// The values of a site search's `mode`. default searches the site spaces that a visitor sees first, with the current
-// site space in the place of another one of its section. current is the older name of default, and must say which site
-// space is current. specific searches the named site spaces, and all searches every site space.
+// The values of a site search's `mode`. default searches the site spaces that a visitor sees first. In the section of
+// the current site space, it searches the current site space. current is the older name of default, and requires the
+// current site space. specific searches the named site spaces, and all searches every site space.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"
@@ -110,13 +110,14 @@ const (
 	searchAll      = "all"
 )
 
-// The values of `restrictTo`: among the site spaces of the mode default, the current one or the others.
+// The values of `restrictTo`. Among the site spaces of the mode default, they select the current site space or the
+// other site spaces.
 const (
 	searchCurrentOnly = "currentSiteSpace"
 	searchOthers      = "otherSiteSpaces"
 )
 
-// searchSiteRequest has the members of both forms of the body: with a scope, and the older one without.
+// searchSiteRequest has the members of both forms of the body: with a scope, and the older form without a scope.
 type searchSiteRequest struct {
 	schema.PageRequest
 	Body struct {

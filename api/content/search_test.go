@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchSite searches a site with two sections, the first of which has two variants. Each of its spaces has a page with the
-// same word, and a hidden one.
+// TestSearchSite searches a site with two sections, the first of which has two variants. Each of its spaces has a
+// visible page and a hidden page with the same word.
 func TestSearchSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

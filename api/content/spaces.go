@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// spaces has the operations on spaces themselves; those on their content are elsewhere.
+// spaces has the operations on spaces themselves. Other files have the operations on their content.
 type spaces struct {
 	store *store.Store
 	view  view.Presenter
@@ -80,7 +80,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// Reject it: silently creating an empty space would not be what the caller asked for.
+	// Reject it, because the caller did not request an empty space.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}
@@ -145,7 +145,8 @@ type updateSpaceRequest struct {
 	} `body:"json"`
 }
 
-// trustedGitBranch is a branch whose imports pass by the merge rules, with all folders unless one is named.
+// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is named, only imports of this folder
+// do.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
@@ -209,9 +210,9 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	return h.view.Space(placed)
 }
 
-// reread reads the space as it is now: a new level may change the user's own access.
+// reread reads the space again, because a new level may change the user's own access.
 func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
-	if c.Principal.Kind == schema.TokenInstallation { // It has no access of its own.
+	if c.Principal.Kind == schema.TokenInstallation { // An installation has no role in the space.
 		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)
 		return store.SpaceAccess{Space: space, ContentAccess: c.Space.ContentAccess}, err
 	}

@@ -76,7 +76,7 @@ type newTemplatePage struct {
 	Document    *pageBody `json:"document"`
 }
 
-// Validate checks that every page is below one that comes before it.
+// Validate checks that the parent of every page comes before the page.
 func (r *createTemplateRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	depths := map[string]int{}

@@ -15,7 +15,8 @@ var templateShape = shape.Of{
 	"createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"location": shape.URI}),
 }
 
-// TestTemplatesFillChangeRequests makes requests of templates: their subject, description and pages are those of the template.
+// TestTemplatesFillChangeRequests makes requests from templates. The requests have the template's subject, description
+// and pages.
 func TestTemplatesFillChangeRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

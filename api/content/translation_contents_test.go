@@ -29,7 +29,7 @@ func contentBlock(id string) string {
 	return fmt.Sprintf(`{"type":"reusable-content","data":{"ref":{"kind":"reusable-content","reusableContent":%q}}}`, id)
 }
 
-// shown is a page as readers see it: reusable contents are in the place of their blocks.
+// shown returns a page as readers see it: reusable contents replace their blocks.
 func (b *translationBench) shown(space, title string) string {
 	b.T.Helper()
 	id, _ := b.page(space, title)
@@ -92,7 +92,7 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	if sent := b.run(); len(sent) != 0 || b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)["revision"] != revision {
 		t.Errorf("another run sent %q", sent)
 	}
-	// A term of the glossary reaches what is in a content, and corrections of the page beside it stay.
+	// A term of the glossary changes the text in a content. Corrections of the page with this content stay.
 	b.edit(copied, b.replace(copied, "TWO", "SECOND.", "Zweitens."))
 	b.do(http.StatusNoContent, "PUT", "/v1/orgs/"+b.Ours.Organization.ID+"/translations-glossary", `{"operations":[{"type":"insert","translations":{"en":"gap","de":"Spalt"}}]}`)
 	if sent := b.run(); !slices.Equal(sent, []string{"Mind the gap"}) {
@@ -103,7 +103,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// A content that becomes too long, or that the translator refuses, stays in the source's language and is reported.
+// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. They stay in
+// the source's language and are reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

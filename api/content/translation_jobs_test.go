@@ -188,7 +188,8 @@ func leaf(text string) string { return `{"object":"text","leaves":[{"text":"` + 
 
 func paragraph(text string) string { return `{"type":"paragraph","nodes":[` + leaf(text) + `]}` }
 
-// everyBlock is a document with every kind of block that has a text, and some that have none. %[1]s is a file, %[2]s a page.
+// everyBlock is a document with every kind of block with a text, and with some blocks without a text. %[1]s is a file,
+// %[2]s a page.
 var everyBlock = `{"nodes":[
 	{"type":"heading-1","data":{"id":"start"},"nodes":[` + leaf("First steps") + `]},
 	{"type":"heading-2","nodes":[` + leaf("Second heading") + `]},
@@ -476,7 +477,7 @@ func TestTranslationGoesOn(t *testing.T) {
 	}
 }
 
-// A run without a translator, or with one that does nothing, fails and says why.
+// TestTranslationFails: a run without a translator, or with an idle translator, fails. The run has the reason.
 func TestTranslationFails(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -564,7 +565,7 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// Users who cannot see the source see neither the copy nor the source texts in reports.
+// Users who cannot see the source do not see the copy, and do not see source texts in reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -656,7 +657,7 @@ func TestTranslationTriesAgain(t *testing.T) {
 	}
 }
 
-// A title that would be too long for a space stays as it is.
+// TestTranslationOfTitle: if the translated title is too long for a space, the title stays unchanged.
 func TestTranslationOfTitle(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

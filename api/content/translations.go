@@ -79,7 +79,8 @@ func (h *translations) list(
 
 type createTranslationRequest struct {
 	Body struct {
-		// Without a source there is nothing to translate, so it is required although the contract documents the language alone.
+		// The contract documents only the language as required. But a translation needs a source, so Source is required
+		// too.
 		Source *struct {
 			Space    *string `json:"space" rules:"required"`
 			Language *string `json:"language" rules:"required,enum=language"`
@@ -120,7 +121,7 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 	return h.view.Translation(c.Rights)(store.ShownTranslation{Translation: row})
 }
 
-// requireSpace rejects a space of another organization, or one whose content the caller may not read.
+// requireSpace rejects a space of another organization, and a space whose content the caller may not read.
 func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id string) error {
 	reads, err := h.reads(ctx, c, id)
 	if err == nil && !reads {
@@ -129,7 +130,7 @@ func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id st
 	return err
 }
 
-// reads reports whether an id is that of a space of the organization whose content the caller may read.
+// reads reports whether an id names a space of the organization, and the caller may read the space's content.
 func (h *translations) reads(ctx context.Context, c *access.Caller, id string) (bool, error) {
 	if !schema.ValidID(id) {
 		return false, nil

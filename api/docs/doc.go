@@ -29,6 +29,5 @@
 // guide a file and a row in guides.go, and its commands a row in cmd/octavo/sessions_test.go.
 //
 // A page needs no script to be read. The script adds the search, the choice of a language that stays, and requests from
-// the page ("Try it"). It keeps a pasted token in memory only; authorization() in assets/docs.js is the one place that
-// knows it.
+// the page ("Try it"). A pasted token stays only in memory. Only authorization() in assets/docs.js reads the token.
 package docs

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// Home is the path of the first page; the others are below it.
+// Home is the path of the first page. The other pages are below it.
 const Home = "/docs"
 
 // Media types of pages.
@@ -25,7 +25,7 @@ const brotliLevel = 7
 
 // Pages returns the pages of a table. describe returns its OpenAPI document.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
-	// The server fills the rows of its own table, and a page shows only what a row says.
+	// Clone the rows: the server fills the rows of its table, and a page must show the original rows.
 	table.Operations = slices.Clone(table.Operations)
 	return &frame.Pages{
 		Paths: []string{Home, Home + "/{page}", "/llms.txt"},

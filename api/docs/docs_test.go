@@ -39,8 +39,8 @@ func must[T any](t *testing.T, get func() (T, error)) T {
 	return value
 }
 
-// TestEveryOperationHasAPage checks each operation's page in HTML and Markdown: an anchor, a request in each language,
-// and an answer where the operation answers with JSON. Each tag has one page.
+// TestEveryOperationHasAPage checks each operation's page in HTML and Markdown. The page has an anchor, a request in
+// each language, and an answer if the operation answers with JSON. Each tag has one page.
 func TestEveryOperationHasAPage(t *testing.T) {
 	t.Parallel()
 	all, pages := must(t, operations), must(t, files)
@@ -214,8 +214,8 @@ func TestSnippetsParse(t *testing.T) {
 	read("python3", all, "-c", "import ast, json, sys\nfor text in json.load(sys.stdin): ast.parse(text)")
 }
 
-// TestMembersHaveMeanings checks that each parameter and each member at the top of a body says what it means, and that
-// meanings.txt has no row without a use.
+// TestMembersHaveMeanings checks that each parameter and each top member of a body has a meaning, and that each row of
+// meanings.txt is used.
 func TestMembersHaveMeanings(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
@@ -284,7 +284,7 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
-// TestSizes bounds what a browser loads: each page, and all files of the first page.
+// TestSizes bounds the bytes that a browser loads for each page, and for all files of the first page.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	const most = 60 << 10

@@ -124,7 +124,7 @@ func shortened(t testing.TB, answer []byte) (json.RawMessage, int) {
 	return short, len(list.Items) - 1
 }
 
-// varying are texts that differ in each run, and what stands for them.
+// varying are texts that differ in each run, with their placeholders.
 var varying = []struct {
 	form  *regexp.Regexp
 	stand string

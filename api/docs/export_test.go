@@ -2,7 +2,7 @@ package docs
 
 import "github.com/octavo-docs/octavo/api/frame"
 
-// These exports let tests see what pages are made of. Tests need package api for the table, so they are external.
+// These exports let tests read the parts of pages. Tests need package api for the table, so they are external.
 
 // Operation is an operation as a page shows it.
 type Operation = operation
@@ -24,7 +24,7 @@ func Tags() (tags []string) {
 	return tags
 }
 
-// Meanings, RouteKey, ClientFile and Writers are what the pages read.
+// Meanings, RouteKey, ClientFile and Writers are the inputs of the pages.
 var (
 	Meanings   = readMeanings
 	RouteKey   = routeKey

@@ -85,7 +85,8 @@ func (pageLinks) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	})
 }
 
-// linkRoot stands for the folder of the pages in the HTML of guides; the template puts the way there in its place.
+// linkRoot is a placeholder for the folder of the pages in the HTML of guides. The template replaces it with the
+// relative path.
 const linkRoot = "@docs@"
 
 func pageLink(destination string) string {

@@ -25,7 +25,7 @@ var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 }).
 	ParseFS(templateFiles, "templates/*.html.tmpl"))
 
-// shown is what the template of a page gets.
+// shown is the data of a page's template.
 type shown struct {
 	*page
 	// Root leads from the page to the root of the server, and Docs to the folder of the pages. Both are relative, so
@@ -42,7 +42,7 @@ func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }
 
-// Current says whether a page is the shown one.
+// Current marks the page that is shown.
 func (s shown) Current(name string) bool { return s.Name == name }
 
 // Twin is the address of the page as Markdown.

@@ -37,7 +37,7 @@ type operation struct {
 	// list.
 	Answer string
 	Left   int
-	// Token is false for operations that need none.
+	// Token is false for operations without a token.
 	Token bool
 }
 
@@ -83,7 +83,7 @@ func readMeanings() (map[string]meaning, error) {
 	return all, nil
 }
 
-// describe collects what the page says about an operation.
+// describe collects a page's data about an operation.
 func (s *sources) describe(op *frame.Operation) (operation, error) {
 	of, err := s.document.operation(op.Path, op.Method)
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *sources) describe(op *frame.Operation) (operation, error) {
 	return o, nil
 }
 
-// mean adds the meaning of a parameter or member: the operation's own, or the name's. The document's default comes
-// after it.
+// mean adds the meaning of a parameter or member. The operation's own meaning has precedence over the name's meaning.
+// The document's default comes after it.
 func (s *sources) mean(operation string, m member) member {
 	if m.Deep {
 		return m
@@ -143,7 +143,7 @@ func (s *sources) mean(operation string, m member) member {
 	return m
 }
 
-// limitsOf lists what bounds an operation, as its row says.
+// limitsOf lists the limits in an operation's row.
 func limitsOf(op *frame.Operation) (list []string) {
 	if op.BodyLimit > 0 {
 		list = append(list, "body of at most "+bytesText(op.BodyLimit))

@@ -13,7 +13,7 @@ type request struct {
 	// Path has the pieces of the path from the root.
 	Path  []piece
 	Query string
-	// Token is false for operations that need none.
+	// Token is false for operations without a token.
 	Token bool
 	// Media is the media type of Body; both are "" without a body.
 	Media, Body string

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// document is what the reference reads of the OpenAPI document.
+// document has the parts of the OpenAPI document that the reference reads.
 type document struct {
 	Paths      map[string]map[string]jsontext.Value `json:"paths"`
 	Components struct {
@@ -36,7 +36,7 @@ type described struct {
 	Responses map[string]jsontext.Value `json:"responses"`
 }
 
-// jsonSchema is what the reference shows of a schema.
+// jsonSchema has the parts of a schema that the reference shows.
 type jsonSchema struct {
 	Ref           string                 `json:"$ref"`
 	Type          jsontext.Value         `json:"type"`
@@ -77,7 +77,7 @@ func (d *document) resolve(s *jsonSchema) *jsonSchema {
 	return s
 }
 
-// alternatives returns the schemas of which a value meets one, without null, and whether it may be null.
+// alternatives returns the alternative schemas of a value without null, and whether the value may be null.
 func (d *document) alternatives(s *jsonSchema) (all []*jsonSchema, null bool) {
 	s = d.resolve(s)
 	several := append(slices.Clone(s.AnyOf), s.OneOf...)
@@ -200,7 +200,7 @@ func span[N int | float64](least, most *N, unit string) string {
 type member struct {
 	// Name is the name of a parameter, or the path of a member, such as events[].session.visitorId.
 	Name string
-	// In is where a parameter is; "" in bodies.
+	// In is the place of a parameter; "" in bodies.
 	In       string
 	Type     string
 	Bounds   string
@@ -258,7 +258,7 @@ func (d *document) walk(s *jsonSchema, prefix string, depth int, above map[*json
 	}
 }
 
-// descriptionOf returns what the document says about a schema.
+// descriptionOf returns the document's description of a schema.
 func (d *document) descriptionOf(s *jsonSchema) string {
 	text := s.Description
 	if text == "" {

@@ -22,7 +22,7 @@ var writers = []writer{
 	{"python", "Python", "python", python},
 }
 
-// joined writes the pieces of an address, each as a language writes it.
+// joined writes the pieces of an address. Each piece has the form of the language.
 func joined(pieces []piece, text, variable func(string) string, glue string) string {
 	parts := make([]string, len(pieces))
 	for i, p := range pieces {
@@ -52,8 +52,8 @@ func curl(r *request) string {
 	return "curl -s " + strings.Join(lines, " \\\n  ")
 }
 
-// javaScript uses the published client: its method, or its request for operations that it does not know. Operations at
-// the root are outside its address.
+// javaScript uses the published client. It calls the client's method, or the client's request function for operations
+// without a method. Operations at the root are outside its address.
 func javaScript(r *request) string {
 	if !r.V1 {
 		return javaScriptFetch(r)
@@ -124,7 +124,7 @@ func javaScriptFetch(r *request) string {
 	return b + "});"
 }
 
-// javaScriptBody is the body as an expression. JSON is one.
+// javaScriptBody is the body as an expression. JSON is already an expression.
 func (r *request) javaScriptBody() string {
 	if r.Media == "application/json" {
 		return r.Body

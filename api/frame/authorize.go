@@ -47,7 +47,7 @@ func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	header := &ctx.Request.Header
 	p := access.Presented{Authorization: header.Peek("Authorization")}
 	if len(p.Authorization) > 0 {
-		return p // Most requests have a token. They need no look at the rest.
+		return p // Most requests have a token, and need no cookie.
 	}
 	p.Cookie = header.Cookie(access.BrowserCookie)
 	p.Page = access.PageOrigin{
@@ -107,8 +107,8 @@ func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error 
 	return nil
 }
 
-// showAllowance writes the headers about an allowance, of a refused request too: the burst, its remainder, and the Unix
-// second when the full burst is available again.
+// showAllowance writes the headers about an allowance, also for a refused request. The headers are the burst, its
+// remainder, and the Unix second at which the full burst is available again.
 func (c *call) showAllowance(take access.Allowance) {
 	if take.Burst == 0 {
 		return

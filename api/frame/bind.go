@@ -17,8 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan says how a request fills its type. It is compiled once, when the server is built, from the tags of the
-// fields:
+// bindPlan says how a request fills its type. Building the server compiles it from the tags of the fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
@@ -47,8 +46,8 @@ type bodyPlan struct {
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
-// param binds one field. read finds its values in the request; set stores them in the field and returns a problem that
-// completes the sentence "<name> ...", or nothing.
+// param binds one field. read finds the field's values in the request. set stores them in the field, and returns a
+// problem that completes the sentence "<name> ...", or "".
 type param struct {
 	name  string
 	index []int
@@ -163,7 +162,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// This is not valid text either, which is what the caller of read checks for.
+			// Return invalid text too, so that the caller of read refuses it.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}

@@ -33,8 +33,8 @@ type fuzzRequest struct {
 	} `body:"json,optional"`
 }
 
-// FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or refused with 400 or 404 (or, for
-// encodings, 413 and 415) and a named cause; bind never panics, and bound text outside of JSON is valid and free of
+// FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or refused with 400 or 404 and a
+// named cause. Encodings may also give 413 and 415. bind never panics. Bound text outside of JSON is valid and has no
 // U+0000.
 func FuzzBind(f *testing.F) {
 	for _, body := range []string{

@@ -19,7 +19,7 @@ import (
 )
 
 // readBody reads the body, checks its media type and decodes its Content-Encoding. The result is in a pooled buffer
-// that belongs to the call and is invalid once the operation's function has returned.
+// that belongs to the call. It is invalid after the operation's function has returned.
 func (c *call) readBody(ctx context.Context, op *Operation) ([]byte, error) {
 	body, err := c.receive(ctx, op)
 	if err != nil || len(body) == 0 {
@@ -71,7 +71,8 @@ type resetReader interface {
 	Reset(r io.Reader) error
 }
 
-// inflater pools the decompressors of one encoding: setting one up costs more than decompressing a small body.
+// inflater pools the decompressors of one encoding, because creating a decompressor costs more than decompressing a
+// small body.
 type inflater struct {
 	pool sync.Pool
 	make func(r io.Reader) (resetReader, error)
@@ -86,8 +87,7 @@ var inflaters = map[string]*inflater{
 	"zstd":    {make: newZstdReader},
 }
 
-// inflate reads at most one byte past the limit, so a small body that would inflate to gigabytes costs no more than the
-// limit.
+// inflate reads at most one byte past the limit. So a small body that inflates to gigabytes costs at most the limit.
 func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Operation) ([]byte, error) {
 	source := bytes.NewReader(sent)
 	reader, ok := p.pool.Get().(resetReader)

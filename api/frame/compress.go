@@ -21,7 +21,8 @@ var (
 // compressible reports whether an answer of this size may be sent compressed to clients that accept gzip.
 func compressible(size int) bool { return size >= leastCompressed && size <= mostCompressed }
 
-// accepted reports whether the client accepts gzip. A client that weighs its codings gets the answer as it is.
+// accepted reports whether the client accepts gzip. A client that gives its codings weights gets an uncompressed
+// answer.
 func accepted(ctx *fasthttp.RequestCtx) bool {
 	return ctx.Request.Header.HasAcceptEncodingBytes(acceptGzip)
 }

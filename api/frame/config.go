@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// DefaultAuthTTL is the AuthTTL of configurations that name none.
+// DefaultAuthTTL is the default of AuthTTL.
 const DefaultAuthTTL = 5 * time.Second
 
 // Config holds the operator's settings.
@@ -24,48 +24,51 @@ type Config struct {
 	// TrustedOrigins are the origins, in lower case, whose pages may call every operation with a token. Pages of other
 	// origins may call operations with CORS.
 	TrustedOrigins []string
-	// AuthTTL is how long the answer about a token or an insights site is cached, and so the longest time for which a
-	// revoked token is still accepted. 0 means DefaultAuthTTL.
+	// AuthTTL is the time for which tokens and insights sites are cached. So a revoked token may still be accepted for
+	// this time. 0 means DefaultAuthTTL.
 	AuthTTL time.Duration
-	// AuthEntries bounds the cache of tokens, and separately that of insights sites. 0 means 65,536.
+	// AuthEntries bounds the cache of tokens, and separately the cache of insights sites. 0 means 65,536.
 	AuthEntries int
 	// HeaderTimeout bounds the wait for a connection's first request, and for each request's headers and first piece of
-	// body, so that a slow sender cannot hold a connection. 0 means 10 s.
+	// body. So a slow sender cannot hold a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
 	// ReadTimeout bounds reading one large body. 0 means 30 s.
 	ReadTimeout time.Duration
 	// BodyStall bounds each pause between two bytes of a large body. 0 means 5 s.
 	BodyStall time.Duration
-	// WriteStall is an interval. A connection ends if its client reads almost nothing of its answer during two
+	// WriteStall is an interval. A connection ends if its client reads only a few bytes of its answer during two
 	// intervals in a row. An answer may take longer as long as the client reads. 0 means 10 s.
 	WriteStall time.Duration
-	// IdleTimeout closes keep-alive connections that carry nothing. 0 means 75 s.
+	// IdleTimeout closes keep-alive connections without requests. 0 means 75 s.
 	IdleTimeout time.Duration
 	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
 	OperationTimeout time.Duration
-	// DrainWait is how long Stop keeps serving while not ready, closing each connection after its next answer, so that
-	// load balancers and clients move on before connections are refused. It ends early once no connection is left.
+	// DrainWait is the time that Stop keeps serving while the server is not ready. Each connection is closed after its
+	// next answer. So load balancers and clients move on before connections are refused. The wait ends early when no
+	// connection is left.
 	DrainWait time.Duration
-	// MaxConns bounds the open connections. When all are taken, those idle longest make room. 0 means 16,384.
+	// MaxConns bounds the open connections. When all are taken, the connections that were idle longest are closed. 0
+	// means 16,384.
 	MaxConns int
 	// MaxConnsPerIP bounds the open connections of one address, or of one IPv6 /64 network; 0 means no bound. It does
 	// not apply to trusted proxies.
 	MaxConnsPerIP int
 	// BodyMemory limits, in bytes, the memory for the bodies of all requests in flight. The first 16 KiB of each body
-	// do not count. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
+	// do not count. The bodies of one token take at most a quarter of this memory, or 16 MiB if a quarter is less. 0
+	// means 64 MiB.
 	BodyMemory int
 	// AnswerMemory limits, in bytes, the memory of answers that clients have not read yet. The answers to one address,
-	// or to one IPv6 /64 network, take at most a quarter of it. 0 means 32 MiB.
+	// or to one IPv6 /64 network, take at most a quarter of this memory. 0 means 32 MiB.
 	AnswerMemory int
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
 	RateLimit int
-	// EventRateLimit is the same for requests that post events.
+	// EventRateLimit is the limit for requests that post events.
 	EventRateLimit int
 	// KeyRateLimit is the same for requests with one publishable key. The keys of a site have twice that together.
 	KeyRateLimit int
-	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and
-	// WrongTokenRateLimit the requests without a valid token. 0 means no bound.
+	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
+	// bounds the requests without a valid token. 0 means no bound.
 	PublicRateLimit, WrongTokenRateLimit int
 	// MaxHeaderBytes bounds the request line and headers. 0 means 8 KiB: each connection holds a buffer of that size.
 	MaxHeaderBytes int

@@ -4,8 +4,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// allowOrigin lets a page of any origin read the answer. Scripts send tokens explicitly and browsers never add them, so
-// there is no ambient authority that another origin could borrow.
+// allowOrigin lets a page of any origin read the answer. Scripts send tokens explicitly, and browsers never add tokens.
+// So another origin cannot use a user's rights.
 func allowOrigin(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.SetCanonical(headerAllowOrigin, anyOrigin)
 	ctx.Response.Header.SetCanonical(headerExposeHeaders, exposedHeaders)
@@ -25,7 +25,7 @@ var (
 		"Octavo-Sessions, Octavo-Complete, Octavo-Missing-Rows, Octavo-Missing-Range")
 )
 
-// allowTrusted lets a page of a trusted origin read the answer, whatever it is. Caches learn that answers depend on the
+// allowTrusted lets a page of a trusted origin read the answer, even an error. Caches learn that answers depend on the
 // origin.
 func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	if len(f.origins) == 0 {

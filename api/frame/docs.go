@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Pages describe the table to people. They need no token: everything in them is in the repository.
+// Pages describe the table to people. They need no token, because all their contents are in the repository.
 type Pages struct {
 	// Paths are the routes at the root.
 	Paths []string

@@ -54,8 +54,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body any operation takes, with an unknown
-// token and with a valid one.
+// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body of any operation. Some have an
+// unknown token, and others a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10
@@ -77,8 +77,8 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsTakeLittle: a connection that has sent nothing has no buffers yet, and is closed on its timeout
-// or with the server.
+// TestSilentConnectionsTakeLittle: a connection without a first byte has no buffers. It is closed on its timeout, or
+// with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 8 << 10 // most counts the client's end, too
@@ -119,8 +119,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestBodyMemoryIsBounded fills the memory for bodies: the next large one is refused and small ones are not, until
-// memory is free again.
+// TestBodyMemoryIsBounded fills the memory for bodies. The next large body is refused, until memory is free again.
+// Small bodies are accepted.
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -132,7 +132,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		w.Send(h.Post(h.Ours.SiteKey, "Content-Length: 1000000") + strings.Repeat(" ", 20_000))
 		holders = append(holders, w)
 	}
-	// If a large body came earlier, it would take the memory for the others' growth, and one of them would be refused.
+	// Wait first: an earlier large body would take memory that the other bodies need for their growth.
 	eventually.True(t, "the holders to take all memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
@@ -153,7 +153,8 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestBodyMemoryIsShared fills the share of a site's key: its next large body is refused, and others' bodies pass.
+// TestBodyMemoryIsShared fills the share of a site's key. The key's next large body is refused, and bodies of other
+// callers pass.
 func TestBodyMemoryIsShared(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -408,8 +409,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsMakeRoom takes all connections. The next one closes idle ones, oldest first; if all are busy, it
-// is refused.
+// TestIdleConnectionsMakeRoom takes all connections. The next connection closes idle connections, oldest first. If all
+// are busy, the next connection is refused.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)

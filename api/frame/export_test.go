@@ -14,7 +14,7 @@ import (
 // BodyPieces are the sizes that bodies grow by.
 var BodyPieces = bodyPieces
 
-// LeastBodyShare is what the bodies of one token may always take.
+// LeastBodyShare is the memory that the bodies of one token may always take.
 const LeastBodyShare = leastBodyShare
 
 // DefaultBodyMemory is Config.BodyMemory if the operator sets none.

@@ -20,8 +20,8 @@ type formMember struct {
 	set   func(field reflect.Value, values [][]byte) string
 }
 
-// formMembers compiles a form's type: a struct of texts, numbers and booleans, whose names are in `json` tags like those of all
-// bodies, so that rules and the OpenAPI document read them in one way.
+// formMembers compiles a form's type: a struct of texts, numbers and booleans. The names are in `json` tags, as in all
+// bodies. So rules and the OpenAPI document read them in one way.
 func formMembers(t reflect.Type) ([]formMember, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("a form is no %s", t)

@@ -34,7 +34,7 @@ type frame struct {
 	origin   string          // of our public address
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
-	// a context derived from it costs a goroutine, and it must not be kept.
+	// it must not be retained, and a derived context costs a goroutine.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool
@@ -48,7 +48,7 @@ type route struct {
 	changes bool
 }
 
-// call is one request on its way through the frame. It is pooled: do not keep any part of it.
+// call is one request on its way through the frame. Calls are pooled: do not retain any part of a call.
 type call struct {
 	access.Caller
 	idBuffer []byte // The request's id, which the Caller reads.
@@ -171,8 +171,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	f.leave(c)
 }
 
-// run does the steps from authentication to encoding. A panic in any of them fails that one request instead of ending
-// the process: fasthttp itself would not catch it.
+// run does the steps from authentication to encoding. A panic in a handler fails only its request. fasthttp itself
+// would not catch the panic, and the process would end.
 func (f *frame) run(rt *route, c *call) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -56,7 +56,8 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 
 	var ctx *fasthttp.RequestCtx
 	send := func(method, uri, token, body string) {
-		// Each request has its own buffers: a later one with the same bytes must not repair what aliases an earlier one.
+		// Each request has its own buffers. Otherwise a later request with equal bytes could repair values that alias
+		// an earlier request.
 		ctx = &fasthttp.RequestCtx{}
 		ctx.Request.Header.SetMethod(method)
 		ctx.Request.SetRequestURI(uri)
@@ -150,7 +151,8 @@ func TestPanicIsOneFailedRequest(t *testing.T) {
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	// Short timeouts are only for requests that never arrive in full: a large one may take a while on a busy machine.
+	// Short timeouts are only for requests that never arrive in full. A large request may take a while on a busy
+	// machine.
 	impatient := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.HeaderTimeout, c.ReadTimeout = 300*time.Millisecond, 300*time.Millisecond
 	})
@@ -248,8 +250,8 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 	}
 }
 
-// TestTrustedOrigins checks that pages of trusted origins may read every answer, refusals too, and that other pages may
-// not. Answers never allow credentials that a browser adds by itself.
+// TestTrustedOrigins checks that pages of trusted origins may read every answer, including refusals. Pages of other
+// origins may not. Answers never allow credentials that a browser adds by itself.
 func TestTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	const trusted, port = "https://app.example.com", "http://localhost:5173"

@@ -15,19 +15,19 @@ import (
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
-// StreamRequestBody it does not, but it still waits for the first MaxRequestBodySize bytes, or 8 KiB: hence
-// firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
+// StreamRequestBody it does not. But it still waits for the first MaxRequestBodySize bytes, or 8 KiB. So the server
+// sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
-// fasthttp accepts blanks and extensions after a chunk's size without showing them, so they cannot be refused here. It
-// skips them, as RFC 9112, 7.1.1, demands for unknown extensions; chunkFraming bounds their length. It refuses a bare
-// line feed there, and takes one after the request line and in trailers, which RFC 9112, 2.2, allows: neither says
-// where a request ends.
+// After a chunk's size, fasthttp accepts blanks and extensions without showing them, so they cannot be refused here. It
+// skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length. fasthttp refuses a
+// bare line feed after a chunk's size. It accepts a bare line feed after the request line and in trailers, as RFC 9112,
+// 2.2, allows. These line feeds do not change the end of a request.
 
 // firstBodyBytes is how much of a body fasthttp waits for before it calls the handler. fasthttp does not accept 0.
 const firstBodyBytes = 1
 
-// The verdict on a request's headers travels to the handler in front of the method, separated by a NUL, which no method
-// contains. The hook that sees the headers before the body can write to nothing else.
+// The verdict on a request's headers is passed to the handler in front of the method. A NUL separates it, because
+// methods have no NUL. The hook runs between headers and body, and can write only to the method.
 const (
 	verdictUnread byte = iota + 1
 	verdictBothLengths
@@ -38,8 +38,8 @@ const (
 	verdictBareLF
 )
 
-// framingFaults lists the ways in which headers make the request's end or encoding ambiguous. A proxy in front may read
-// such a request differently, so the server closes the connection after it (RFC 9112, 6.3 and 11.2).
+// framingFaults lists the ways in which headers make the request's end or encoding ambiguous. A proxy may read such a
+// request differently. So the server closes the connection after the request (RFC 9112, 6.3 and 11.2).
 var framingFaults = map[byte]error{
 	verdictBothLengths:    errors.New("the request has a Content-Length and a Transfer-Encoding"),
 	verdictTransferCoding: errors.New("the Transfer-Encoding is not chunked"),
@@ -50,8 +50,8 @@ var framingFaults = map[byte]error{
 }
 
 // headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
-// answered at once: an announced body is neither awaited nor read. Where such callers may post something, the first byte
-// of the body is awaited, and the rest is read once the frame has admitted the caller, as with a token.
+// answered at once, and the announced body is not read. Some operations take bodies without a token. There the server
+// waits for the first byte of the body. It reads the rest after the frame has admitted the caller, as with a token.
 func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	public := pathsOf(routes, func(op *Operation) bool { return op.Scope.Public && op.BodyLimit > 0 })
 	open := pathsOf(routes, func(op *Operation) bool { return op.Scope.Nobody })
@@ -59,7 +59,7 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 		verdict := framingVerdict(h)
 		if verdict == 0 {
 			if length := h.ContentLength(); length != 0 && length != -2 {
-				// Public operations do not read the header: a proxy in front may demand one of its own.
+				// Public operations do not read the header, because a proxy may demand its own Authorization header.
 				named := len(h.Peek("Authorization")) > 0
 				if !plausibleCaller(h) && (named || !open.have(h)) && !public.have(h) {
 					verdict = verdictUnread
@@ -76,8 +76,8 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 	}
 }
 
-// openOperations are the operations that take bodies from callers without a token: by method, their paths as segments, of
-// which parameters are empty.
+// openOperations are the operations that take bodies from callers without a token. The key is the method. The value has
+// the paths as segments; parameters are empty segments.
 type openOperations map[string][][]string
 
 func pathsOf(routes []*route, belongs func(*Operation) bool) openOperations {
@@ -156,8 +156,8 @@ func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// plausibleCaller reports whether a request has what could be a token, or without an Authorization header what could be
-// the cookie of a browser's session.
+// plausibleCaller reports whether a request has a possible token. Without an Authorization header, it looks for a
+// possible cookie of a browser's session.
 func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	if header := h.Peek("Authorization"); len(header) > 0 {
 		token, ok := access.BearerToken(header)
@@ -166,8 +166,8 @@ func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
-// Limits on reading the rest of an unwanted body so that the connection can be kept. A client refused with a small body
-// has usually sent all of it already.
+// Limits on reading the rest of an unwanted body. After the rest, the connection can be reused. A client refused with a
+// small body has usually sent all of it already.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
@@ -221,8 +221,8 @@ func leaveUnread(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// mayContinue answers `Expect: 100-continue`: it asks for the body only if the operation could admit the caller and
-// take a body of that size. For any status but 100, fasthttp sends the response as it stands.
+// mayContinue answers `Expect: 100-continue`: it requests the body only if the operation could admit the caller and
+// accept a body of that size. For any status except 100, fasthttp sends the present response.
 func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		continues(ctx)

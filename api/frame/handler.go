@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Handler holds an operation's function behind one type, with the request and response types that other readers of the
-// table need.
+// Handler is the common type of operations' functions. It has the request and response types for other readers of the
+// table.
 type Handler struct {
 	Request  reflect.Type
 	Response reflect.Type
@@ -27,8 +27,8 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204. Header adds headers to the response; it is usually nil.
 type NoContent struct{ Header map[string]string }
 
-// Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
-// copies Body before the call ends.
+// Encoded is an encoded response with its own headers. It is JSON, except if it names another type. The frame copies
+// Body before the call ends.
 type Encoded struct {
 	Body []byte
 	// Shared has the response instead, if it is not nil.
@@ -44,7 +44,7 @@ type Statused interface {
 
 // File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
-	// Stream has Size bytes, which are read while they are sent: no file is in memory.
+	// Stream has Size bytes. They are read while they are sent, so the file is not in memory.
 	Stream    pieces
 	Size      int64
 	MediaType string
@@ -53,13 +53,14 @@ type File struct {
 	Shown bool
 }
 
-// Located is a resource that has an operation to read it, at the address that goes into the Location header on
-// creation. A resource that can only be listed has no such address.
+// Located is a resource with an operation that reads it. Its address goes into the Location header on creation. A
+// resource that can only be listed has no such address.
 type Located interface {
 	Location() string
 }
 
-// validator is a request type that checks its members against each other, once each of them follows its own rules.
+// validator is a request type that checks its members against each other. The check runs if each member follows its own
+// rules.
 type validator interface {
 	Validate() []schema.Detail
 }
@@ -96,7 +97,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 					return err
 				}
 			}
-			// Events do not pay for a context that only changes of resources need, nor do reads.
+			// Only changes of resources need this context. So events and reads do not pay for it.
 			if rt.changes {
 				ctx = postgres.By(ctx, acting{c, rt.op})
 			}
@@ -162,8 +163,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends what is encoded. A shared answer has the tag of its name, so that a client who has it costs no
-// look at the bytes.
+// writeEncoded sends what is encoded. The tag of a shared answer is its name's tag. So the bytes are not read for a
+// client that has the answer.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {
@@ -223,6 +224,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	// Otherwise the first piece fills what the header leaves of a small buffer.
+	// Without this flush, the first piece would only fill the rest of a small buffer behind the header.
 	ctx.Response.ImmediateHeaderFlush = true
 }

@@ -35,7 +35,7 @@ func (c *Condition) Error() string { return c.Err.Error() }
 // Unwrap returns the reason.
 func (c *Condition) Unwrap() error { return c.Err }
 
-// readiness is the answer of /readyz. It says which part is down but not why: the reason is in the log.
+// readiness is the answer of /readyz. It names the parts that are down. The reasons are only in the log.
 type readiness struct {
 	Ready  bool              `json:"ready"`
 	Checks map[string]string `json:"checks"`
@@ -50,8 +50,8 @@ func healthz(ctx *fasthttp.RequestCtx) {
 const alive = `{"alive":true}`
 
 // readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer moves on. The query can
-// exclude checks by name (`exclude`): they still run and are shown, but do not count. A load balancer that excludes the
-// insights store keeps sending events while that is down; the log keeps them.
+// exclude checks by name (`exclude`): they still run and are shown, but do not count. With the insights store excluded,
+// a load balancer continues to send events while the store is down. The log stores the events.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {

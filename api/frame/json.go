@@ -15,9 +15,9 @@ import (
 
 var contentJSON = []byte("application/json")
 
-// writeJSON encodes straight into the response's own buffer. Invalid UTF-8, which can only come from a message that
-// quotes a request, becomes replacement characters instead of an error. Map keys are sorted, so that the same answer
-// has the same bytes.
+// writeJSON encodes straight into the response's own buffer. Invalid UTF-8 becomes replacement characters and is not an
+// error. It can only come from a message that quotes a request. Map keys are sorted, so that the same answer has the
+// same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
 	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
@@ -87,7 +87,7 @@ func wrongType(err *json.SemanticError) string {
 	case got == 0:
 		return "must be " + want
 	case kindName(got) == want || (got == '0' && want == "an integer"):
-		// The kind is right but the value is not: a fraction, or a number out of range.
+		// The kind is right but the value is wrong: a fraction, or a number out of range.
 		return "must be " + want + " in range"
 	default:
 		return "must be " + want + ", got " + kindName(got)

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first; a larger
-// object gets a page to itself. Rows are read in steps, so a page that ends early has not read a thousand of them.
+// A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first. A larger
+// object gets its own page. Rows are read in steps, so a page that ends early reads only a few more rows.
 const (
 	maxListBytes = 4 << 20
 	listStep     = 100
@@ -41,7 +41,7 @@ func ListMadePage[Row, Resource any](
 }
 
 // ListKeyed returns one page of a list sorted by several keys, the last of which makes the order total. read gets the
-// keys of the previous page's last row, or nil for the first page, and refuses keys that it cannot parse.
+// keys of the previous page's last row, or nil for the first page. It refuses keys that it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,

@@ -33,8 +33,8 @@ type connections struct {
 	ended               func(reason string)
 	// sent is called when a connection's answer is sent, or never will be.
 	sent func(conn *edgeConn)
-	// stall is the interval in which a client must read some of its answer; two idle intervals in a row end the
-	// connection.
+	// stall is the interval in which a client must read some of its answer. Two intervals in a row without reading end
+	// the connection.
 	stall time.Duration
 
 	mu        sync.Mutex
@@ -127,7 +127,7 @@ func (c *connections) closeWaiting() {
 	}
 }
 
-// edgeListener hands out admitted connections once their first request begins, and answers the others itself.
+// edgeListener returns admitted connections when their first request begins. It answers refused connections itself.
 type edgeListener struct {
 	*net.TCPListener
 	connections *connections
@@ -143,7 +143,7 @@ type edgeListener struct {
 // mostLingering bounds how many connections may linger at once.
 const mostLingering = 256
 
-// listen begins to accept connections. Close stops that, and closes the connections that have sent nothing.
+// listen begins to accept connections. Close stops listening, and closes connections without a first byte.
 func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
 	closed := make(chan struct{})
 	edge := &edgeListener{
@@ -165,7 +165,7 @@ func (l *edgeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener, and the connections that have sent nothing.
+// Close ends the listener, and closes connections without a first byte.
 func (l *edgeListener) Close() error {
 	l.close()
 	err := l.TCPListener.Close()
@@ -209,8 +209,8 @@ func (l *edgeListener) run() {
 	}
 }
 
-// await hands out a connection once its first byte is there. fasthttp allocates a buffer for a whole header at once:
-// ten thousand silent connections would leave the garbage collector no room to work in.
+// await hands out a connection once its first byte is there. fasthttp allocates a buffer for a whole header at once.
+// Ten thousand silent connections would leave no memory for the garbage collector.
 func (l *edgeListener) await(conn *edgeConn) {
 	if !conn.awaitFirst() {
 		_ = conn.Close()
@@ -239,8 +239,8 @@ func refusedConnection(e *schema.Error) []byte {
 }
 
 // refuseConnection answers without blocking, because other connections wait to be accepted. The answer fits into the
-// empty buffer of a new connection. It reads a request that has already arrived: closing with unread data would reset
-// the connection and lose the answer.
+// empty buffer of a new connection. It reads a request that has already arrived, because closing with unread data would
+// reset the connection and lose the answer.
 func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_, _ = tcp.Write(answer)
 	if raw, err := tcp.SyscallConn(); err == nil {
@@ -253,13 +253,13 @@ func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_ = tcp.Close()
 }
 
-// connClosing marks a connection that is being closed for idleness: a request that arrives now is too late.
+// connClosing marks an idle connection that is being closed. A request that arrives now is too late.
 const connClosing = -1
 
-// lingerTime is how long to keep reading from a connection whose request was refused before its end.
+// lingerTime is the time that the server reads from a connection after it refused an incomplete request.
 const lingerTime = 2 * time.Second
 
-// edgeConn is a connection that knows whether it carries a request, and lingers on close if it has to.
+// edgeConn is a connection that tracks whether a request is active. On close it lingers if necessary.
 type edgeConn struct {
 	*net.TCPConn
 	listener *edgeListener
@@ -268,7 +268,7 @@ type edgeConn struct {
 	counted netip.Addr
 	// waiting is true until something arrives.
 	waiting atomic.Bool
-	// idleSince is when the connection became idle, as schema.Elapsed gives it; 0 while it carries a request.
+	// idleSince is the time at which the connection became idle, as schema.Elapsed; 0 during a request.
 	idleSince atomic.Int64
 	// unsent is the answer that the client has not read yet, if it is counted.
 	unsent atomic.Pointer[unsentAnswer]
@@ -287,7 +287,7 @@ func (c *edgeConn) mayReadAll() { c.bounded = false }
 
 var errFraming = errors.New("the framing of a chunk is too long")
 
-// awaitFirst waits until data arrives, without consuming it. It returns false if none will.
+// awaitFirst waits until data arrives, without consuming it. It returns false if no data will arrive.
 func (c *edgeConn) awaitFirst() bool {
 	defer c.waiting.Store(false)
 	raw, err := c.SyscallConn()
@@ -307,7 +307,7 @@ func (c *edgeConn) awaitFirst() bool {
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// peek reports whether data has arrived, without consuming it. known is false if neither data nor the end has arrived.
+// peek reports whether data has arrived, without consuming it. known is false until data or the end has arrived.
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
@@ -345,7 +345,7 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 	if !ok {
 		return
 	}
-	switch state { //nolint:exhaustive // the others change nothing
+	switch state { //nolint:exhaustive // other states change nothing
 	case fasthttp.StateActive:
 		if c.begun {
 			c.busy()

@@ -93,7 +93,7 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 				"The log has each of them as an error.",
 		}, []string{"store"}),
 	}
-	// Create each series at zero. Otherwise increase(), and so the alert, would miss the first one.
+	// Create each series at zero. Without this first value, increase() and the alert would miss the first damage.
 	m.damaged.WithLabelValues(schema.StoreEvents)
 	m.damaged.WithLabelValues(schema.StorePostgres)
 	for _, c := range []prometheus.Collector{

@@ -14,20 +14,19 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 )
 
-// Operation is one row of the table: everything the service knows about one operation. The router, authentication,
-// limits, decoding, metrics, the OpenAPI document and the tests all read it from here, so adding an operation means
-// adding a row.
+// Operation is one row of the table, with all properties of one operation. The router, authentication, limits,
+// decoding, metrics, the OpenAPI document and the tests all read the row. So an operation is added by adding a row.
 type Operation struct {
 	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
 	Method string
 	Path   string
-	// Root puts Path at the root instead, for what browsers of front ends call there.
+	// Root puts Path at the root, for requests that browsers of front ends send there.
 	Root bool
 	// ID is the operationId: unique, and the operation's label in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
 	Tag string
-	// Doc says in one sentence what it does.
+	// Doc describes the operation in one sentence.
 	Doc string
 	// Scope says who may call it.
 	Scope access.Scope
@@ -35,7 +34,7 @@ type Operation struct {
 	Status int
 	// BodyLimit bounds the body in bytes, both as sent and when inflated. 0 means that there is no body.
 	BodyLimit int
-	// Accepts are the accepted media types of the body. A request that names none is taken to send the first.
+	// Accepts are the accepted media types of the body. A request without a media type has the first one.
 	Accepts []string
 	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other
 	// versions send them. Settings of our own that protect people's data must not seem to be set when they are not.
@@ -45,8 +44,8 @@ type Operation struct {
 	Timeout time.Duration
 	// Tail lets the last path parameter match the rest of the path, slashes included.
 	Tail bool
-	// Produces are the media types of the answer, for operations whose response type is File, or Encoded as something
-	// other than JSON; others answer JSON.
+	// Produces are the media types of the answer, for operations with the response type File, or Encoded in another
+	// format than JSON. Other operations answer JSON.
 	Produces []string
 	// Redirects lets the response type Page send the browser elsewhere, with 303.
 	Redirects bool
@@ -79,13 +78,14 @@ const ResourceBodyLimit = 1 << 20
 // PublicBodyLimit is the largest BodyLimit of operations that need no token.
 const PublicBodyLimit = 256 << 10
 
-// MediaJSON is the media type of bodies, unless a row says otherwise.
+// MediaJSON is the default media type of bodies.
 var MediaJSON = []string{"application/json"}
 
-// MediaAny accepts a body of every media type: browsers ask first (CORS) before they send most types to another origin.
+// MediaAny accepts a body of every media type. For most types, browsers send a CORS request first before they send the
+// body to another origin.
 var MediaAny = []string{"*/*"}
 
-// Table is what a server serves: the operations, and the vocabulary that the rules of their requests use.
+// Table has the operations that a server serves, and the vocabulary for the rules of their requests.
 type Table struct {
 	Operations   []Operation
 	Vocabularies []rules.Vocabulary
@@ -134,7 +134,7 @@ func checkTable(table []Operation) error {
 			report("operationId is taken")
 		}
 		seenID[op.ID] = true
-		// Two rows whose paths differ only in the names of their parameters are the same route.
+		// Rows whose paths differ only in the names of their parameters are one route.
 		route := op.Method + " " + PathParam.ReplaceAllString(op.Path, "{}")
 		if seenRoute[route] {
 			report("method and path are taken")

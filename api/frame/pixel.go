@@ -37,9 +37,8 @@ func writePixel(ctx *fasthttp.RequestCtx, status int) {
 	ctx.Response.SetBodyRaw(pixelImage)
 }
 
-// pixelStatus is the status of the image for a refusal. A page that shows the image is not at fault for the outcome of
-// its event, which metrics count. The image of a key that does not work is not found. Limits and faults of this server
-// keep their status.
+// pixelStatus is the status of the image for a refusal. The image succeeds even if its event is refused; metrics count
+// the refusal. If the key does not work, the image is not found. Limits and faults of this server keep their status.
 func pixelStatus(code schema.Code) int {
 	switch {
 	case code == schema.CodeUnauthorized:

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
-// bodyPieces are the possible sizes of a body's buffer. The buffer grows with what has arrived, to at most bodyLeap
-// times that, and never beyond what the announced length needs. The first piece is free; the others count against
-// Config.BodyMemory.
+// bodyPieces are the possible sizes of a body's buffer. The buffer grows with the received bytes. It has at most
+// bodyLeap times their size, and at most the size for the announced length. The first piece is free. The other pieces
+// count against Config.BodyMemory.
 var bodyPieces = [...]int{
 	16 << 10,
 	64 << 10,
@@ -32,9 +32,9 @@ const bodyLeap = 8
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
 	bodyWait = 2 * time.Second
-	// bodyShare is the fraction of the memory that the bodies of one token may take, though never less than
-	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public and must not keep
-	// everybody else's large bodies out.
+	// bodyShare is the fraction of the memory that the bodies of one token may take. They may always take
+	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public, so its bodies must
+	// not block the large bodies of other callers.
 	bodyShare      = 4
 	leastBodyShare = 32 << 20
 )
@@ -48,7 +48,7 @@ type bodyMemory struct {
 	holders map[string]*bodyHolder // tokens that hold memory or wait for it
 }
 
-// noTokenHolder is the holder of all bodies that come without a token: together they take as much as one token.
+// noTokenHolder is the holder of all bodies without a token. Together they may take the memory of one token.
 const noTokenHolder = "none"
 
 // bodyHolder is one token's share.
@@ -226,14 +226,14 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
-// chunks reads a chunked body, and bounds what the framing of each part takes: extensions of a chunk's size have no
-// bound in fasthttp.
+// chunks reads a chunked body, and bounds the framing of each part. In fasthttp, extensions of a chunk's size have no
+// bound.
 type chunks struct {
 	io.Reader
 	conn *edgeConn
 }
 
-// chunkPart is the most that one read returns. chunkFraming is for the framing and for what fasthttp reads ahead.
+// chunkPart bounds the bytes of one read. chunkFraming is for the framing and for fasthttp's read-ahead.
 const (
 	chunkPart    = 64 << 10
 	chunkFraming = 64 << 10
@@ -254,7 +254,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	}
 	stream := request.BodyStream()
 	if stream == nil {
-		// There is no stream: the body is empty, or a test has set it.
+		// Without a stream, the body is empty, or a test has set it.
 		got := request.Body()
 		if c.received = len(got); c.received > op.BodyLimit {
 			return nil, tooLarge(op)

@@ -59,8 +59,8 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
 }
 
-// Limits on what an error quotes from its request, in bytes, and on its number of details. A few compressed bytes can
-// hold a name of megabytes.
+// Limits on an error: the bytes that it quotes from its request, and the number of its details. A few compressed bytes
+// can hold a name of megabytes.
 const (
 	LongestName    = 200
 	longestMessage = 1000
@@ -114,8 +114,8 @@ func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors says that pages of
-// any origin may read the answer, as they may read the answers of the path's operation.
+// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors means that pages
+// of any origin may read the answer, as for the path's operation.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
 	if cors {

@@ -22,7 +22,7 @@ func TestClientIP(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		// What a front end has instead comes after a slash.
+		// The address for a front end comes after a slash, if it differs.
 		{"203.0.113.9", nil, "203.0.113.9"},
 		{"203.0.113.9", []string{"1.1.1.1"}, "203.0.113.9/1.1.1.1"},
 		{"203.0.113.9", []string{"6.6.6.6, 1.1.1.1"}, "203.0.113.9/1.1.1.1"},

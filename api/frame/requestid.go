@@ -51,8 +51,9 @@ func saneRequestID(id []byte) bool {
 }
 
 // clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from the
-// right, where the nearest proxy wrote, and only as far as the addresses are trusted: anything further left may be
-// forged. A front end states its visitors' addresses from any address, so its own address counts as trusted.
+// right, where the nearest proxy wrote. It stops at the first address that is not trusted, because addresses further
+// left may be forged. A front end states its visitors' addresses from any address, so its own address counts as
+// trusted.
 func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()

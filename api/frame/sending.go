@@ -13,8 +13,8 @@ import (
 const (
 	// writeBuffer is the buffer that each connection has for its answers.
 	writeBuffer = 4 << 10
-	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as what the client has
-	// taken already, so that a client who does not read costs a small one.
+	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as the part that the
+	// client has already taken. So a client who does not read costs only a small piece.
 	leastPiece, mostPiece = 8 << 10, 256 << 10
 	// leastTaken is the least number of bytes that a reading client takes in Config.WriteStall.
 	leastTaken = 8 << 10
@@ -38,8 +38,8 @@ func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and gives back
-// what the kernel does not take, so that a client who does not read takes no memory here. fasthttp's buffered writer
+// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and returns the
+// bytes that the kernel does not take. So a client who does not read takes no memory here. fasthttp's buffered writer
 // calls it.
 func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	body, ok := r.(pieces)
@@ -78,8 +78,8 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	}
 }
 
-// limitWaiting makes the kernel call the connection writable only while it has less than a piece that is not sent yet.
-// The kernel then takes another piece whole: it counts bytes twice as it looks whether the connection is writable.
+// limitWaiting makes the connection writable only while the kernel has less than a piece of unsent bytes. The kernel
+// then takes another whole piece. The limit is two pieces, because the kernel's check counts bytes twice.
 func limitWaiting(raw syscall.RawConn, piece int) (err error) {
 	failed := raw.Control(func(fd uintptr) {
 		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 2*piece)
@@ -101,8 +101,8 @@ func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
 	return max(n, 0), errors.Join(failed, err)
 }
 
-// send runs a step that sends bytes, or waits for the kernel. It repeats the step after a time-out if the client has
-// read some bytes meanwhile. The client's side has taken the bytes that have left the kernel's queue.
+// send runs a step that sends bytes, or waits for the kernel. After a time-out it repeats the step if the client has
+// read some bytes since. Bytes that left the kernel's queue count as read.
 func (c *edgeConn) send(step func() (n int, err error)) error {
 	for queued := -1; ; {
 		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {
@@ -129,8 +129,8 @@ func (c *edgeConn) queued() (bytes int) {
 	return bytes
 }
 
-// awaitRoom waits until the kernel takes bytes, and returns about how many. The kernel calls a socket writable when a
-// third of its buffer is free, of which bookkeeping takes a part.
+// awaitRoom waits until the kernel takes bytes, and returns about how many. A socket is writable when a third of its
+// buffer is free. Bookkeeping takes a part of this third.
 func awaitRoom(raw syscall.RawConn) (bytes int, err error) {
 	err = raw.Write(func(fd uintptr) bool {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}

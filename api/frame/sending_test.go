@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSlowReadersGoOn lets an answer time out repeatedly. The connection continues while its client reads a little, and
-// ends once the client reads nothing.
+// TestSlowReadersGoOn lets an answer time out repeatedly. The connection continues while its client reads a little. It
+// ends when the client stops reading.
 func TestSlowReadersGoOn(t *testing.T) {
 	t.Parallel()
 	tcp, client := pair(t)

@@ -34,8 +34,8 @@ type Server struct {
 	endUses context.CancelFunc
 }
 
-// New builds the server for a table. It refuses invalid rows and settings, and opens nothing. The first request for the
-// OpenAPI document calls describe.
+// New builds the server for a table. It refuses invalid rows and settings, and opens no connections or listeners. The
+// first request for the OpenAPI document calls describe.
 func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Server, error) {
 	cfg = cfg.withDefaults()
 	f, err := newFrame(cfg, d)

@@ -20,11 +20,12 @@ type Static struct {
 	Path string
 	// Media is its Content-Type.
 	Media string
-	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and others for an hour.
+	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and other files for an
+	// hour.
 	Fixed bool
 	Plain []byte
-	// Policy is the Content-Security-Policy of a page of our own. Caches ask each time whether they have it, search
-	// engines leave it out, and no other site may load or frame it. It is empty for other files.
+	// Policy is the Content-Security-Policy of a page of our own. Caches must revalidate such a page each time, search
+	// engines must not index it, and other sites may not load or frame it. Policy is empty for other files.
 	Policy string
 	// Compressed returns the file's compressed forms. The first request calls it.
 	Compressed func() Compressed
@@ -33,7 +34,7 @@ type Static struct {
 // Compressed are the compressed forms of a file.
 type Compressed struct{ Brotli, Gzip []byte }
 
-// OwnPagePolicy is the Policy of a page that loads its own files and calls its own server, and nothing else.
+// OwnPagePolicy is the Policy of a page that only loads its own files and calls its own server.
 const OwnPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 

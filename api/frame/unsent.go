@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// freeAnswer is the size of the answers that are not counted: they fit into the buffer that each connection has.
+	// freeAnswer is the largest size of an answer that is not counted. Such an answer fits into the buffer of each
+	// connection.
 	freeAnswer = writeBuffer
 	// streamedAnswer is the counted size of an answer that is read piece by piece during sending: see
 	// edgeConn.ReadFrom.

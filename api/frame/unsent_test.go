@@ -83,7 +83,7 @@ func downloads(h *apitest.Harness, content []byte) map[string]string {
 }
 
 // publicDownloads returns the paths of downloads and of other large answers that need no token. The specification has 1
-// MiB, because a busy machine cannot read a larger one within an operation's time limit.
+// MiB, because a busy machine cannot read a larger specification within an operation's time limit.
 func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := downloads(h, content)
@@ -153,7 +153,7 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// large are the bytes of the answers of the probes. The kernel takes less.
+// large are the bytes of the answers of the probes. The kernel's buffers hold fewer bytes.
 const large = 5 << 20
 
 // unsentProbes serves large answers of the caller's own, with room for eight answers and for two of one address. The
@@ -256,7 +256,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswersAreGivenBack: answers no longer count once they are read or their connections have ended.
+// TestUnreadAnswersAreGivenBack: an answer counts until it is read, or until its connection has ended.
 func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	t.Parallel()
 	h, metrics, _ := unsentProbes(t)
@@ -273,7 +273,7 @@ func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	eventually.True(t, "nothing to be unsent", func() bool { return testutil.ToFloat64(metrics.Unsent()) == 0 })
 }
 
-// TestUnreadAnswersEnd: a connection whose client reads nothing is closed.
+// TestUnreadAnswersEnd: if a client does not read its answer, the connection is closed.
 func TestUnreadAnswersEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

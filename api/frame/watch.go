@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// statusClientGone is how metrics count a request whose client hung up before there was an answer: nobody reads it.
+// statusClientGone is the status in metrics for a request whose client disconnected before the answer. The client does
+// not get the status.
 const statusClientGone = 499
 
 // watched returns a context that also ends when the client closes its connection, for operations with long work. Call
 // it only after the body has been read. Until stop returns, no other code may read from the connection.
 //
-// A client that only closes its sending half counts as gone, as for Go's own server: its request ends, but an answer
-// that is complete by then is sent. A client that sends its next request early does not; its connection is no longer
-// watched.
+// A client that only closes its sending half counts as gone, as for Go's own server. Its request ends, but an answer
+// that is already complete is sent. A client that sends its next request early does not count as gone. Its connection
+// is not watched any more.
 func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, stop func()) {
 	conn, ok := c.http.Conn().(*edgeConn)
 	if !op.Watched || !ok || conn.SetReadDeadline(time.Time{}) != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestWatched: a client that hangs up ends the context of its watched operation, also if it only closes its sending half. One
-// that keeps its connection, sends the next request early, or closes its half when the answer or a refusal is made, gets all its
-// answers.
+// TestWatched: a client that disconnects ends the context of its watched operation, also if it only closes its sending
+// half. In three cases a client gets all its answers: it keeps its connection, it sends the next request early, or it
+// closes its half when the answer or a refusal is complete.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)

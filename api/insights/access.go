@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// insightsAccess has the operation that says what a caller reads.
+// insightsAccess has the operation that returns the caller's access to insights.
 type insightsAccess struct{ store *store.Store }
 
 func accessOperations(h *insightsAccess) []frame.Operation {

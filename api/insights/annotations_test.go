@@ -129,7 +129,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	if merged.Page != page || merged.Space != h.Ours.Space.ID || merged.ChangeRequest == "" {
 		t.Errorf("%+v", merged)
 	}
-	// Each site that shows the space has one.
+	// Each site that shows the space has an annotation.
 	elsewhere := apitest.Ask[schema.List[schema.Annotation]](h, schema.RoleAdmin, "GET",
 		sitePath(h.Ours.Organization.ID, other)+"/insights/annotations", nil, 200)
 	if elsewhere.Count != 1 || elsewhere.Items[0].ChangeRequest != merged.ChangeRequest ||
@@ -244,7 +244,8 @@ func TestAnnotationLists(t *testing.T) {
 	}
 }
 
-// TestAnnotationRights: editors of sites write, whoever may query reads, and only on their own site.
+// TestAnnotationRights: editors of a site write annotations, and callers who may query the site read them. They have no
+// rights on other sites.
 func TestAnnotationRights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -292,8 +293,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: texts come back as they were sent, whatever they hold. Texts that cannot be kept or shown are
-// refused.
+// TestAnnotationTexts: answers have texts of all kinds exactly as they were sent. Texts that cannot be stored or shown
+// are refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

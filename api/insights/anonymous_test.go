@@ -37,7 +37,7 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(off, http.StatusUnauthorized)
 
 	turn(true, true)
-	h.WantError(post(site, ""), http.StatusUnauthorized) // It is not published, so nobody reads it.
+	h.WantError(post(site, ""), http.StatusUnauthorized) // The site is not published, so it has no readers.
 	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)
 	if a := post(site, ""); a.Status != http.StatusNoContent || len(a.Body) != 0 {
 		t.Errorf("%d %s", a.Status, a.Body)

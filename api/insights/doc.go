@@ -1,7 +1,7 @@
-// Package insights has the operations on a site's events. It reaches events, queries and balances through interfaces that it
-// declares and cmd implements: it must not import ingest, and it imports query only for the vocabulary that describes
-// queries, and to check the parts of queries that it keeps.
+// Package insights has the operations on a site's events. It declares the interfaces through which it reaches events,
+// queries and balances, and cmd implements them. It must not import ingest. It imports query only for the vocabulary of
+// queries, and to check stored parts of queries.
 //
-// Of api it imports the frame, access, view, and the clients of remote with which it loads pages of sites. It imports
-// no other domain.
+// Of api it imports the frame, access, view, and the clients of remote that load pages of sites. It must not import
+// another domain.
 package insights

@@ -56,7 +56,7 @@ func doorOperations(h *door) []frame.Operation {
 	}
 }
 
-// browser is what a browser's request says about the reader and the page.
+// browser has the values of a browser's request about the reader and the page.
 type browser struct {
 	Origin    string `hint:"Origin"`
 	Referer   string `hint:"Referer"`
@@ -78,7 +78,7 @@ func (b *browser) page() (host string, named bool) {
 	return schema.HostOf(address), address != ""
 }
 
-// info is what the intake needs to know about the request.
+// info returns the values of the request that the intake needs.
 func (b *browser) info(c *access.Caller) schema.DoorInfo {
 	return schema.DoorInfo{
 		IP: c.IP, UserAgent: b.UserAgent, Place: statedPlace(b.Country, b.Latitude, b.Longitude), Now: c.Now,
@@ -86,7 +86,8 @@ func (b *browser) info(c *access.Caller) schema.DoorInfo {
 	}
 }
 
-// admit decides whether the request's events are taken in. It counts a request that is not, which nobody reads.
+// admit decides whether the request's events are taken in. If the request is refused, its body is not read, and admit
+// counts the request.
 func (h *door) admit(c *access.Caller, b *browser) (taken bool, err error) {
 	refuse := func(reason *insights.Reason, err error) (bool, error) {
 		h.intake.RefuseUnread(c.EventSite.SiteID, reason)
@@ -109,7 +110,7 @@ func (h *door) admit(c *access.Caller, b *browser) (taken bool, err error) {
 
 type doorRequest struct {
 	browser
-	// Late is how many milliseconds passed between the first attempt to send the batch and this one.
+	// Late is the number of milliseconds between the first attempt to send the batch and this attempt.
 	Late *int   `query:"late" rules:"range=0..86400000"`
 	Body []byte `body:"raw"`
 }

@@ -5,8 +5,8 @@ import "bytes"
 // maxDoorEvents bounds the events of a browser's batch.
 const maxDoorEvents = 50
 
-// countEvents counts the events of a batch that the intake has taken in, which is valid JSON. Of a batch that hides its
-// events by escapes in the member's name, it assumes the most that a batch can have.
+// countEvents counts the events of a batch that the intake has taken in, which is valid JSON. A batch can hide its
+// events by escapes in the member's name. Then countEvents returns the largest number of events of a batch.
 func countEvents(body []byte) int {
 	count, depth := 0, 0
 	var name []byte // the last member's name of the outermost object
@@ -42,7 +42,8 @@ func countEvents(body []byte) int {
 	return count
 }
 
-// endOfString returns the index of the quote that ends the string at start, or the last index if none does.
+// endOfString returns the index of the quote that ends the string at start. Without such a quote, it returns the last
+// index.
 func endOfString(body []byte, start int) int {
 	for i := start + 1; i < len(body); i++ {
 		switch body[i] {

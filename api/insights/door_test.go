@@ -82,7 +82,7 @@ func TestDoorTakesBatches(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// Headers that are no text say nothing.
+	// Headers with invalid text are ignored.
 	if a := h.Do("POST", door, "", batch, "User-Agent", "Mozilla \xff", "Referer", "https://evil.example/\xff"); a.Status != http.StatusNoContent {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
@@ -110,7 +110,7 @@ func TestDoorNeedsNoSite(t *testing.T) {
 	h.WantError(h.Do("POST", door, "", batch), http.StatusUnauthorized)
 }
 
-// TestDoorHosts: the page that sends a batch must be of a host of the key, if the browser says which page that is.
+// TestDoorHosts: if the browser names the page that sends a batch, the page's host must be a host of the key.
 func TestDoorHosts(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -145,7 +145,7 @@ func TestDoorHosts(t *testing.T) {
 	}
 }
 
-// TestDoorRespectsOptOut: with Sec-GPC nothing is stored, unless the key is set so.
+// TestDoorRespectsOptOut: with Sec-GPC no event is stored, if the key respects it.
 func TestDoorRespectsOptOut(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -261,7 +261,7 @@ func wantPixel(t *testing.T, a apitest.Answer, status int) {
 	}
 }
 
-// TestPixel: the image of a page stands for a batch with one view, and is the answer for every outcome.
+// TestPixel: a page's image counts as a batch with one view. The answer is an image for every outcome.
 func TestPixel(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)

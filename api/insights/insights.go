@@ -18,9 +18,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// EventIntake accepts the events of a request. It stores all events or none, except that from may allow refusing events
-// of unknown types individually. body is the decoded JSON text and belongs to the caller: implementations must copy
-// what they retain.
+// EventIntake accepts the events of a request. It stores all events or no event. from may also allow refusing single
+// events of unknown types. body is the decoded JSON text and belongs to the caller. Implementations must copy the bytes
+// that they retain.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
 	// AcceptDoor is Accept for a browser's batch under a publishable key.
@@ -36,8 +36,8 @@ type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
-// Insights answers queries about a site's events with ready-to-send JSON bodies, and headers that tell how the answer was
-// computed. body is the query as JSON text and belongs to the caller.
+// Insights answers queries about a site's events with ready JSON bodies. Headers describe the computation of the
+// answer. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
 	Batch(
@@ -55,7 +55,7 @@ type Insights interface {
 // EventBodyLimit bounds a batch of events, both as sent and after decompression.
 const EventBodyLimit = 4 << 20
 
-// queryBodyLimit bounds a query; one that names every column many times is far below it.
+// queryBodyLimit bounds a query's body. A query that names every column many times is far below the limit.
 const queryBodyLimit = 256 << 10
 
 // siteInsights has the operations on a site's events.
@@ -164,9 +164,9 @@ func readScope() access.Scope {
 		OrInsightsTokens()
 }
 
-// queryRequest is what requests to query events have in common.
+// queryRequest has the common members of requests that query events.
 type queryRequest struct {
-	// CacheControl with no-cache asks for an answer that is made for this request.
+	// CacheControl with no-cache requests a newly computed answer.
 	CacheControl []string `header:"Cache-Control"`
 }
 

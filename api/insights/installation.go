@@ -105,7 +105,7 @@ func answerCheck(verdict, address, message string, values ...any) schema.Install
 	}
 }
 
-// judge gives the first verdict that holds. Each later one supposes that the earlier ones do not hold.
+// judge returns the first verdict that applies. Each check relies on the earlier verdicts not applying.
 func (h *installations) judge(
 	ctx context.Context, site string, page *pagecheck.Page,
 ) (schema.InstallationCheck, error) {
@@ -212,7 +212,7 @@ type goodKey struct {
 	hosts []string
 }
 
-// readKey reads the key of a text. problem says what is wrong with a key that does not post events of the site.
+// readKey reads the key of a text. problem is the reason why a key does not post events of the site.
 func (h *installations) readKey(ctx context.Context, site, text string) (key goodKey, problem string, err error) {
 	secret, err := h.secret.Read(ctx)
 	if err != nil {

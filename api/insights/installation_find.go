@@ -15,7 +15,7 @@ type foundTracker struct {
 	key string
 	// door takes the events.
 	door *url.URL
-	// address is the script's; nil if the page's own scripts contain the tracker, and for a pixel.
+	// address is the script's address. It is nil if the page's own scripts contain the tracker, and for a pixel.
 	address *url.URL
 	// script is the number of the page's script that is the tracker, or loads it.
 	script           int
@@ -23,7 +23,7 @@ type foundTracker struct {
 	added, pixel     bool
 }
 
-// requests are what the page must be allowed to load and send.
+// requests returns the requests that the page's policies must allow.
 func (f foundTracker) requests() []pagecheck.Request {
 	if f.pixel {
 		return []pagecheck.Request{{Kind: pagecheck.Image, Target: f.door}}

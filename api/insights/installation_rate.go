@@ -11,7 +11,7 @@ const (
 	// checkBurst checks of a site are free at once, and one more every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
-	// checkSites is how many sites have a rate of their own before idle ones are forgotten.
+	// checkSites is the number of sites with a separate rate, before idle sites are dropped.
 	checkSites = 1024
 )
 

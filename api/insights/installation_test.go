@@ -252,7 +252,8 @@ func checker(t *testing.T, h *apitest.Harness) *apitest.Harness {
 	return in
 }
 
-// TestInstallationCheckOfOneAddress: the door sees one address for all visitors of the site, and of no other site.
+// TestInstallationCheckOfOneAddress: the door sees one address for all visitors of this site. The verdict does not
+// apply to other sites.
 func TestInstallationCheckOfOneAddress(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))
@@ -270,7 +271,7 @@ func TestInstallationCheckOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestInstallationCheckIsBounded: a site has a few checks at once, and no check reaches an internal address, not even
+// TestInstallationCheckIsBounded: a site has only a few checks at once. A check cannot reach an internal address, even
 // by a redirect.
 func TestInstallationCheckIsBounded(t *testing.T) {
 	t.Parallel()

@@ -114,7 +114,7 @@ func TestPublishableKeyRights(t *testing.T) {
 	}
 }
 
-// TestPublishableKeyBounds: hosts and numbers are checked, and a member that nobody knows is refused.
+// TestPublishableKeyBounds: hosts and numbers are checked. Unknown members are refused.
 func TestPublishableKeyBounds(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

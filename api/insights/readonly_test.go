@@ -32,7 +32,7 @@ func openLink(h *apitest.Harness, body any) schema.InsightsSession {
 	return apitest.AskWith[schema.InsightsSession](h, "", "POST", "/insights/open", body, http.StatusOK)
 }
 
-// TestReadOnlyTokensReadOnly loops over the table: tokens that read insights call the listed operations and no others.
+// TestReadOnlyTokensReadOnly loops over the table. Tokens that read insights may call exactly the listed operations.
 func TestReadOnlyTokensReadOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -242,7 +242,7 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	}
 }
 
-// TestPasswordGuessesAreLimited guesses a link's password from one address, and then knows it.
+// TestPasswordGuessesAreLimited guesses a link's password from one address, and then sends the right password.
 func TestPasswordGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

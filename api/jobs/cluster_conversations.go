@@ -26,11 +26,11 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 	return d.Store.Issues.AskForRefining(ctx, args.Organization)
 }
 
-// Encoder turns texts into vectors: texts of like meaning into near ones.
+// Encoder turns texts into vectors. Texts with similar meanings have near vectors.
 type Encoder interface{ Encode(text string) []float32 }
 
-// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder is nil if
-// there is no model.
+// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder
+// is nil without a model.
 type issueAnalysis struct {
 	method  *conversations.Method
 	encoder Encoder
@@ -88,8 +88,8 @@ func (a issueAnalysis) Describe(cluster issues.ClusterMembers) (issues.ClusterDe
 	return described, err
 }
 
-// clusterSummary sums a cluster up as a language model did, if there is one, states its size and impact, and quotes its most typical
-// issues in the users' own words.
+// clusterSummary returns the summary of a cluster. It has the language model's summary, if there is a model, the
+// cluster's size and impact, and its most typical issues in the users' own words.
 func clusterSummary(cluster issues.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
 	count := fmt.Sprintf("%d issues", cluster.Issues)
 	if cluster.Issues == 1 {

@@ -16,12 +16,12 @@ type Webhooks interface {
 	Send(ctx context.Context, m webhooks.Message) webhooks.Result
 }
 
-// webhookTurn is how long a webhook may occupy a worker while other webhooks may wait.
+// webhookTurn is the time that a webhook may occupy a worker while other webhooks may wait.
 const webhookTurn = 20 * time.Second
 
-// The pauses after the first failure, the second one and so on. Each pause is extended by up to a tenth, so that
-// simultaneous failures are not retried simultaneously. A delivery fails for good with the failure after its last
-// pause. A webhook repeats its last pause until it is disabled.
+// The pauses after the first failure, the second failure and so on. Each pause is extended by up to a tenth at random.
+// So deliveries that failed together are retried at different times. A delivery fails for good with the failure after
+// its last pause. A webhook repeats its last pause until it is disabled.
 //
 // The first pauses of deliveries and webhooks are equal, so a short outage keeps the order. Later the webhook's pauses
 // are shorter. So other deliveries overtake a delivery that the receiver always refuses. A receiver that is down gets
@@ -35,8 +35,8 @@ var (
 	}
 )
 
-// deliverWebhooks sends a webhook's due deliveries in order, until there is none or its turn ends. An attempt that ends
-// with the process is not recorded, so the next one sends the same with the same id.
+// deliverWebhooks sends a webhook's due deliveries in order, until all are sent or the turn ends. If the process ends
+// during an attempt, the attempt is not recorded. The next attempt then sends the same body with the same id.
 func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
 	if d.Webhooks == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job delivers no webhooks"})

@@ -116,7 +116,7 @@ func (h *hookBench) states(w hooks.Webhook) string {
 	return strings.Join(states, ", ")
 }
 
-// until waits until the deliveries of a webhook are in these states, and its job is over.
+// untilStates waits until the deliveries of a webhook are in these states, and the webhook's job has ended.
 func (h *hookBench) untilStates(w hooks.Webhook, want string) {
 	h.t.Helper()
 	eventually.Succeeds(h.t, want, func() error {
@@ -214,8 +214,8 @@ func TestWebhookRetries(t *testing.T) {
 	}
 }
 
-// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together, so that the next delivery does
-// not overtake.
+// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together. So the next delivery does not
+// overtake it.
 func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -230,8 +230,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside has an event that the receiver always refuses: finally other events overtake it, and it fails
-// for good.
+// TestWebhookStepsAside has an event that the receiver always refuses. Finally other events overtake this event, and
+// its delivery fails for good.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -272,7 +272,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled has two receivers: the first answers that it is gone, and the second fails for days.
+// TestWebhookIsDisabled has two receivers. The first answers 410 Gone, and the second fails for days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -328,8 +328,8 @@ func TestWebhookIsDisabled(t *testing.T) {
 	})
 }
 
-// TestWebhookPauses: deliveries that wait when an admin pauses a webhook are sent when it is active again, unless they
-// are too old.
+// TestWebhookPauses pauses a webhook that has pending deliveries. They are sent when the webhook is active again,
+// except deliveries that are too old.
 func TestWebhookPauses(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -356,7 +356,7 @@ func TestWebhookPauses(t *testing.T) {
 	}
 	change(true)
 	h.deliver(0)
-	// Also the old one: nothing but its turn was missing.
+	// The old delivery is sent too: it only waited for its turn.
 	h.untilStates(w, "delivered 1, delivered 1")
 }
 
@@ -389,7 +389,7 @@ func TestOldDeliveriesFail(t *testing.T) {
 	}
 }
 
-// TestSlowReceiver: a fast receiver of the same organization does not wait for a slow one.
+// TestSlowReceiver: a fast receiver does not wait for a slow receiver of its organization.
 func TestSlowReceiver(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -548,7 +548,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	eventually.True(t, "the event to be delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
-// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer one.
+// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer secret.
 func TestWebhookSecretRotation(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -574,7 +574,7 @@ func TestWebhookSecretRotation(t *testing.T) {
 	}
 }
 
-// TestPingGoesFirst: a test delivery waits neither for the webhook's pause nor for other deliveries.
+// TestPingGoesFirst: a test delivery does not wait for the webhook's pause or for other deliveries.
 func TestPingGoesFirst(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

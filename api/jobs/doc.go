@@ -1,39 +1,39 @@
-// Package jobs runs what takes longer than a request: jobs on Postgres, with river. There is one file per kind of job, and
-// one table of them (table.go), which the runner, metrics, the API's enumeration, commands and tests loop over. The operations
-// on jobs are in api/orgs; the statements, and the tables, are those of package store.
+// Package jobs runs work that takes longer than a request: jobs on Postgres, with river. Each kind of job has a file.
+// The table of kinds is in table.go. The runner, metrics, the API's enumeration, commands and tests loop over it.
+// Package api/orgs has the operations on jobs. Package store has the tables and the statements.
 //
 // # What is promised
 //
-// A job is asked for in the transaction of the change that needs it (postgres.Enqueue), so a crash loses none and a
-// rollback leaves none. It runs at least once: a process may be killed after the work and before the note of it, so the
-// work of a job must be idempotent. A job that fails is tried again with growing pauses, up to its kind's number of
-// attempts; then it is failed, until somebody retries it or until it is deleted after schema.JobFailedKept. Jobs that
-// are done are deleted after schema.JobDoneKept. A failure that another attempt would only repeat, such as a wrong
-// password, is marked with GiveUp: the job is failed at once, and one call retries it once the cause is gone.
+// The transaction of a change enqueues the job that the change needs (postgres.Enqueue). So a crash loses no job, and a
+// rollback leaves no job. A job runs at least once, because a process may be killed between the end of the work and its
+// record. So the work of a job must be idempotent. A failed job is retried with growing pauses, up to its kind's number
+// of attempts. Then it stays failed, until somebody retries it or until it is deleted after schema.JobFailedKept.
+// Finished jobs are deleted after schema.JobDoneKept. GiveUp marks a failure that another attempt would repeat, such as
+// a wrong password. The job then fails at once, and a call retries it when the cause is removed.
 //
 // # Order
 //
-// Jobs of one kind about one part of a space or an organization (or about one space, if the kind knows no parts, or else about one
-// organization) are a sequence: one of them is at work at a
-// time, and the others are pending in the order in which they were asked for. A job that waits for its next attempt
-// holds up its sequence; a job that failed for good does not. A retried job goes before jobs that were asked for later.
-// Different sequences run side by side, as many on one node as their kind has workers.
+// Jobs of one kind form sequences: a sequence has the jobs about one part of a space or an organization. If the kind
+// has no parts, a sequence has the jobs about one space, and otherwise about one organization. Jobs of a sequence run
+// one at a time. The others are pending, in the order in which they were enqueued. A job that waits for its next
+// attempt blocks its sequence. A job that failed for good does not block it. A retried job goes before jobs that were
+// enqueued later. Different sequences run concurrently, as many on one node as their kind has workers.
 //
 // # Turns
 //
-// Jobs of a kind take turns by organization and by who made them. A job that no user made counts for the first
+// Jobs of a kind take turns by organization and by the user who made them. A job that no user made counts for the first
 // administrator of its organization. Postgres decides whose turn it is (give_job_turns): the organization and the user
 // whose last turn is longest ago. Retries wait for a turn, too. An organization or a user gets several workers only if
 // nobody else waits. As soon as a job with a turn finds no worker, surplus jobs are stopped and wait for their next
-// turn; the attempt does not count. A job is slow after the time in its kind's row, or when one of its transfers is
-// slow (outbound.WhenSlow). The slow jobs of a kind are one party: while others wait, they have one worker together.
+// turn. A stopped attempt does not count. A job is slow after the time in its kind's row, or if one of its transfers is
+// slow (outbound.WhenSlow). All slow jobs of a kind are one party: while others wait, they share one worker.
 //
 // # When a node ends
 //
-// A node that stops lets running jobs finish for a bounded time, cancels the rest, and gives them back without counting the
-// attempt. A node holds a lock in Postgres as long as it lives; the jobs of one without its lock are lost, and the other nodes
-// let them run again, which counts the attempt. If the lock cannot tell, as when a machine lost its network, river rescues a
-// job some time after its timeout.
+// A stopping node lets running jobs finish for a bounded time. Then it cancels the rest, and returns them to the queue;
+// this attempt does not count. A node holds a lock in Postgres while it lives. Jobs of a node without its lock are
+// lost, and the other nodes let them run again; this attempt counts. If the lock cannot tell, for example because a
+// machine lost its network, river rescues the job some time after its timeout.
 //
 // # Reasons
 //

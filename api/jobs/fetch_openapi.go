@@ -21,11 +21,13 @@ type Specs interface {
 }
 
 const (
-	// specsAtOnce is how many specifications one job fetches concurrently, so that a slow server delays no other.
+	// specsAtOnce is the number of specifications that one job fetches concurrently. So a slow server does not delay
+	// the fetches from others.
 	specsAtOnce = 4
-	// specsTime is how long a job starts further fetches. It leaves time to finish the started ones.
+	// specsTime is the time after which a job starts no further fetch. The rest of the job's time is for the started
+	// fetches.
 	specsTime = 5 * time.Minute
-	// firstSpecPause is the first pause after a temporary failure. It doubles with each further one, up to the
+	// firstSpecPause is the first pause after a temporary failure. It doubles with each further failure, up to the
 	// interval.
 	firstSpecPause = time.Minute
 	// unpolledSpecs replaces the interval if polling is off.

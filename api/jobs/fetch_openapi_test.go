@@ -239,8 +239,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source outside of the public network: the canary gets no request, and the reason
-// names no address.
+// TestSpecsOfOthersAreRefused has a source outside of the public network. The canary server there gets no request, and
+// the reason names no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	b, canary := newSpecBench(t), newSpecServer(t)
@@ -265,7 +265,7 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job: the next node fetches the rest, and nothing twice.
+// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the rest.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

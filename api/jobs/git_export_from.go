@@ -20,8 +20,7 @@ type exportFrom struct {
 	// begins there.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
-	// copied is a commit of another repository: the files that were synchronized there become files of the first
-	// commit.
+	// copied is a commit of another repository. The synchronized files of this commit become files of the first commit.
 	copied *gitsync.Snapshot
 	source store.GitSource
 	// whole is set if the synchronized files cannot be read: all pages are written.
@@ -55,8 +54,9 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 // mostSources bounds the synchronizations from which a new branch may begin.
 const mostSources = 5
 
-// begin finds the parent commit of a new branch. It may be the last commit of the deleted branch, of another branch of
-// the repository, or of a repository with the same history. Otherwise the files of the last synchronization are copied.
+// begin finds the parent commit of a new branch. The parent may be the last commit of the deleted branch, of another
+// branch of the repository, or of a repository with the same history. If there is no such commit, begin copies the
+// files of the last synchronization.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
 	for _, s := range g.base.Others {

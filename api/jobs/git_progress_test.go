@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestNewsOfProgressStays: the watcher encodes what it was told while the run asks for news too.
+// TestNewsOfProgressStays: news stay unchanged while the watcher encodes them, even if the run reads news at that time.
 func TestNewsOfProgressStays(t *testing.T) {
 	t.Parallel()
 	var p gitProgress

@@ -21,25 +21,28 @@ import (
 
 // syncGit runs an import or an export. A problem becomes the reason of the job and of the operation.
 //
-// A space and a branch (and project directory) are in step as of the last synchronization: a commit, and the revision with its
-// pages. If only one side has changed since, the other follows. If both have,
-//   - an import merges them, by page, field and block. What both changed in different ways refuses it, naming the pages, and
-//     nothing changes; with force the pages are as they are in the repository, and what else the space had is gone from its
-//     content (not from its older revisions);
-//   - an export is refused, naming the files of the branch that were not imported; with force they are overwritten or deleted,
-//     as far as they are pages or files of the space. The commit builds on the branch's newest one in any case.
+// A space and a branch (and project directory) are in step as of the last synchronization. The synchronization recorded
+// a commit, and the revision with the commit's pages. If only one side has changed since, the other follows. If both
+// sides have changed,
+//   - an import merges them, by page, field and block. If both sides changed something in different ways, the import is
+//     refused, and the error names the pages. A forced import takes all pages from the repository. Other content of the
+//     space is then removed (its older revisions stay);
+//   - an export is refused, and the error names the files of the branch that were not imported. A forced export
+//     overwrites or deletes these files if they are pages or files of the space. The new commit always builds on the
+//     branch's newest commit.
 //
-// Where merge rules bind the user, an import does so in a change request, whose merge is the synchronization. An
-// export waits for the end of that request.
+// If merge rules bind the user, the import goes to a change request. The merge of the request is then the
+// synchronization. An export waits for the end of that request.
 //
-// A branch that was pushed by force is compared like any other: histories do not matter. Operations run in the order in which
-// they were asked for; one whose timestamp is before that of a later one that is done is skipped. An import that stands alone
-// makes a revision and is no synchronization. Each run fetches the newest commit alone; with a `repoCacheID` the node keeps it, and
-// runs of the organization with the same id and address receive only what is new.
+// A force-pushed branch is compared like any other, because only contents are compared. Operations run in the order in
+// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. An import that
+// stands alone makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
+// `repoCacheID` the node caches the commit, and runs of the organization with the same id and address receive only
+// newer objects.
 func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
-		return nil // It is over, or its space is gone.
+		return nil // The operation has ended, or its space was deleted.
 	}
 	if err != nil {
 		return err
@@ -177,8 +180,8 @@ func plainLine(text string) string {
 	return text
 }
 
-// layout opens what was fetched; s is nil for a branch that does not exist yet. The notes name what is left in the
-// folder: the rest of the repository is not the operation's.
+// layout opens the fetched files; s is nil for a branch that does not exist yet. The notes name only files of the
+// folder: the operation ignores the rest of the repository.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	g.files = map[string]gitsync.File{}
 	if s != nil {

@@ -153,7 +153,7 @@ func (b *bench) jobs() []schema.Job {
 	return page.Rows
 }
 
-// until waits until the jobs, in the order in which they were asked for, are in these states.
+// until waits until the jobs are in these states. The states are in the order in which the jobs were enqueued.
 func (b *bench) until(want ...schema.JobState) []schema.Job {
 	b.t.Helper()
 	deadline := time.Now().Add(eventually.Patience)
@@ -366,8 +366,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestStop stops a node that runs two jobs. The one that ends in time is done. The other one is given back, without a failure, and
-// runs on another node.
+// TestStop stops a node that runs two jobs. The job that ends in time is done. The other job is returned without a
+// failure, and runs on another node.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -397,7 +397,7 @@ func TestStop(t *testing.T) {
 	b.until(schema.JobDone, schema.JobDone, schema.JobDone)
 }
 
-// singleStep is a step of which a node runs one at a time, so that the victim takes no second one.
+// singleStep is a step that a node runs one at a time, so that the victim takes no second step.
 type singleStep struct{ step }
 
 func (s singleStep) JobKind() schema.JobKind {

@@ -76,7 +76,7 @@ func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
-// next is called by the counterpart in the middle of each exchange. It delays one of them.
+// next is called by the counterpart in the middle of each exchange. It delays one exchange.
 func (h *held) next() {
 	h.mu.Lock()
 	h.asked++
@@ -95,7 +95,7 @@ func (h *held) next() {
 func (h *held) untilReached() { receive(h.t, h.reached) }
 func (h *held) release()      { close(h.dead) }
 
-// half answers with the first half of a text, and with the rest once the client is dead.
+// half answers with the first half of a text. It sends the rest when the client is dead.
 func (h *held) half(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	_, _ = w.Write([]byte(text[:len(text)/2]))

@@ -53,8 +53,8 @@ func (b *bench) untold() (n int) {
 	return n
 }
 
-// TestFrontEndsAreTold has a front end that fails twice. It is notified once of each changed object, and of later
-// changes in another call.
+// TestFrontEndsAreTold has a front end that fails twice. The front end is notified once of each changed object. Later
+// changes come in another call.
 func TestFrontEndsAreTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -86,7 +86,7 @@ func TestFrontEndsAreToldLater(t *testing.T) {
 	}
 }
 
-// TestNobodyToTell has an unreachable front end: the job has the reason, and the change waits.
+// TestNobodyToTell has an unreachable front end. The job has the reason, and the change waits.
 func TestNobodyToTell(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -21,13 +21,13 @@ import (
 	"github.com/octavo-docs/octavo/store/queue"
 )
 
-// PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch, to finish, to
-// elect a leader. They are in a pool of their own: one that work or requests exhaust would starve the election
-// (https://github.com/riverqueue/river/issues/695).
+// PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch jobs, finish
+// jobs and elect a leader. They have a separate pool, because work or requests could exhaust a shared pool and starve
+// the election (https://github.com/riverqueue/river/issues/695).
 const PoolConns = 4
 
-// WorkConns is the number of connections for the work of all kinds: one for each job that may run, and two to hold the node's
-// lock and to look after the others.
+// WorkConns is the number of connections for the work of all kinds. Each job that may run has a connection. Two more
+// hold the node's lock and check the locks of other nodes.
 func WorkConns() int {
 	conns := 2
 	for _, k := range Kinds() {
@@ -36,26 +36,26 @@ func WorkConns() int {
 	return conns
 }
 
-// Config has the settings of a Runner. Deps, Pool and Log are required; zero stands for the default of the others.
+// Config has the settings of a Runner. Deps, Pool and Log are required. For other members, zero means the default.
 type Config struct {
 	Deps Deps
 	// Pool is river's own, of PoolConns connections.
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
-	// Kinds are those that run; nil means all.
+	// Kinds are the kinds that run; nil means all.
 	Kinds   []Kind
 	Metrics *Metrics
-	// Grace is how long a stop lets running jobs finish; 0 means 10 s.
+	// Grace is the time that running jobs have to finish at a stop; 0 means 10 s.
 	Grace time.Duration
-	// Poll is how often to look for jobs whose notification was lost, and for jobs that wait for their turn; 0 means
-	// 1 s.
+	// Poll is the interval of the search for jobs whose notification was lost, and for jobs that wait for their turn; 0
+	// means 1 s.
 	Poll time.Duration
-	// Settle is how old a change must be before front ends are notified: older than any node's cached answers. 0 means
+	// Settle is the age at which front ends are notified of a change: cached answers of all nodes are younger. 0 means
 	// at once.
 	Settle time.Duration
-	// LostAfter is how long a node must be without its lock before its jobs are lost; 0 means 10 s.
+	// LostAfter is the time without a lock after which a node's jobs are lost; 0 means 10 s.
 	LostAfter time.Duration
-	// Pause is the time between two attempts; nil means one that grows from a second to an hour.
+	// Pause is the time between two attempts; nil means a pause that grows from a second to an hour.
 	Pause func(attempt int) time.Duration
 	// Ended is called with each ended attempt, after it is stored.
 	Ended func(schema.JobState)
@@ -121,7 +121,7 @@ func New(cfg Config) (*Runner, error) {
 	return r, nil
 }
 
-// keptByRiver keeps the jobs that have ended: the sweep deletes them, by a clock that is guarded.
+// keptByRiver makes river keep ended jobs: the sweep deletes them, by a guarded clock.
 const keptByRiver = -1
 
 // Start runs jobs until Stop.
@@ -155,7 +155,7 @@ func (r *Runner) Stop(ctx context.Context) error {
 	return err
 }
 
-// live takes the lock that says that this node lives, unless it has it.
+// live takes the lock that shows that this node lives. If the node has the lock, live does nothing.
 func (r *Runner) live(ctx context.Context) (err error) {
 	if r.lock != nil {
 		if r.lock.Holds(ctx) == nil {
@@ -252,8 +252,8 @@ func (r *Runner) hasten(ctx context.Context) error {
 	return err
 }
 
-// rescue lets jobs of lost nodes run again. A node is lost if it was without its lock for some time: one that merely lost the
-// connection takes the lock again. It returns since when nodes are without it.
+// rescue lets jobs of lost nodes run again. A node is lost after some time without its lock, because a node that merely
+// lost the connection takes the lock again. rescue returns the time since when each node is without its lock.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {
@@ -293,8 +293,8 @@ func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 
 const longestPause = time.Hour
 
-// pause is 1 s, 16 s, 81 s, 256 s and so on, up to an hour, and up to a tenth more, so that jobs which failed together do not
-// come back together.
+// pause is 1 s, 16 s, 81 s, 256 s and so on, up to an hour. A random part of up to a tenth is added, so that jobs which
+// failed together are retried at different times.
 func pause(attempt int) time.Duration {
 	seconds := min(math.Pow(float64(attempt), 4), longestPause.Seconds())
 	return time.Duration(seconds * (1 + rand.Float64()/10) * float64(time.Second))

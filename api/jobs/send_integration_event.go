@@ -22,7 +22,7 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	dispatch, err := d.Store.DispatchOf(ctx, args.Event)
 	switch {
 	case schema.IsCode(err, schema.CodeNotFound):
-		return nil // The integration is gone, or the event is too old to be listed.
+		return nil // The integration was deleted, or the event is too old to be listed.
 	case err != nil:
 		return err
 	case schema.Or(dispatch.Event.Status, "") == schema.EventSuccess:
@@ -59,7 +59,7 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	}
 	switch {
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
-		return failure // It asks for another attempt.
+		return failure // The server requests another attempt.
 	case status >= 400 && status <= 499:
 		return GiveUp(failure) // a retry would get the same answer
 	}
@@ -86,7 +86,7 @@ func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte
 	}
 	if dispatch.Installation != nil {
 		installation := *dispatch.Installation
-		installation.Role = schema.RoleAdmin // It is the integration that asks.
+		installation.Role = schema.RoleAdmin // The caller is the integration.
 		shown := d.View.Installation(installation)
 		environment.Installation = &shown
 		if environment.APITokens.Installation, _, err = d.Store.CreateIntegrationToken(ctx, name, installation.Row.ID); err != nil {

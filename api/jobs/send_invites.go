@@ -15,9 +15,9 @@ type Mailer interface {
 	Open(ctx context.Context) (*mail.Connection, error)
 }
 
-// sendInvites sends the waiting mails of an organization, each at most once. The exception is a mail in transfer when
-// the process ended: it is sent twice, with the same Message-ID and link. A problem with one mail does not delay the
-// others. A problem with the server delays all, and their list shows the reason.
+// sendInvites sends the waiting mails of an organization, each at most once. A mail is sent twice only if the process
+// ended during its transfer. Both have the same Message-ID and link. A problem with one mail does not delay the others.
+// A problem with the server delays all, and their list shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()

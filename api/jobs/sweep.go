@@ -26,7 +26,7 @@ const (
 type SweepConfig struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// AuditRetention is the age at which entries leave the audit log; 0 keeps all.
+	// AuditRetention is the age at which entries of the audit log are deleted; 0 means never.
 	AuditRetention time.Duration
 	// PacksDir has the repositories that jobs fetch while they read them.
 	PacksDir string
@@ -40,7 +40,7 @@ type SweepConfig struct {
 // its own files.
 type Sweep struct{ cfg SweepConfig }
 
-// NewSweep builds a sweep. It starts nothing.
+// NewSweep builds a sweep without starting it.
 func NewSweep(cfg SweepConfig) *Sweep { return &Sweep{cfg} }
 
 // Run sweeps until ctx ends.
@@ -76,8 +76,8 @@ func (s *Sweep) Packs(ctx context.Context) error {
 	return sweepPacks(s.cfg.PacksDir, now)
 }
 
-// now is the time by which files are old. It is the guarded time of the store, or this machine's if that is earlier:
-// the machine wrote the files' times.
+// now returns the time that the files' ages are measured from: the store's guarded time or this machine's time,
+// whichever is earlier. This machine wrote the files' times.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
 	if own := time.Now(); own.Before(guarded) {
@@ -92,8 +92,8 @@ type sweepStep struct {
 	delete func(context.Context) (more bool, err error)
 }
 
-// steps lists what a sweep deletes, in this order. Organizations come last: a large one may take all the time that is
-// left.
+// steps lists what a sweep deletes, in this order. Organizations come last, because a large organization may take all
+// the remaining time.
 func (s *Sweep) steps() []sweepStep {
 	st := s.cfg.Store
 	whole := func(delete func(context.Context) error) func(context.Context) (bool, error) {

@@ -97,8 +97,8 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	}
 }
 
-// TestSweepInDoubt checks that a sweep deletes nothing by age while the clock is days ahead of the furthest time that
-// nodes have seen, and goes on when an operator confirms the time. Each kind of what it deletes has something old.
+// TestSweepInDoubt sets the clock days ahead of the latest time that nodes have seen. The sweep then deletes nothing by
+// age. It continues when an operator confirms the time. Every kind of deleted object has an old one.
 func TestSweepInDoubt(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)

@@ -37,7 +37,7 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil if there is none. PDFMemory is the estimated most memory that it needs for a part of a
+	// Renderer makes PDFs; nil without a renderer. PDFMemory is the estimated most memory that it needs for a part of a
 	// PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
@@ -45,32 +45,35 @@ type Deps struct {
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil without a translator.
 	Translator translation.Provider
-	// Tunnels take the events of integrations in development mode; nil if this node sends none.
+	// Tunnels take the events of integrations in development mode; nil if this node does not send events.
 	Tunnels Tunnels
 	// View presents the resources that jobs send, like answers to requests.
 	View view.Presenter
-	// Specs reads OpenAPI specifications; nil if this node fetches none.
+	// Specs reads OpenAPI specifications; nil if this node does not fetch specifications.
 	Specs Specs
-	// SpecsInterval is the time between two fetches of a specification; 0 fetches one only when it is set.
+	// SpecsInterval is the time between two fetches of a specification. With 0, a specification is fetched only when it
+	// is set.
 	SpecsInterval time.Duration
 	// Webhooks delivers events; nil delivers none.
 	Webhooks Webhooks
-	// Encoder opens the model by which issues of conversations are compared; nil if there is none: then only their words are.
+	// Encoder opens the model that compares issues of conversations. It is nil without a model: then only their words
+	// are compared.
 	Encoder func() (Encoder, error)
-	// Refiner names and sums up clusters of issues; nil if there is no language model: they keep the titles of the built-in method.
+	// Refiner writes titles and summaries for clusters of issues. It is nil without a language model: then the built-in
+	// method writes the titles.
 	Refiner Refiner
-	// Mail sends mails; nil if there is no server for them.
+	// Mail sends mails; nil without a mail server.
 	Mail Mailer
 }
 
-// Kind is a row of the table: the properties of all jobs of the kind, and the function that does one.
+// Kind is a row of the table: the properties of all jobs of the kind, and the function that does the work of a job.
 type Kind struct {
 	schema.JobKind
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind makes a row of the function that does the work. The function must end soon after its context, and must be fit to run
-// again at any point at which it was stopped.
+// kind makes a row from the function that does the work. The function must end soon after its context ends. It may be
+// stopped at any point, and must be able to run again from there.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A
 	return Kind{JobKind: args.JobKind(), add: func(row schema.JobKind, workers *river.Workers, r *Runner) error {

@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// BenchmarkTranslateSpace runs the first translation of a space, whose pages have ten segments and about 200 words each, with a
-// translator in this process that answers at once.
+// BenchmarkTranslateSpace runs the first translation of a space. Each page has ten segments and about 200 words. The
+// translator is in this process and answers at once.
 func BenchmarkTranslateSpace(b *testing.B) {
 	for _, pages := range []int{500, 5_000, 50_000} {
 		b.Run(fmt.Sprint(pages), func(b *testing.B) {

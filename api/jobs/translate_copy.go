@@ -30,7 +30,7 @@ const (
 	maxSpaceTitle      = 50
 )
 
-// pageOf makes a page of the copy. A text that would be too long stays as it is.
+// pageOf makes a page of the copy. A text stays untranslated if its translation is too long.
 func pageOf(node tree.Node, document *schema.Document) translatedPage {
 	p := translatedPage{node: node}
 	if document != nil {

@@ -18,13 +18,12 @@ import (
 // noTranslator is the reason of runs on an installation without a translator.
 const noTranslator = "this installation has no translator: its operator can set OCTAVO_TRANSLATOR and OCTAVO_TRANSLATOR_URL"
 
-// translateSpace runs a translation: it translates the segments of the source that it has not translated before, and
-// brings the copy up to date. Translations are stored batch by batch, so an attempt continues where the last one
-// stopped.
+// translateSpace runs a translation. It translates the source's new segments, and brings the copy up to date.
+// Translations are stored batch by batch, so an attempt continues where the last one stopped.
 func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
 	organization, run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
-		return nil // It is over, or the translation is gone.
+		return nil // The run has ended, or the translation was deleted.
 	}
 	if err != nil {
 		return err
@@ -47,8 +46,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run for the organization that has the space now: the arguments name the organization that had
-// the space when the job was made.
+// runTranslation does a run for the organization that owns the space now. The arguments name the organization that
+// owned the space when the job was made.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})
@@ -112,8 +111,8 @@ type translator struct {
 	contentBytes int
 }
 
-// pagesAtOnce is how many pages have their documents in memory, unless fewer have bytesAtOnce, and segmentsAtOnce how
-// many segments the translator is sent before the next pages are read.
+// pagesAtOnce bounds the number of pages whose documents are in memory, and bytesAtOnce bounds their bytes.
+// segmentsAtOnce is the number of segments that are sent to the translator before the next pages are read.
 const (
 	pagesAtOnce    = 50
 	bytesAtOnce    = 8 << 20

@@ -100,8 +100,8 @@ func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, 
 	return translations, err
 }
 
-// TestTranslationHoldsFewSegments: the segments and documents that a run has in memory do not grow with the pages, even
-// if the translator refuses many. A text that is on every page is requested once.
+// TestTranslationHoldsFewSegments: a run's memory for segments and documents does not grow with the number of pages,
+// even if the translator refuses many segments. A text that is on every page is requested once.
 func TestTranslationHoldsFewSegments(t *testing.T) {
 	t.Parallel()
 	const perPage = 10
@@ -176,7 +176,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// The log has what the provider said, and users do not read it.
+// The log has the provider's text. Users do not see it.
 func TestExplainTranslation(t *testing.T) {
 	t.Parallel()
 	client := provider.New(provider.Config{Guard: outbound.New(outbound.Config{}), URL: &url.URL{}, Name: "the translator"})
@@ -200,7 +200,7 @@ func TestLostTranslationRuns(t *testing.T) {
 	type wanted struct {
 		name    string
 		started bool
-		// sql is what has become of the job.
+		// sql changes the state of the job.
 		sql  string
 		want string
 	}
@@ -258,7 +258,7 @@ func TestLostTranslationRuns(t *testing.T) {
 	if run := b.runOf(translations[0]); run.State != schema.RunFailed {
 		t.Errorf("rescuing its job did not fail the run: %+v", run)
 	}
-	for range 2 { // It changes nothing the second time.
+	for range 2 { // The second call changes nothing.
 		if err := b.st.FailLostTranslationRuns(t.Context()); err != nil {
 			t.Fatal(err)
 		}

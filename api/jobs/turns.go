@@ -54,9 +54,8 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 	}
 }
 
-// takeTurns lets jobs start whose turn has come, and ends jobs that have to give way: while a job has its turn and
-// no worker, no organization and no user has two jobs of its kind on this node, and slow jobs have one worker
-// together.
+// takeTurns starts jobs whose turn has come, and stops surplus jobs. While a job with a turn has no worker, each
+// organization and each user has at most one job of its kind on this node. All slow jobs together then have one worker.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {
@@ -65,7 +64,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	if err := r.deps.Store.Queue.GiveTurns(ctx, kinds); err != nil {
 		return err
 	}
-	// A kick comes with each job that ends; jobs give way more rarely.
+	// Each ended job calls takeTurns. Stopping surplus jobs is needed less often, at most once in each poll interval.
 	now := time.Now()
 	if now.Sub(r.turns.looked) < r.cfg.Poll {
 		return nil

@@ -71,10 +71,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns takes every kind of the table. Jobs that do not end take all workers while nobody waits: jobs of a user
-// with many organizations, of an organization with many users, and of as many strangers as there are workers, all slow.
-// Other users' jobs run nevertheless. While they wait, no user and no organization has two running jobs, and stopped
-// jobs lose no attempt.
+// TestTurns tests every kind of the table. Endless jobs take all workers while nobody waits. They belong to a user with
+// many organizations, to an organization with many users, or to one stranger per worker, and all are slow. Other users'
+// jobs run nevertheless. While they wait, no user and no organization has two running jobs, and stopped jobs lose no
+// attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -119,7 +119,8 @@ func TestTurns(t *testing.T) {
 					}
 				}
 				eventually.True(t, "all workers are taken", func() bool { return len(b.running(k.Name)) == k.Workers })
-				// As many others as there are workers: all of them cannot run at once with what others have at work.
+				// There are as many victims as workers. So the victims' jobs cannot all run at once while other jobs
+				// run.
 				const each = 2
 				for i := range k.Workers * each {
 					job := ofKind{k.JobKind, fmt.Sprint("v", i/each), fmt.Sprint("v", i)}
@@ -175,8 +176,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts has jobs of all kinds that run out of time. A kind that is Final fails at once, another one waits for
-// its next attempt.
+// TestTimeOuts has jobs of all kinds that run out of time. A job of a Final kind fails at once. A job of another kind
+// waits for its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -215,8 +216,8 @@ func TestTimeOuts(t *testing.T) {
 	}
 }
 
-// TestTurnsGoRound has a user with ten organizations and a hundred jobs, and three others with five each, on one
-// worker at a time. In any four jobs in a row each has one.
+// TestTurnsGoRound has one worker and four users. The user mallory has ten organizations and a hundred jobs. The other
+// three users have five jobs each. Of any four jobs in a row, each user has one.
 func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -244,7 +245,7 @@ func TestTurnsGoRound(t *testing.T) {
 		}
 		order = append(order, next)
 	}
-	// The first ones had their turns when they were asked for.
+	// The first jobs got their turns when they were enqueued.
 	for turn := range slices.Chunk(order[4:], 4) {
 		slices.Sort(turn)
 		if want := append(slices.Clone(others), "mallory"); !slices.Equal(turn, want) {
@@ -253,8 +254,8 @@ func TestTurnsGoRound(t *testing.T) {
 	}
 }
 
-// TestTurnsCostTheSame gives turns with 100,000 jobs of a user: all of one space, or of a thousand organizations. A
-// queue of one organization costs the same however long it is; each organization adds at most the first thousand of
+// TestTurnsCostTheSame gives turns with 100,000 jobs of a user, all of one space or of a thousand organizations. The
+// cost does not depend on the length of an organization's queue: each organization adds at most the first thousand of
 // its jobs.
 func TestTurnsCostTheSame(t *testing.T) {
 	t.Parallel()

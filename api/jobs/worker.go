@@ -43,7 +43,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 		return river.JobSnooze(0)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		// The node is stopping. River knows its own cancellation, and gives the job back.
+		// The node is stopping. River recognizes its own cancellation, and returns the job to the queue.
 		return ctx.Err()
 	}
 	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
@@ -55,8 +55,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return errors.New(reason)
 }
 
-// maxStatement limits each statement of a job. A node that is lost in the middle of one may leave it running, with its
-// locks.
+// maxStatement limits each statement of a job. If a node is lost during a statement, the statement may still run, with
+// its locks.
 const maxStatement = 5 * time.Minute
 
 // lastAttempt is the key of the context's value that says that a failure is final.
@@ -69,7 +69,7 @@ func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	return !last && !final && !(kind.Final && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
-// GiveUp marks an error that another attempt would meet again: the job is failed at once, and can be retried by hand.
+// GiveUp marks an error that another attempt would repeat. The job fails at once, and can be retried by hand.
 func GiveUp(err error) error { return &hopeless{err} }
 
 type hopeless struct{ error }

@@ -21,7 +21,8 @@ var emailInviteShape = shape.Of{
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 
-// TestNobodyIsMadeAMember invites a new user: until the user accepts, neither side sees anything of the other.
+// TestNobodyIsMadeAMember invites a new user. Until the user accepts, the user and the organization do not see each
+// other.
 func TestNobodyIsMadeAMember(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -186,7 +187,7 @@ func TestEmailDomains(t *testing.T) {
 	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
-	// Changing other settings keeps the proof; naming the domain again does not restore a lost one. Members stay.
+	// Changing other settings keeps the proof. Naming the domain again does not restore a lost proof. Members stay.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"title":"Still"}`)
 	join(204)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example"]}`)
@@ -210,8 +211,7 @@ func TestEmailDomains(t *testing.T) {
 	}
 }
 
-// TestOwnInvitesHavePages: a person who is invited by several organizations sees each
-// once, on whatever page.
+// TestOwnInvitesHavePages: several organizations invite a person. The pages of the person's list have each invite once.
 func TestOwnInvitesHavePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -106,7 +106,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// Of several concurrent requests, one is accepted.
+	// Several requests are sent concurrently, and one of them is accepted.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {
@@ -159,7 +159,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	storetest.Token(t, h.Store, store.NewToken{User: fresh})
 	twice := s.Invite(`{"emails":["twice@example.com"]}`).Users[0]
 	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin], `{"emails":["twice@example.com"]}`)
-	// The first link makes the account; the second belongs to one that is in use by then.
+	// The first link makes the account. When the second link is followed, the account is already in use.
 	theirs := h.InviteLink(h.Theirs, twice)
 	if a := h.Do("POST", "/v1/invites/accept?link="+h.InviteLink(h.Ours, twice), "", apitest.Form{}); a.Status != 200 || !strings.Contains(string(a.Body), "oct_") {
 		t.Fatalf("%d %s", a.Status, a.Body)
@@ -181,7 +181,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	}
 }
 
-// TestLinksEnd: a link expires with its invite, for whatever reason, and when another mail is sent.
+// TestLinksEnd: a link ends with its invite, for any reason. It also ends when another mail is sent.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,7 +282,7 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The login is refused until the operator repairs it; a mail that waited for a day is given up.
+	// The login is refused until the operator repairs it. A mail that waited for a day is given up.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)
@@ -418,7 +418,7 @@ func TestWithoutMailServer(t *testing.T) {
 	h.Accept(id)
 }
 
-// TestBadInvitePages: what is not a link or a name is refused, and a link in a bad request is not logged.
+// TestBadInvitePages: an invalid link or name is refused. A link in a bad request is not logged.
 func TestBadInvitePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -108,7 +108,8 @@ func inviteOperations(h *invites) []frame.Operation {
 // maxEmail is the longest valid mail address.
 const maxEmail = 254
 
-// mailHost is the form of the part of an address after the @: a domain with a dot, whose last label has a letter.
+// mailHost matches the part of an address after the @. It must be a domain with a dot, and its last label must have a
+// letter.
 var mailHost = regexp.MustCompile(`^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+` +
 	`\p{L}[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}]$`)
 
@@ -123,7 +124,7 @@ func isEmail(text string) bool {
 	return mailHost.MatchString(host) && !strings.HasSuffix(host, ".localhost")
 }
 
-// emailInvite is one person to invite: an address, or an object that also has a role.
+// emailInvite is a person to invite: an address, or an object with an address and a role.
 type emailInvite struct {
 	email  string
 	role   schema.Opt[string]
@@ -177,7 +178,7 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite invites each person with the role next to the address, or else the request's role, or else the organization's
+// invite invites each person. The role is the role next to the address, or the request's role, or the organization's
 // default.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (people.Invited, error) {
 	organization := c.Organization.Organization

@@ -136,7 +136,7 @@ type updateLinkInviteRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// update accepts the member that the invite has: a role for an invite to the organization, a level for one to content.
+// update accepts a role for an invite to the organization, and a level for an invite to content.
 func (h *invites) update(
 	ctx context.Context, c *access.Caller, r *updateLinkInviteRequest,
 ) (people.LinkInvite, error) {

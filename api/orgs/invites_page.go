@@ -42,7 +42,7 @@ var acceptedPage = template.Must(template.New("accepted").Parse(
 {{else}}<p>Your account was there before, so that there is no new token: use yours.</p>
 {{end}}`))
 
-// linkGone refuses a link without an invite. It does not reveal whether there ever was one.
+// linkGone refuses a link without an invite. It does not reveal whether the link ever existed.
 func linkGone(err error) error {
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return &schema.Error{

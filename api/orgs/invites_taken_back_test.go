@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows to an admin
-// what the person got, and an operation next to the list changes it and takes it back.
+// TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows an admin the
+// access that the person got. Operations next to the list change and revoke this access.
 func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -179,7 +179,8 @@ func (b takenBack) change(role string) {
 	}
 }
 
-// check requires that the list shows the role, if any, and that the space has the role's rights or is hidden.
+// check requires that the list shows the role, if there is a role. The space must have the role's rights, or be hidden
+// without a role.
 func (b takenBack) check(when string, role schema.Role, there bool) {
 	b.h.T.Helper()
 	found := false

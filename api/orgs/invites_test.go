@@ -172,7 +172,7 @@ func TestLinkInvite(t *testing.T) {
 			t.Errorf("%q became %q", who.is, role)
 		}
 	}
-	// A link's role can change; those who followed it earlier keep what they got.
+	// A link's role can change. Users who followed the link earlier keep their role.
 	changed := shape.Want(t, linkInviteShape, h.Do("PATCH", s.Org+one, s.Token, `{"role":null}`).Body)
 	if changed["role"] != nil || !cmp.Equal(changed, shape.Want(t, linkInviteShape, h.Do("GET", s.Org+one, s.Token, nil).Body)) {
 		t.Errorf("%v", changed)
@@ -189,7 +189,8 @@ func TestLinkInvite(t *testing.T) {
 	if diff := cmp.Diff([]any{changed}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
 	}
-	// With its links turned off, an organization creates none, and anyone who follows an old one is told so.
+	// If an organization turns links off, it creates no links. Users who follow an old link get an error with this
+	// reason.
 	lostUser, lost := storetest.User(t, h.Store, "lost")
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":false}`)
 	for _, e := range []schema.ErrorObject{
@@ -219,8 +220,8 @@ func TestLinkInvite(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{"role":"read"}`), 404)
 }
 
-// TestFollowInParallel lets one stranger follow links for a low and a high role at once, again and again: the high one
-// wins.
+// TestFollowInParallel lets one stranger follow links for a low and a high role concurrently, many times. The stranger
+// always gets the high role.
 func TestFollowInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -356,7 +357,7 @@ func TestLinkInviteToContent(t *testing.T) {
 		if role, ok := h.Role(stranger.ID); !ok || role != schema.RoleGuest {
 			t.Errorf("role %q %v", role, ok)
 		}
-		// A higher level raises access; a lower one does not reduce it.
+		// A higher level raises access. A lower level does not reduce it.
 		for _, level := range []string{`"edit"`, `"read"`, `null`} {
 			changed := shape.Want(t, form, h.Do("PATCH", one, s.Token, `{"level":`+level+`}`).Body)
 			if !cmp.Equal(changed, shape.Want(t, form, h.Do("GET", one, s.Token, nil).Body)) {

@@ -68,7 +68,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestLastAdmin lets two admins demote each other at once, many times: one admin always remains.
+// TestLastAdmin lets two admins demote each other concurrently, many times. An admin always remains.
 func TestLastAdmin(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -194,7 +194,7 @@ func TestTeams(t *testing.T) {
 	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs), admin, nil)
 }
 
-// TestTeamMembers names members by id and by e-mail address wherever a team takes a name, and lists who is in the team.
+// TestTeamMembers names members by id and by e-mail address in all operations on teams, and lists the team's members.
 func TestTeamMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -254,7 +254,7 @@ func TestTeamMembers(t *testing.T) {
 	h.Want(404, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 }
 
-// TestTeamTitlesTogether creates a team of one title many times at once: there is one.
+// TestTeamTitlesTogether creates teams of one title at the same time. Only one team is made.
 func TestTeamTitlesTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -277,7 +277,7 @@ func TestTeamTitlesTogether(t *testing.T) {
 	}
 }
 
-// TestUsersAreSeenByTheirOwn reads users: only those who share an organization with a user see that user.
+// TestUsersAreSeenByTheirOwn reads users. A user sees another user only if both are in one organization.
 func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -303,7 +303,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 			t.Errorf("%s has no own address: %v", role, own)
 		}
 	}
-	// A guest of one organization who is a member of another sees what that one shows.
+	// A guest of one organization is a member of another. The guest sees the users that the other organization shows.
 	h.Exec("insert into memberships (organization_id, user_id, role) values ($1, $2, 'read'), ($1, $3, null)",
 		h.Theirs.Organization.ID, h.Ours.Users[schema.RoleGuest].ID, ours.ID)
 	if got := h.Want(200, "GET", "/v1/users/"+ours.ID, guest, nil)["email"]; got == nil {

@@ -23,7 +23,8 @@ import (
 
 // SSO are the operator's settings for logins.
 type SSO struct {
-	// SessionLength is how long a session lasts, unless the identity provider ends it earlier; 0 means DefaultSessionLength.
+	// SessionLength is the longest duration of a session; 0 means DefaultSessionLength. The identity provider may end a
+	// session earlier.
 	SessionLength time.Duration
 	// ReturnTo are the origins, besides our own, that a browser may be sent to after a login.
 	ReturnTo []string
@@ -158,8 +159,8 @@ func (h *samlLogins) requests(ctx context.Context, row orgs.SAMLProvider) (samlR
 	return samlRequests{key: key, provider: row.ID}, err
 }
 
-// mayReturnTo allows redirects to our own origin and to origins that the operator allows, because the receiver of the
-// code gets the session.
+// mayReturnTo allows redirects only to our own origin and to origins that the operator allows. The receiver of the code
+// gets the session.
 func (h *samlLogins) mayReturnTo(address string) bool {
 	target, err := url.Parse(address)
 	if err != nil || target.Fragment != "" || target.User != nil {

@@ -127,13 +127,14 @@ func TestLoginAtARealProvider(t *testing.T) {
 	if me["displayName"] != "Bo Ek" || me["email"] != "Bo@acme.example" || member["role"] != "edit" || member["sso"] != true || member["teams"] != 1.0 {
 		t.Errorf("%v %v", me, member)
 	}
-	// The answer was used: neither the same browser nor another one gets in by it again.
+	// The answer was used. So no browser can log in with it again.
 	for _, again := range []string{cookie, ""} {
 		h.WantError(s.Post(html.UnescapeString(found[1]), again), 400)
 	}
 }
 
-// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key, and removes the old one after it.
+// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key. Afterwards the
+// administrator removes the old certificate.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -160,8 +161,7 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an account is linked by its address once, and only if the address's domain is proved for this
-// organization.
+// TestWhoIsLinked: an account is linked by its address once. The address's domain must be proved for this organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -170,7 +170,7 @@ func TestWhoIsLinked(t *testing.T) {
 	s := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.DefaultRole = &role })
 	org := "/v1/orgs/" + h.Ours.Organization.ID
 	h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"invited@acme.example","role":"review"}],"sso":true}`)
-	s.Start("", "") // The key that signs requests is made on its first use.
+	s.Start("", "") // The first use makes the key that signs requests.
 	before := h.Rows()
 	for name, who := range map[string]samltest.Person{
 		"a stranger's address":          {NameID: "1", Email: "x@elsewhere.example"},
@@ -194,7 +194,8 @@ func TestWhoIsLinked(t *testing.T) {
 		if got := h.Want(200, "GET", org+"/members/"+me, token, nil); got["role"] != want || got["sso"] != true {
 			t.Errorf("%s: %v", email, got)
 		}
-		// From now on the name decides: the address may change, and a different name is a different person.
+		// From now on the name identifies the person. The address may change, and a different name is a different
+		// person.
 		if again := h.Want(200, "GET", "/v1/user", tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: "x@elsewhere.example"})), nil); again["id"] != me {
 			t.Errorf("%s became %v", email, again)
 		}
@@ -214,7 +215,8 @@ func TestWhoIsLinked(t *testing.T) {
 	}
 }
 
-// TestSessionsKeepToTheirOrganization: the user is an admin of both organizations, but the session is valid for one.
+// TestSessionsKeepToTheirOrganization: the user is an admin of two organizations. The session is valid only for one of
+// them.
 func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -259,7 +261,8 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd: by their user, an admin, the provider's or the member's end, and by time.
+// TestSessionsEnd: the session's user or an admin can end a session. It also ends with the provider, with the
+// membership, and by time.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -413,8 +416,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditOfLogins: the session's entry names its user. The entry of an account that the login created has no known
-// actor.
+// TestAuditOfLogins: the session's entry names its user. The entry of a new account, which the login created, has no
+// known actor.
 func TestAuditOfLogins(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -20,11 +20,12 @@ const (
 	samlCookie = "octavo_sso"
 	// samlRequestLife is how long somebody may take to log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
-	// mostSAMLRequests is how many logins one browser may have under way at one provider, such as in tabs that it opened again.
+	// mostSAMLRequests is the number of unfinished logins that one browser may have at one provider, for example in
+	// several tabs.
 	mostSAMLRequests = 4
 )
 
-// samlRequest is a login that a browser started. The server stores nothing until the answer: the browser keeps the
+// samlRequest is a login that a browser started. The server stores no data until the answer. The browser keeps the
 // signed request.
 type samlRequest struct {
 	ID       string `json:"i"`

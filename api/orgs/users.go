@@ -55,8 +55,8 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	return h.view.User(user), nil
 }
 
-// mentioned shows a member of an organization to the readers of its sites. A reader knows the id from a page that
-// mentions the member, and that page shows only the name.
+// mentioned shows a member of an organization to the readers of its sites. A reader gets the id from a page that
+// mentions the member. This page shows only the name.
 func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
 	members, err := h.store.Orgs.MembersAmong(ctx, organizationID, []string{id})
 	if err != nil {

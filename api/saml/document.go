@@ -28,8 +28,9 @@ const (
 	mostAttrs    = 8000
 )
 
-// parse reads a response into a tree, and refuses every document that two parsers could read in two ways: with a DTD, comments,
-// processing instructions, or whatever does not survive being written and read again.
+// parse reads a response into a tree. It refuses every document that two parsers could read in two ways. These are
+// documents with a DTD, comments or processing instructions, and documents that change when they are written and read
+// again.
 func parse(encoded string) (*etree.Element, error) {
 	if len(encoded) > MaxResponse {
 		return nil, fmt.Errorf("the response is larger than %d bytes", MaxResponse)
@@ -94,9 +95,9 @@ func inspect(text []byte) error {
 	}
 }
 
-// shape checks, before any signature is looked at, that the document can only be understood in one way: one response, one
-// assertion directly in it, ids that name one element each, and signatures only where they sign their parent. Every wrapping attack
-// needs a second assertion, a second response or a signature elsewhere.
+// shape checks that the document has only one meaning, before any signature is checked. It must have one response, with
+// one assertion directly in it. Each id must name one element. A signature must sign its parent. Every wrapping attack
+// needs a second assertion, a second response or a signature in another place.
 func shape(root *etree.Element) (assertion *etree.Element, err error) {
 	if root.Tag != "Response" || root.NamespaceURI() != protocolNamespace {
 		return nil, errors.New("the document is not a SAML response")

@@ -31,7 +31,8 @@ type Service struct {
 // Provider is the identity provider's side, as an administrator copied it.
 type Provider struct {
 	EntityID string
-	// Certificates are those of the keys that it signs with: while it changes its key, the old and the new one.
+	// Certificates are the certificates of the provider's signing keys. During a change of the key, they are the old
+	// and the new certificate.
 	Certificates []*x509.Certificate
 	SSOURL       string
 }
@@ -43,8 +44,8 @@ func NewRequestID() string {
 	return "id-" + hex.EncodeToString(random[:])
 }
 
-// LoginURL is the address at the identity provider that a browser is sent to (HTTP-Redirect binding). We have no key of our own, so
-// the request is not signed: what it says is in our metadata.
+// LoginURL is the address at the identity provider for a browser's redirect (HTTP-Redirect binding). We have no signing
+// key, so the request is not signed. Its contents are in our metadata.
 func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	target, err := url.Parse(p.SSOURL)
 	if err != nil {
@@ -91,7 +92,7 @@ type entityDescriptor struct {
 	SPSSODescriptor crewjam.SPSSODescriptor `xml:"SPSSODescriptor"`
 }
 
-// Metadata describes us to an identity provider. It says what we insist on: a signed assertion by the POST binding.
+// Metadata describes us to an identity provider. It states our requirement: a signed assertion by the POST binding.
 func Metadata(s Service) ([]byte, error) {
 	yes, no := true, false
 	descriptor := entityDescriptor{EntityID: s.EntityID, SPSSODescriptor: crewjam.SPSSODescriptor{
@@ -111,7 +112,7 @@ func Metadata(s Service) ([]byte, error) {
 	return append([]byte(xml.Header), text...), nil
 }
 
-// mostCertificates is how many one provider may have. Some announce the next key beside those in use.
+// mostCertificates is the largest number of certificates of a provider. Some providers announce the next key early.
 const mostCertificates = 4
 
 // ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and footer of one.

@@ -26,12 +26,12 @@ type Login struct {
 	// Email is empty if the provider names none.
 	Email string
 	Name  string
-	// SessionEnds is when the provider wants the session to end; zero if it does not say.
+	// SessionEnds is the provider's end of the session; zero if the provider sets no end.
 	SessionEnds time.Time
 }
 
 // Read checks a response as the browser posted it, and returns its login. expected are the requests that this browser
-// started. Errors are for people: they say what an administrator can correct, and quote only names.
+// started. Errors are for people. They name the setting that an administrator can correct, and quote only names.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {
@@ -216,8 +216,8 @@ func (a audiences) check(s Service) error {
 	return nil
 }
 
-// confirm finds the request that the assertion answers. An assertion that answers none, as those that start at the identity
-// provider, is refused: nothing would tie it to this browser.
+// confirm finds the request that the assertion answers. An assertion without a request, such as an assertion that
+// starts at the identity provider, is refused. Otherwise no data would tie it to this browser.
 func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []string, now time.Time) (string, error) {
 	err := errors.New("the assertion has no bearer confirmation")
 	for _, c := range confirmations {

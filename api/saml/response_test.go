@@ -282,7 +282,8 @@ func TestWrappingAttacks(t *testing.T) {
 	}
 }
 
-// TestSignedButWrong: the signature holds, but what it says is not for us, not for now or not for this browser.
+// TestSignedButWrong: the signature is valid, but the assertion is not for us, not for this time or not for this
+// browser.
 func TestSignedButWrong(t *testing.T) {
 	t.Parallel()
 	data := func(a *crewjam.Assertion) *crewjam.SubjectConfirmationData {
@@ -370,7 +371,7 @@ func TestHostileXML(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever is posted, there is an answer and nobody is logged in but who was signed.
+// FuzzRead posts arbitrary responses. Each gets an answer. Only the person of a signed assertion is logged in.
 func FuzzRead(f *testing.F) {
 	for _, wrap := range wraps {
 		text, err := base64.StdEncoding.DecodeString(samltest.Encode(wrap()))

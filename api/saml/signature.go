@@ -111,7 +111,8 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the namespaces: %w", err)
 	}
-	// The keys are the administrator's. What the message says of a key is not asked: it may name none, or only its modulus.
+	// Only the administrator's keys count. The key in the message is ignored: the message may name no key, or only a
+	// modulus.
 	if info := signatureOf(el).SelectElement("KeyInfo"); info != nil {
 		signatureOf(el).RemoveChild(info)
 	}
@@ -138,7 +139,7 @@ func errNotGoodNow(certificates []*x509.Certificate) error {
 func verifyBy(el *etree.Element, certificate *x509.Certificate) (*etree.Element, error) {
 	context := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{certificate}})
 	context.IdAttribute = "ID"
-	verified, err := context.Validate(el) // It leaves the element as it is.
+	verified, err := context.Validate(el) // Validate does not change the element.
 	if err != nil {
 		return nil, fmt.Errorf("the signature is wrong: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// siteAddress is where readers find a published site, and the prefix of its sections, site spaces and pages:
+// siteAddress is the public address of a published site, and the prefix of its sections, site spaces and pages:
 //
 //	<base>/~/sites/<site>[/~<share key>][/<section>][/<site space>][/<page>]...
 //	https://<hostname>[/~<share key>][/<section>][/<site space>][/<page>]...
@@ -24,12 +24,12 @@ import (
 // a site space of the default section. The address holds the site's id, because its basename may change.
 //
 // The zero siteAddress means that the caller cannot read the site: it is not published, or it is published by share
-// links and the caller has no active key. A wrong key is not an error: it opens nothing, so the answer has no published
-// address and reveals nothing about keys.
+// links and the caller has no active key. A wrong key is not an error. The answer then has no published address, and
+// reveals nothing about keys.
 type siteAddress struct{ root string }
 
-// shareKey is the key that opens a site to the caller: the one that was sent, if it does, or that of a reader's token. It is empty
-// if there is none, or if the site needs none.
+// shareKey returns the key that opens a site to the caller. It is the sent key, if this opens the site, or the key of a
+// reader's token. It is empty without such a key, or if the site needs no key.
 func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
 	site := c.Site.Site
 	switch {
@@ -48,8 +48,8 @@ func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string)
 	return key, nil
 }
 
-// isShareKey reports whether a segment of an address is a share key. Front ends keep what they serve themselves, such as icons
-// and the search index, below ~gitbook of every part.
+// isShareKey reports whether a segment of an address is a share key. Front ends have their own files, such as icons and
+// the search index, below ~gitbook of every part.
 func isShareKey(segment string) bool {
 	return len(segment) > 1 && segment[0] == '~' && segment != "~gitbook"
 }

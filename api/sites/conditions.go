@@ -17,7 +17,7 @@ func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	}
 }
 
-// conditionOrNone returns a condition as it is stored: an empty one becomes none.
+// conditionOrNone returns the stored form of a condition: an empty condition is removed.
 func conditionOrNone(text schema.Opt[string]) schema.Opt[string] {
 	if schema.Or(text.Value, "") == "" {
 		text.Value = nil

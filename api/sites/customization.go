@@ -54,8 +54,8 @@ func customizationOperations(h *customizations) []frame.Operation {
 	}
 }
 
-// readCustomizationRequest accepts the deprecated `unmasked`, which asks not to hide what the site's plan does not
-// include. There are no plans, so nothing is ever hidden.
+// readCustomizationRequest accepts the deprecated `unmasked`. In the contract it shows settings that the site's plan
+// does not include. Octavo has no plans, so all settings are always shown.
 type readCustomizationRequest struct {
 	Unmasked *bool `query:"unmasked" rules:"default=false"`
 }
@@ -152,8 +152,8 @@ func customizationProblems(settings customization.Customization) []schema.Detail
 	return append(c.Details, settings.ActionProblems()...)
 }
 
-// checkOverrides checks what the contract requires of overrides only: groups with a single switch must name it, if only
-// as null, and an announcement cannot be removed by itself.
+// checkOverrides checks the contract's rules for overrides. A group with a single switch must have the switch, even as
+// null. An announcement cannot be removed alone.
 func checkOverrides(c *rules.Checker, o customization.Customization) {
 	if o.Announcement.Null() {
 		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")

@@ -59,8 +59,8 @@ type leaf struct {
 	other any
 }
 
-// leaves lists everything in a value that can be changed by itself. The kind of a reference says which other members
-// it has.
+// leaves lists all parts of a value that can be changed separately. The kind of a reference determines its other
+// members.
 func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	node := d.resolve(described, value)
 	at := func(step any) []any { return append(slices.Clone(path), step) }
@@ -156,9 +156,9 @@ func settled(settings map[string]any, path []any) map[string]any {
 	return with(settings, []any{"pageActions", "items"}, items).(map[string]any)
 }
 
-// TestEveryLeafOfACustomization reads the settings, changes one member, and writes all of it back: the change is
-// there, and all other members are the same. Clients of both generations do so, and send only the form of the page
-// actions that they know, or both.
+// TestEveryLeafOfACustomization reads the settings, changes one member, and writes all settings back. The change is
+// stored, and all other members stay. The test does this as clients of both generations. They send one form of the page
+// actions, or both forms.
 func TestEveryLeafOfACustomization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -237,7 +237,7 @@ func TestEveryLeafOfACustomization(t *testing.T) {
 	}
 }
 
-// sortedActions makes lists of page actions comparable: their order is not kept when an action goes and comes back.
+// sortedActions makes lists of page actions comparable, because removing and adding an action can change the order.
 func sortedActions(list []any) []string {
 	texts := make([]string, len(list))
 	for i, item := range list {

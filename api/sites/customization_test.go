@@ -354,7 +354,7 @@ func TestNewerCustomization(t *testing.T) {
 		`[{"externalAI":true,"items":["assistant","external-ai"],"markdown":false,"mcp":false},{"showEditLink":false},{"enabled":false}]`)
 	actions(`{"pageActions":{"items":null}}`,
 		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
-	// A switch that is removed leaves the list with what the site says, also where all has been sent.
+	// If a switch is removed, the list has the site's value again, even if the request sends all settings.
 	actions(
 		`{"pageActions":{"items":["mcp","markdown"],"markdown":true,"mcp":true,"externalAI":false},`+
 			`"pdf":{"enabled":false},"git":{"showEditLink":false}}`,

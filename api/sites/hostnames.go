@@ -55,7 +55,7 @@ func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (s
 	return h.resource(ctx, site)
 }
 
-// hostnameLabel begins the name of the record: a host that is an alias (CNAME) can have no record of its own.
+// hostnameLabel begins the name of the record, because a host that is an alias (CNAME) can have no other record.
 const hostnameLabel = "_octavo."
 
 func (h *hostnames) resource(ctx context.Context, site sites.Site) (schema.SiteHostname, error) {

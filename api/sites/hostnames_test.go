@@ -61,7 +61,7 @@ func TestHostnames(t *testing.T) {
 	}
 	ask("https://docs.example.org/~/sites/"+h.Theirs.Site.ID, http.StatusNotFound) // A site's host shows no other site.
 
-	// Nobody else gets the name, and the refusal does not say whose it is.
+	// Another site cannot get the name. The refusal does not reveal the owner.
 	refused := h.Do("PATCH", theirs, theirAdmin, map[string]any{"hostname": "DOCS.example.org"})
 	h.WantError(refused, http.StatusConflict)
 	if strings.Contains(string(refused.Body), h.Ours.Site.ID) || strings.Contains(string(refused.Body), h.Ours.Organization.ID) {

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// siteModel is what a site should look like: sections with site spaces, or site spaces at the root, under the empty id.
+// siteModel is the expected structure of a site: sections with site spaces, or site spaces at the root, under the empty
+// id.
 type siteModel struct {
 	sections       []string
 	defaultSection string
@@ -199,8 +200,8 @@ func structureOf(s *apitest.SiteOf) string {
 	return strings.Join(words, " ")
 }
 
-// addSection moves what is at the root into a section of its own, placed first, or into the new one if that has the
-// space of the home page.
+// addSection moves the site spaces at the root into another section, which comes first. If the new section has the
+// space of the home page, they move into the new section.
 func (m *siteModel) addSection(s *apitest.SiteOf, space string) {
 	got := s.Ok("POST", "/sections", map[string]any{"spaceId": space, "title": "Same title"}, 201)
 	id := got["id"].(string)
@@ -328,8 +329,8 @@ func (m *siteModel) setDefaultSection(s *apitest.SiteOf, id string) {
 	m.defaultSection = id
 }
 
-// TestStructureUnderParallelWriters adds, moves and deletes concurrently, spaces included: afterwards there is one
-// default section, one default site space in each section, and no two items share a position.
+// TestStructureUnderParallelWriters adds, moves and deletes items and spaces concurrently. Afterwards there is one
+// default section, and one default site space in each section. All items have different positions.
 func TestStructureUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -371,8 +372,8 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 					}
 				}
 				a := s.Do(method, s.Base+path, s.Token, body)
-				// A 409 for a path that another writer took meanwhile would be a failure: writers take turns, so there
-				// must be none.
+				// A 409 for a path that another writer just took is a failure. Writers take turns, so it must not
+				// happen.
 				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is already there")
 				if a.Status >= 500 || a.Status == 403 || taken {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.Status, a.Body)

@@ -27,7 +27,7 @@ func member(of map[string]any, path string) any {
 	return value
 }
 
-// orNil is what a member with this text is in an answer that omits empty ones.
+// orNil returns the value of a member with this text, in an answer without empty members.
 func orNil(text string) any {
 	if text == "" {
 		return nil
@@ -35,8 +35,8 @@ func orNil(text string) any {
 	return text
 }
 
-// TestPlaces checks the visibility and the addresses of sites and their spaces, for each kind of site, each kind of
-// host and several public addresses of the server. Every published address leads to its site and space.
+// TestPlaces checks the visibility and the addresses of sites and their spaces. It tests each kind of site, each kind
+// of host, and several public addresses of the server. Every published address leads to its site and space.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -169,7 +169,8 @@ func TestPlacesOfParts(t *testing.T) {
 	check("API", address+"/api")
 	check("Reference", address+"/reference")
 	check("Old", address+"/reference/old")
-	// A section with the path of a site space of the default section hides it, unless the default section is named.
+	// A section may have the path of a site space of the default section. Then an address must name the default section
+	// to reach the site space.
 	h.Want(http.StatusOK, "PATCH", site+"/sections/"+section["id"].(string), admin, map[string]any{"path": "api"})
 	main := h.Want(http.StatusOK, "GET", site+"/sections", admin, nil)["items"].([]any)[0].(map[string]any)["path"].(string)
 	check("API", address+"/"+main+"/api")
@@ -181,7 +182,7 @@ func TestPlacesOfParts(t *testing.T) {
 			t.Errorf("the site space %v shows its space at %v", part["urls"], member(part, "space.urls"))
 		}
 	}
-	// Another site is open to fewer: nothing changes until the first one goes.
+	// Another site is open to fewer readers. The places stay until the first site is removed.
 	other := h.Want(http.StatusCreated, "POST", org+"/sites", admin, map[string]any{"title": "Other", "visibility": "unlisted", "spaces": []string{spaces["Old"]}})
 	second := org + "/sites/" + other["id"].(string)
 	elsewhere := strings.Replace(address, h.Ours.Site.ID, other["id"].(string), 1)

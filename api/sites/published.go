@@ -18,8 +18,8 @@ func publishedRows(h *handlers) []frame.Operation {
 	}}
 }
 
-// published answers with as many statements for a site of many site spaces as for one of few. Integrations add no scripts to
-// sites in this version, so there are none.
+// published uses a fixed number of statements, for any number of site spaces. Integrations add no scripts to sites in
+// this version, so the list of scripts is empty.
 func (h *handlers) published(
 	ctx context.Context, c *access.Caller, r *structureRequest,
 ) (customization.PublishedSite, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 )
 
-// TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed: neither
-// side fails because the other came first.
+// TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed. The
+// deletions and the changes succeed in any order.
 func TestSpacesGoWhileSitesChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -182,7 +182,7 @@ type findRedirectRequest struct {
 
 // findRedirect resolves the destination as it is now, after every rename and move. The target is a URL if the caller
 // can read the site, and otherwise the path below the site's address. If the caller may not read a page's space, the
-// target is that of the site space, whether or not the page exists.
+// target is the site space, even if the page exists.
 func (h *handlers) findRedirect(
 	ctx context.Context, c *access.Caller, r *findRedirectRequest,
 ) (schema.SiteRedirectTarget, error) {
@@ -215,7 +215,7 @@ func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to s
 		return nil
 	}
 	found, err := h.destination(ctx, c, to)
-	// A page that the caller may not read counts as missing: the answer must not reveal which pages a closed space has.
+	// A page that the caller may not read counts as missing. The answer must not reveal the pages of a closed space.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && found.closed {
 		return schema.Invalid("destination."+found.member, "names nothing in this site")
 	}

@@ -227,8 +227,8 @@ func TestRedirects(t *testing.T) {
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
 }
 
-// TestDraftsStayBack makes drafts: a draft of a redirect leads nowhere until it is published, and where there are no
-// drafts, they are refused by name.
+// TestDraftsStayBack makes drafts. A draft of a redirect has no effect until it is published. Operations without drafts
+// refuse the member by name.
 func TestDraftsStayBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -301,8 +301,8 @@ func TestDraftsStayBack(t *testing.T) {
 	}
 }
 
-// TestRedirectsIntoClosedSpaces asks for pages of a space that the caller may not read: existing and missing pages get
-// the same answers, and no page's slug leaks.
+// TestRedirectsIntoClosedSpaces requests pages of a space that the caller may not read. Existing and missing pages get
+// equal answers, and no page's slug leaks.
 func TestRedirectsIntoClosedSpaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -138,8 +138,8 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	return found, err
 }
 
-// siteOf finds the site of an address by its host, else by its path, with the share key that the address has. at is how many segments
-// lead to the site and name the key.
+// siteOf finds the site of an address, by its host or otherwise by its path. key is the share key in the address. at is
+// the number of segments for the site and the key.
 func (h *addresses) siteOf(
 	ctx context.Context, asked askedAddress,
 ) (site sites.Published, key string, at int, err error) {
@@ -172,8 +172,9 @@ func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Si
 	return access.RightsOf(access.Access{Role: found.Role}).Require(access.RightAccess, "site")
 }
 
-// preview takes `~/changes/<id>` or `~/revisions/<id>` from the path at segment at, and gives where the page's path begins. Drafts
-// are for those who may read the space itself; an older revision of the main content was once what readers saw.
+// preview reads `~/changes/<id>` or `~/revisions/<id>` in the path at segment at, and returns the segment at which the
+// page's path begins. A draft needs the right to read the space itself. An older revision of the main content does not
+// need it, because readers once saw it.
 func (h *addresses) preview(
 	ctx context.Context, c *access.Caller, asked askedAddress, at int, found *schema.PublishedURL, claims *access.SiteClaims,
 ) (int, error) {
@@ -235,7 +236,7 @@ func (h *addresses) redirect(
 		return schema.PublishedURL{}, nil //nolint:nilerr // No page and no redirect has such a path.
 	}
 	path = strings.Trim(path, "/")
-	// A page that was at the path once does not count: the site's redirect has the new target.
+	// A page that once had the path does not count, because the site's redirect has the new target.
 	if pages, err := h.store.PagesAt(ctx, space.ID, space.Revision, []string{path}); err != nil || pages[path] != "" {
 		return schema.PublishedURL{}, err
 	}
@@ -250,8 +251,9 @@ func (h *addresses) redirect(
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }
 
-// root is a site's published address, with the key of a share link. A site without a host of its own keeps the scheme and the port
-// that were asked, if the host is ours. A preview's links stay at the address of the preview: elsewhere its drafts do not open.
+// root returns a site's published address, with the key of a share link. For a site without its own host, the address
+// has the requested scheme and port, if the host is ours. Links of a preview have the address of the preview, because
+// drafts open only there.
 func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) siteAddress {
 	root := h.view.PublishedSite(site.Site)
 	u, err := url.Parse(root)
@@ -264,7 +266,7 @@ func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) 
 	return siteAddress{root}
 }
 
-// canonical is the one address of a page, however it was asked for: below the site's root, without the names of defaults.
+// canonical returns the only canonical address of a page. It is below the site's root, without the names of defaults.
 func canonical(root siteAddress, part sites.PublishedPart, page []string) string {
 	address := root.target(view.PartPath(part))
 	for _, segment := range page {

@@ -105,7 +105,8 @@ func TestResolveASite(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/urls/published", token, nil), http.StatusBadRequest)
 }
 
-// TestResolveSections resolves addresses of a site with sections, one of which has two site spaces, as the site itself shows them.
+// TestResolveSections resolves the addresses that a site with sections shows. A section of the site has two site
+// spaces.
 func TestResolveSections(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -118,7 +119,7 @@ func TestResolveSections(t *testing.T) {
 	if root["complete"] != false || root["siteSection"] == nil || root["space"] != h.Ours.Space.ID {
 		t.Errorf("the root: %v", root)
 	}
-	// What the front end itself serves is of the default part, and its name is no share key.
+	// The front end's own files belong to the default part. Their folder's name is not a share key.
 	if icon := resolved(h, token, address+"/~gitbook/icon"); icon["complete"] != true || icon["siteSpace"] != root["siteSpace"] || icon["pathname"] != "/~gitbook/icon" {
 		t.Errorf("the icon: %v", icon)
 	}
@@ -145,7 +146,8 @@ func TestResolveSections(t *testing.T) {
 	}
 }
 
-// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens, and its bearer may send a body.
+// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens. Its bearer
+// may send a body.
 func TestReadersOfManySpacesSearch(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -160,7 +162,7 @@ func TestReadersOfManySpacesSearch(t *testing.T) {
 	h.Want(http.StatusOK, "POST", site+"/search", reader, map[string]any{"query": "hello", "mode": "all"})
 }
 
-// TestResolveShareLinks: a site for share links is there for those with a key, in all its addresses.
+// TestResolveShareLinks: readers with a key find a site for share links at all its addresses.
 func TestResolveShareLinks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -219,7 +221,7 @@ func TestResolvePreviews(t *testing.T) {
 }
 
 // TestPreviewsOfMembers: a member's token for a site opens the drafts of the site's spaces, as long as the member may
-// read the drafts. So front ends show the drafts, although they ask only for the part of the address before /~/changes.
+// read the drafts. So front ends show the drafts, although they resolve only the part of the address before /~/changes.
 // Front ends also show the drafts at the addresses for previews.
 func TestPreviewsOfMembers(t *testing.T) {
 	t.Parallel()
@@ -287,7 +289,7 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/old"); found["target"] != "content" || found["redirect"] != address || found["apiToken"] != nil {
 		t.Errorf("%v", found)
 	}
-	// As the front end asks, which leaves ports out: an address with the port would lead past it.
+	// The front end leaves ports out of its requests. An address with the port would bypass the front end.
 	asked := "http://docs.example.com:8443" + strings.TrimPrefix(address, "https://docs.example.com")
 	if found := resolved(h, token, asked+"/old"); found["redirect"] != asked {
 		t.Errorf("%v", found)

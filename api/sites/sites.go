@@ -225,8 +225,8 @@ func (h *handlers) changed(c *access.Caller, site sites.Site) schema.Site {
 	return h.view.Site(sites.Row{Site: site, SiteSpaces: c.Site.SiteSpaces})
 }
 
-// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: otherwise the
-// caller could read them through the site.
+// mayAttach refuses spaces that a site of the organization cannot show. It also refuses spaces that the caller may not
+// read, because the caller could read them through the site.
 func (h *handlers) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {

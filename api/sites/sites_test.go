@@ -83,7 +83,7 @@ func TestDefaultsOfSite(t *testing.T) {
 	s.Ok("PATCH", "", map[string]any{"defaultSiteSpace": two}, 200)
 	wantLines(t, s.Items("/site-spaces", "title", "default"), "One false", "Two true")
 	first, second := s.AddSection("First"), s.AddSection("Second")
-	// What was at the root is now in a section of its own, and the home page is the same.
+	// The site space of the root is now in a separate section, and the home page stays.
 	wantLines(t, s.Items("/sections", "title", "default", "path"), "Two true two", "First false first", "Second false second")
 	front := s.Items("/sections", "id")[0]
 	wantLines(t, s.Items("/site-spaces", "title", "default", "section"),
@@ -98,8 +98,8 @@ func TestDefaultsOfSite(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "One", "Two", "Second", "Third")
 }
 
-// TestFirstSectionOfASpaceAtTheRoot: adding a section of a space that is already at the root duplicates neither the
-// site space nor, if it is the home page, the section.
+// TestFirstSectionOfASpaceAtTheRoot adds a section of a space that is already at the root. The site space is not
+// duplicated. If it is the home page, the section is not duplicated either.
 func TestFirstSectionOfASpaceAtTheRoot(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

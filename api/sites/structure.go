@@ -83,7 +83,8 @@ func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteS
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
-	// A site without sections is shown as a list of site spaces, even while it has none; it may have empty groups then.
+	// A site without sections is shown as a list of site spaces, even if the list is empty. Then it may have empty
+	// groups.
 	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
 		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
 	}

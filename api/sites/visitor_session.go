@@ -50,7 +50,7 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 	}
 	v.origins = append(v.origins, originOf(base))
 	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a
-	// cookie of its own, so that the id does not follow a reader from site to site.
+	// separate cookie, so that the id does not follow a reader from site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,
@@ -89,9 +89,9 @@ func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"deviceId": jsonschema.Text()}, "deviceId")
 }
 
-// get answers with the id. A browser sends the page's origin with a request to another one, and says so itself if the
-// page is ours. A caller without either gets an answer but no cookie. Otherwise a foreign page could choose its
-// readers' id.
+// get answers with the id. With a request to another origin, a browser sends the page's origin. If the page is ours,
+// another header shows it. A caller without both headers gets an answer without a cookie. Otherwise a foreign page
+// could choose its readers' id.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {

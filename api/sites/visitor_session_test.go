@@ -104,7 +104,7 @@ func TestVisitorSession(t *testing.T) {
 	published(false)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 
-	// Without an origin, a page elsewhere may have made the browser ask, such as by a picture: nothing is stored there.
+	// Without an origin, a foreign page may have caused the request, for example by an image. Then no cookie is stored.
 	for _, header := range [][]string{nil, {"Sec-Fetch-Site", "cross-site"}, {"Host", "front.example.net:8443"}} {
 		got := told("a1R", "a1R", append(header, "Cookie", "__session=c3R")...)
 		if got.Get("Set-Cookie")+got.Get("Access-Control-Allow-Origin") != "" {

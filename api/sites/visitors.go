@@ -98,7 +98,7 @@ const unsignedClaims = "unsigned"
 const longestClaims = 2048
 
 // know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token
-// is refused if there is no login, or on other sites if the front end did not request a redirect.
+// is refused if the site has no login. On other sites it is refused if the front end did not request a redirect.
 func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now time.Time) (knownVisitor, error) {
 	var known knownVisitor
 	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
@@ -131,7 +131,7 @@ func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now 
 	return known, nil
 }
 
-// loginFor is the login's address with the path in the site that the visitor asked for, so that the login can lead back there.
+// loginFor returns the login's address with the requested path of the site. So the login can lead back to this path.
 func loginFor(login, path string) string {
 	to, err := url.Parse(login)
 	if err != nil || path == "/" {

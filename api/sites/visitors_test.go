@@ -103,8 +103,8 @@ func TestVisitorsAreKnown(t *testing.T) {
 	}
 }
 
-// TestVisitorsEnd: a site token ends when the visitor's token says, rounded up to five minutes, and with the key that
-// the visitor's token was signed with, on every node.
+// TestVisitorsEnd: a site token ends with the visitor's token, rounded up to five minutes. It also ends with the key
+// that signed the visitor's token, on every node.
 func TestVisitorsEnd(t *testing.T) {
 	t.Parallel()
 	fresh := func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond }

@@ -47,8 +47,8 @@ func (a askedAddress) prefix(n int) string {
 // rest is the path of the segments from n on.
 func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
 
-// previews names a front end's address for previews of a site: https://preview/<id> in the older generation, where it is no host, and
-// https://<host>/preview/<id> in the newer.
+// previews is the name in a front end's addresses for previews of a site. The older generation uses
+// https://preview/<id>, where preview is not a real host. The newer generation uses https://<host>/preview/<id>.
 const previews = "preview"
 
 // siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. Front ends have previews of a site at
@@ -94,9 +94,10 @@ type shownPart struct {
 	complete bool
 }
 
-// walk finds the part of a site that a path below the site leads to, among the parts that the reader sees, in their order. A
-// section wins over a site space or a page with its path. The default section and site space need not be named; if the reader
-// does not see the default one, the first that the reader sees takes its place. There is no part if the reader sees none.
+// walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. A section has
+// precedence over a site space or a page with its path. The path may leave out the default section and site space. If
+// the reader does not see the default, the first visible one replaces it. If the reader sees no parts, walk finds no
+// part.
 func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
 		return shownPart{}, false

@@ -22,7 +22,8 @@ func part(text string) sites.PublishedPart {
 	return p
 }
 
-// TestWalk checks which part of a site a path leads to, what remains of it, and whether more of the structure can follow.
+// TestWalk checks the part of a site that a path leads to, the rest of the path, and whether more of the structure can
+// follow.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parts, path, want string }{

@@ -9,16 +9,16 @@
 //
 // # Files
 //
-// /o.js has the core, and /o.docs.js the core with the extension: a page loads one of them. Browsers keep them for an
-// hour. /o.<hash>.js and /o.docs.<hash>.js have the same bytes, never change, and can be loaded with `integrity`.
-// A release adds its bundles to dist under such a name, so that pages of older snippets go on.
+// /o.js has the core, and /o.docs.js has the core with the extension. A page loads one of them. Browsers cache them for
+// an hour. /o.<hash>.js and /o.docs.<hash>.js have the bytes of one release. They never change, and can be loaded with
+// `integrity`. A release adds its bundles to dist under such a name, so that pages of older snippets go on.
 //
 // # Promises of the script
 //
 // The script stores nothing on the reader's device and reads nothing there. Events wait in the page's memory for a
 // second, and leave at once when the page is hidden. So a reload or a closed tab loses only batches that could not be
-// sent at that moment: keeping them would need storage. All attempts of a batch have the same bytes and the same id, so
-// it counts once.
+// sent at that moment. Storing them would need the device's storage. All attempts of a batch have the same bytes and
+// the same id, so it counts once.
 //
 // TestSizes bounds the bundles: 800 bytes for the core, compressed by brotli, and 900 more for the extension.
 package tracker

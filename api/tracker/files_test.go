@@ -47,8 +47,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestFiles checks that compressed forms have the bytes of the file, and that a name that never changes is the hash of
-// its bytes.
+// TestFiles checks that compressed forms have the bytes of the file. It checks that the name of a file that never
+// changes has the hash of its bytes.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	fixed := 0

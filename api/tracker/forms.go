@@ -1,6 +1,6 @@
 package tracker
 
-// form is what sites of one kind need.
+// form has the snippet for sites of one kind.
 type form struct {
 	name string
 	// text has the parts of Snippet in braces.

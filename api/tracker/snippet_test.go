@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSnippets checks what all snippets have: the key, the address below a path, and the hash of a file that nodes
-// serve, unless it is the newest bundle. No part of the text is left to fill in.
+// TestSnippets checks all snippets. They have the key and the address below a path. Except for the newest bundle, they
+// have the hash of a file that nodes serve. No placeholder is left in the text.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	files := byPath(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// conflictSides maps the values of `take` to the sides of a merge into the main content, and back: in the API, ours is
+// conflictSides maps the values of `take` to the sides of a merge into the main content, and back. In the API, ours is
 // the change request.
 var conflictSides = map[string]string{
 	schema.TakeOurs: merge.TakeTheirs, schema.TakeTheirs: merge.TakeOurs, schema.TakeValue: merge.TakeValue,

@@ -39,7 +39,8 @@ func (v Presenter) OwnInvite(row orgs.EmailInvite) people.EmailInvite {
 	}
 }
 
-// InvitePage is where whoever holds the secret of an invite accepts it. The secret is in the query: paths are logged.
+// InvitePage is the address at which the holder of an invite's secret accepts the invite. The secret is in the query,
+// because paths are logged.
 func (v Presenter) InvitePage(secret string) string {
 	return v.API("invites", "accept") + "?link=" + url.QueryEscape(secret)
 }

@@ -22,8 +22,8 @@ func (v Presenter) PublishedSite(s sites.Site) string {
 // SharedSite returns the address of a site with the key that opens it.
 func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
-// SiteAddress is the address that opens a site to the caller. It is empty while the site is not published, and for a site that is
-// published by share links to a caller without a key. Other sites ignore the key.
+// SiteAddress is the address that opens a site to the caller. It is empty while the site is not published. For a site
+// that is published by share links, it is empty without a key. Other sites ignore the key.
 func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	switch root := v.PublishedSite(s); {
 	case !s.Published:
@@ -37,7 +37,8 @@ func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	}
 }
 
-// PublishedPath returns the address of what is at a path below a site's address, or only the path if the address is unknown.
+// PublishedPath returns the address of a path below a site's address. It returns only the path if the site's address is
+// unknown.
 func PublishedPath(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)
@@ -68,7 +69,7 @@ func PartPath(p sites.PublishedPart) []string {
 	return append(path, p.Path)
 }
 
-// SpaceAddress is where readers find a space; empty if the caller has no address that opens it.
+// SpaceAddress returns the public address of a space. It is empty if no address opens the space to the caller.
 func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	if p == nil {
 		return ""
@@ -80,8 +81,9 @@ func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	return PublishedPath(root, PartPath(p.Part))
 }
 
-// spaceVisibility says who may read a space besides its members: the audience of the published site that shows it. A collection is
-// never published, so no space is published in its collection.
+// spaceVisibility returns the readers of a space besides its members: the audience of the published site that shows the
+// space. The contract's value for a space that is published with its collection never occurs, because collections are
+// not published.
 func spaceVisibility(p *sites.SpacePlace) string {
 	if p == nil {
 		return schema.VisibilityPrivate

@@ -54,15 +54,16 @@ func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	}, nil
 }
 
-// asRead is a space without what concerns its members alone: where it is, who may merge, and what is being discussed.
+// asRead returns a space without the data for its members: its place, its merge rules and the counts of its
+// discussions.
 func asRead(s store.Space) store.Space {
 	s.ParentID, s.DefaultLevel, s.MergeRules = nil, nil, []byte(`{"type":"inherit"}`)
 	s.OpenComments, s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft = 0, 0, 0, 0
 	return s
 }
 
-// SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its id and
-// title, and neutral values for the other required members. The creation time is no secret: the id contains it.
+// SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its
+// id and title, and neutral values for the other required members. The creation time stays, because the id contains it.
 func (v Presenter) SpaceOfSite(a store.PlacedSpace) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)

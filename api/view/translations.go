@@ -6,7 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Translation presents translations. One that has no result is pending, even if a run failed: its last run says so.
+// Translation presents translations. A translation without a result is pending, even if a run failed. Its last run
+// shows the failure.
 func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation) (schema.Translation, error) {
 	return func(row store.ShownTranslation) (schema.Translation, error) {
 		instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)

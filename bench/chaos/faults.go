@@ -108,9 +108,8 @@ func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 	return r.ready(ctx)
 }
 
-// pause stops a sink for longer than its session timeout and then wakes it. It
-// stops the sink at any moment, or when an insert has begun, so that the sink
-// continues that insert after the partition has moved to another sink.
+// pause stops a sink for longer than its session timeout and then wakes it. It stops the sink at any moment, or when an
+// insert has begun. Then the sink continues this insert after the partition has moved to another sink.
 func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	paused, err := r.state(target), error(nil)
 	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }

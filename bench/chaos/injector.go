@@ -41,9 +41,9 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 	return in
 }
 
-// run injects faults spread over a time, until there are enough or ctx is done. If they
-// could be one of each kind but some kinds were never possible, it tries them again, up to
-// twice as many faults. It returns when every target has recovered or was given up.
+// run injects faults spread over a time, until there are enough or ctx is done. Each kind should occur if there are
+// enough faults. If some kinds were never possible, run tries them again, up to twice the number of faults. It returns
+// when every target has recovered or was given up.
 func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
 	end := time.Now().Add(over)
@@ -91,9 +91,8 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so
-// that each has its share even of a few faults. Kinds whose targets are all
-// busy stay in the deck; if no others are left, a new deck is appended.
+// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so that each has its share even of a few
+// faults. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
 	if len(in.again) > 0 {

@@ -47,7 +47,7 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// A kind that was not possible while the others were injected is injected after them.
+// TestInjectorLeavesOutNoKind: one kind is not possible while the other kinds are injected. It is injected after them.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32
@@ -82,7 +82,7 @@ func TestInjectorFollowsItsSeed(t *testing.T) {
 	}
 }
 
-// A target has one fault at a time; a kind whose targets are all busy waits.
+// A target has one fault at a time. If all targets of a kind are busy, the kind waits.
 func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// proxy is between one sink and the insights engine. When armed, it cuts an
-// insert after the engine has applied it and before the response arrives, or
-// runs a hook when an insert begins. It follows the native protocol only as far
-// as necessary to know which connection is sending the rows of an insert.
+// proxy is between one sink and the insights engine. It has two modes. It cuts an insert after the engine has applied
+// it, before the response arrives. Or it runs a hook when an insert begins. It parses the native protocol only to find
+// the connection that sends the rows of an insert.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -111,8 +110,8 @@ func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	return false, false
 }
 
-// atInsert runs f when the next insert begins, before the engine sees it. It
-// returns false if none began before ctx was done.
+// atInsert runs f when the next insert begins, before the engine sees it. It returns false if no insert began before
+// ctx was done.
 func (p *proxy) atInsert(ctx context.Context, f func()) bool {
 	done := make(chan struct{})
 	p.mu.Lock()

@@ -203,8 +203,8 @@ func TestProxyForwardsARefusedInsert(t *testing.T) {
 	}
 }
 
-// A statement that arrives in two parts is recognised, and the engine sees
-// nothing of it before the hook returns.
+// TestProxyRunsTheHookAtAnInsert: a statement that arrives in two parts is recognised. The engine gets no byte of it
+// before the hook returns.
 func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)

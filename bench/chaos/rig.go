@@ -32,8 +32,8 @@ const (
 	neverGiveUp   = 1 << 30
 )
 
-// rig is everything that runs: the engines, the nodes, and the proxies between
-// the sinks and the insights engine. It restarts processes that exit.
+// rig has all running parts: the engines, the nodes, and the proxies between the sinks and the insights engine. It
+// restarts processes that exit.
 type rig struct {
 	dir    string
 	log    *os.File

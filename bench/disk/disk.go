@@ -19,10 +19,10 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// Disk is an ext4 file system whose device is a file, so that the device's content at one moment can be kept. The file
-// is on a file system of its own, the case: while the case is frozen, no write reaches the device, and a copy of the
-// file is a snapshot of a single moment. Data that a program wrote but nothing synced is in the page cache of the inner
-// file system, and not in the snapshot.
+// Disk is an ext4 file system whose device is a file, so that the device's content at one moment can be copied. The
+// file is on another file system, the case. While the case is frozen, no write reaches the device, and a copy of the
+// file is a snapshot of a single moment. Unsynced data is in the page cache of the inner file system, and not in the
+// snapshot.
 type Disk struct {
 	Dir  string // for the images and the mount points; it is created
 	Size int64  // bytes, sparse
@@ -94,8 +94,8 @@ func unmount(ctx context.Context, at string) error {
 	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
 }
 
-// Freeze stops all writes to the device: the power is off. The processes may keep running for a while, but nothing that
-// they do is kept.
+// Freeze stops all writes to the device: the power is off. The processes may run for a while, but their later writes
+// are lost.
 func (d *Disk) Freeze(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
 }
@@ -172,8 +172,8 @@ func copySparse(ctx context.Context, from, to string) error {
 	return run(ctx, "cp", "--sparse=always", from, to)
 }
 
-// run runs a system command; its error has the command's output. The command has a process group of its own, so that a
-// Ctrl-C does not end it and leave a file system frozen.
+// run runs a system command; its error has the command's output. The command has its own process group. So a Ctrl-C
+// does not end it and leave a file system frozen.
 func run(ctx context.Context, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -9,9 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Conn is a keep-alive connection for use by one goroutine. Requests are
-// ready-made bytes: the less CPU time the client uses, the more is left for the
-// server, and the closer the measured time is to the server's.
+// Conn is a keep-alive connection for use by one goroutine. Requests are prepared bytes, so that the client uses little
+// CPU time. The rest is left for the server, and the measured time is close to the server's time.
 type Conn struct {
 	address  string
 	timeout  time.Duration

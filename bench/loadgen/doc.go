@@ -1,7 +1,5 @@
-// Package loadgen sends load to an HTTP server over its own connections and
-// measures it, in an open loop (at a fixed rate that the server cannot slow
-// down) or a closed one (as fast as responses arrive).
+// Package loadgen sends load to an HTTP server over its own connections and measures it. An open loop sends at a fixed
+// rate, which the server cannot slow down. A closed loop sends as fast as responses arrive.
 //
-// It knows bytes and times, not events. It must not import any package of this
-// module.
+// It handles bytes and times, and has no code for events. It must not import another package of this module.
 package loadgen

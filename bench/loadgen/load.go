@@ -15,8 +15,8 @@ type Load struct {
 	// Requests are complete HTTP/1.1 requests, made by Request, which are sent
 	// in turn.
 	Requests [][]byte
-	// Numbered is a text of as many digits in each request, which each sending replaces by its number; "" for none. So
-	// requests can have ids of their own.
+	// Numbered is a text of digits in each request. Each sending replaces it by a number with as many digits, so that
+	// requests can have different ids. "" means no such text.
 	Numbered    string
 	Connections int
 	// Rate is requests per second; 0 means a closed loop.
@@ -31,8 +31,8 @@ type Load struct {
 // maxWaiting bounds the requests that are due but have no free connection.
 const maxWaiting = 1 << 20
 
-// Run sends the load. It returns an error if the load could not be sent at all;
-// the server's responses and broken connections are in the result.
+// Run sends the load. It returns an error only if no load could be sent. The result has the server's responses and the
+// broken connections.
 func Run(ctx context.Context, l Load) (Result, error) {
 	if len(l.Requests) == 0 || l.Connections < 1 || l.Duration <= 0 {
 		return Result{}, errors.New("cannot send a load without requests, connections or duration")

@@ -52,7 +52,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
-// TestNumberedRequests: each sending of a request has a number of its own, and the same length.
+// TestNumberedRequests: each sending of a request has a different number. All have one length.
 func TestNumberedRequests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -97,13 +97,11 @@ func TestNumberedRequests(t *testing.T) {
 	}
 }
 
-// When a server stalls once, the latency of all requests that were due
-// meanwhile must show it, although only one was in flight on the only
-// connection.
+// TestOpenLoopCountsTheWaitOfRequestsNotSent: a server stalls once. The latencies of all requests that were due during
+// the stall must show it, although only one was in flight on the only connection.
 //
-// The stall uses real time because time is what is measured: requests are due
-// by the clock, and only its passing makes them late. The test does not depend
-// on the stall's exact length; a slower machine only makes it longer.
+// The stall uses real time, because requests are due by the clock, and only real time makes them late. The test does
+// not depend on the exact length of the stall: a slower machine only makes it longer.
 func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var n atomic.Int64
@@ -141,9 +139,9 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	}
 }
 
-// If the server answers nothing within the measured time, a closed loop
-// continues until it does, and its rate is computed over the longer time. The
-// measured time is real time, so the server's silence is too.
+// TestClosedLoopOutlastsAStall: the server sends no answer within the measured time. The closed loop continues until
+// the first answer, and computes its rate over the longer time. The measured time is real time, so the stall uses real
+// time too.
 func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {

@@ -11,16 +11,15 @@ type Result struct {
 	Requests uint64         // answered
 	Statuses map[int]uint64 // responses by status
 	Errors   uint64         // requests without an answer
-	// All are the responses by status including those before and after the
-	// measured time: all the work that the server did.
+	// All are all responses by status, including responses before and after the measured time. They show the whole work
+	// of the server.
 	All    map[int]uint64
 	Unsent uint64 // in an open loop: due, but no connection was free in time
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted. They count from the intended time of sending. So a
-	// stall of the server shows in every request that should have been sent
-	// meanwhile.
+	// Latencies are sorted. They count from the intended time of sending. So every request that was due during a stall
+	// of the server shows the stall.
 	Latencies []time.Duration
 	last      time.Time // when the last counted request was answered
 }
@@ -67,8 +66,8 @@ func (r *Result) Quantile(q float64) time.Duration {
 // Max returns the longest latency.
 func (r *Result) Max() time.Duration { return r.Quantile(1) }
 
-// Only returns an error unless every request was sent and answered with the
-// status: the figures of a partly refused load are not comparable.
+// Only returns nil if every request was sent and answered with the status. Otherwise it returns an error, because the
+// figures of a partly refused load are not comparable.
 func (r *Result) Only(status int) error {
 	if r.Requests > 0 && r.Statuses[status] == r.Requests && r.Errors == 0 && r.Unsent == 0 {
 		return nil

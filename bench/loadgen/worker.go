@@ -18,9 +18,8 @@ type worker struct {
 	result   *Result
 }
 
-// window is the time in which responses count. If nothing is answered in it, it
-// is extended until something is: otherwise it would only show that the server
-// stalled, and not how fast it is.
+// window is the time in which responses count. If no request is answered in this time, it is extended until the first
+// answer. Otherwise the result would show only a stall, and not the server's speed.
 type window struct {
 	turn          atomic.Uint64 // index of the next request
 	measured, end time.Time
@@ -73,9 +72,8 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	}
 }
 
-// send sends one request that was due at the given time. A response after the
-// window is not counted: otherwise the last requests of a closed loop would
-// count as work of the measured time.
+// send sends one request that was due at the given time. A response after the window is not counted. Otherwise the last
+// requests of a closed loop would count as work of the measured time.
 func (w *worker) send(intended time.Time) {
 	turn := w.window.turn.Add(1) - 1
 	which := turn % uint64(len(w.load.Requests))
@@ -102,8 +100,8 @@ func (w *worker) send(intended time.Time) {
 	w.result.record(status, now.Sub(intended))
 }
 
-// sleepUntil sleeps with a system call: in an idle process, Go's timers fire up
-// to a millisecond late, which would count as latency.
+// sleepUntil sleeps with a system call. In an idle process, Go's timers fire up to a millisecond late, and this would
+// count as latency.
 func sleepUntil(at time.Time) {
 	for {
 		left := time.Until(at)

@@ -77,8 +77,7 @@ func read(text string, before *schema.Document) (schema.Document, error) {
 
 func words(d schema.Document) []string { return slices.Collect(wordsOf(content.Plain(d))) }
 
-// wordsOf cuts a text at what is no letter. Letters of scripts without spaces
-// are words.
+// wordsOf cuts a text at characters that are not letters. Letters of scripts without spaces are words.
 func wordsOf(text string) iter.Seq[string] {
 	spaced := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {

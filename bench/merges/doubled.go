@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// doubled lists the lines of the result that it has twice, or in two near-equal forms, although each side has only one
-// of them. Two near-equal lines are not double if each side edited a different line of base that the other side did not
-// change.
+// doubled lists the lines that the result has twice, or in two near-equal forms, although each side has only one of
+// them. If each side edited a different line of base, and the other side did not change this line, two near-equal lines
+// are not double.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	fromOurs, fromTheirs := edits(base, ours, other), edits(base, theirs, mine)
@@ -36,8 +36,7 @@ func doubled(base, ours, theirs, clean, merged schema.Document) (double []string
 	return double
 }
 
-// edits has the lines of a side that are edits, by what was there in base, if
-// the other side left it alone.
+// edits returns the edited lines of a side. The value is the line of base, if the other side did not change this line.
 func edits(base, side schema.Document, other map[string]int) map[string]string {
 	was, is, from := allLines(base), allLines(side), map[string]string{}
 	for i, j := range alignLines(was, is) {

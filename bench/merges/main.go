@@ -1,12 +1,11 @@
 // Command merges compares Octavo's merges of pages with git's merges. Each
 // argument is a folder with a Git repository and its history.
 //
-// Its pairs are Markdown files that both sides of a merge commit changed. Where
-// a repository has too few, a commit and the one before it that changed the
-// same file are a pair too, if the later one applies without the other. A word that a side wrote is lost if neither the
-// result nor a conflict has it. A text is double if the result has a line more often than each side and git's clean
-// result. It is also double if the result has two near-equal lines, one of each side. Edits of two different lines of
-// base that look alike are two texts.
+// Its pairs are Markdown files that both sides of a merge commit changed. If a repository has too few pairs, two
+// successive commits of one file are a pair too, if the later commit applies without the earlier commit. A word that a
+// side wrote is lost if the result and the conflicts do not have it. A text is double if the result has a line more
+// often than each side and git's clean result. A text is also double if the result has two near-equal lines, one from
+// each side. Edits of two different lines of base that look alike are two texts.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main
@@ -33,9 +32,9 @@ type options struct {
 	Verbose      bool     `help:"Print each pair that is not merged as git merges it."`
 }
 
-// columns are the counts of a repository. Same, other and worse are clean in
-// git: with the same words, with others, and with a conflict of Octavo. Better
-// and both are conflicts of git: without and with one of Octavo.
+// columns are the counts of a repository. Merges in same, other and worse are clean in git. Octavo's result has the
+// same words, other words, or a conflict. Merges in better and both are conflicts in git. Octavo's result is clean, or
+// a conflict.
 var columns = []string{"merges", "commits", "same", "other", "worse", "better", "both", "lost", "double"}
 
 func main() {

@@ -45,8 +45,8 @@ func said(found []merge.Conflict) string {
 	return text
 }
 
-// wanted counts the words that a merge has to keep: words of base that no side deleted, and words that a side added.
-// Both sides may have added the same word.
+// wanted counts the words that a merge must keep: words of base that no side deleted, and words that a side added. Both
+// sides may have added a word.
 func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document) map[string]int {
 	was := linedWords(base)
 	least, most := map[string]int{}, map[string]int{}

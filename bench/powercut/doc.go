@@ -1,6 +1,6 @@
-// Command powercut cuts the power of the default installation: one `octavo serve` with embedded engines, on an ext4
-// file system of its own. At a random moment it keeps exactly what has reached the disk, kills every process, starts
-// the node again on what was kept, and compares what was acknowledged with what is stored.
+// Command powercut cuts the power of the default installation: one `octavo serve` with embedded engines, on its own
+// ext4 file system. At a random moment it takes a snapshot of the disk, and kills every process. Then it starts the
+// node again on the snapshot, and compares the acknowledged events with the stored events.
 //
 // It needs root, for loop devices and mounts. It must not import the code that it judges, except the names of the
 // events table.

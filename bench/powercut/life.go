@@ -57,8 +57,7 @@ func (l *life) begin(ctx context.Context) error {
 	return l.node.Ready(ctx)
 }
 
-// newDisk mounts a disk with the content of a snapshot, or an empty one
-// without.
+// newDisk mounts a disk with the content of a snapshot. Without a snapshot, the disk is empty.
 func (l *life) newDisk(ctx context.Context, picture string) error {
 	l.disks++
 	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}
@@ -109,8 +108,8 @@ func (l *life) others(ctx context.Context) {
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// A single refusable event per load is enough: for each, the sink bisects a batch, with an insert for every
-		// half.
+		// A single refusable event per load is enough. For each such event, the sink bisects a batch, with an insert
+		// for every half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++
@@ -151,8 +150,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load, cuts the power at the moment, lets the load continue for a second when everything runs again,
-// and judges.
+// through sends a load and cuts the power at the moment. When everything runs again, the load continues for a second.
+// Then through judges the result.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)

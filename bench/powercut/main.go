@@ -47,7 +47,7 @@ var errBroken = errors.New("a promise was broken")
 // Run cuts, compares, and reports.
 func (c *command) Run() (err error) {
 	if os.Geteuid() != 0 {
-		// Do not fail: an ordinary user's `make test-all` continues without it.
+		// Do not fail, so that an ordinary user's `make test-all` continues.
 		fmt.Println("powercut: NOT RUN: only root can mount the disk whose power is cut")
 		return nil
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is a moment to cut the power. wait returns when it has come; what wait
-// has started continues.
+// moment is a moment to cut the power. wait returns when the moment has come. Work that wait has started continues.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error

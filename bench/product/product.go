@@ -1,5 +1,5 @@
-// Package product builds the octavo that a benchmark or a fault run works on,
-// builds its nodes' settings, and makes single requests to it.
+// Package product builds the octavo for a benchmark or a fault run, builds its nodes' settings, and makes single
+// requests to it.
 //
 // Of this module it may import only cmd/engine/enginetest, to find the module's
 // root.
@@ -76,10 +76,9 @@ type Client struct{ Address, Token string }
 
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
-// Call makes a request and returns an error unless the response has the status
-// want. A body that is not a []byte is sent as JSON. The response is decoded
-// into into unless that is nil; its names match in any case, so that callers
-// need no tags.
+// Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
+// sent as JSON. If into is not nil, the response is decoded into it. Names match in upper and lower case, so that
+// callers need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -131,8 +130,8 @@ func (c Client) exchange(ctx context.Context, method, path string, body []byte, 
 	return answer, nil
 }
 
-// DoorSettings are the settings with which a load through the door for browsers has no limit: it comes from one address
-// and with one key.
+// DoorSettings are the settings without limits for a load through the door for browsers. The load comes from one
+// address and with one key.
 var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
 
 // Door makes a publishable key of a site for the pages of a host. It returns the path of the door for browsers.

@@ -1,11 +1,11 @@
 // Command repositories measures how well Octavo preserves other people's repositories. Each argument is a folder with a
-// Git repository, of which the last commit counts.
+// Git repository. The program uses its last commit.
 //
-// It imports the repository into a new space and exports it without an edit: no commit is expected. It edits a word of
-// twenty pages as Markdown and of twenty as documents, and exports that: each edit should change its line and nothing
-// else. It exports the space to a new branch: every file that nobody has edited should be equal there. It also looks
-// for tags that a reader would see in the pages' texts, outside of code. The run fails for a tag that exceptions.txt
-// does not list.
+// First it imports the repository into a new space and exports the space without an edit. No commit is expected. Then
+// it edits a word of twenty pages as Markdown and of twenty pages as documents, and exports the edits. Each edit should
+// change only its line. Then it exports the space to a new branch. All unedited files should be equal there. It also
+// looks for tags outside of code that a reader would see in the pages' texts. The run fails for a tag that
+// exceptions.txt does not list.
 //
 //	go run ./bench/repositories /work/mirrors/*
 //	go run ./bench/repositories --folder docs --verbose /work/mirrors/handbook

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// edits counts the edits of a kind: exact are edits whose only difference is
-// their line, and lost edits that the export does not have.
+// edits counts the edits of a kind. An edit is exact if its only difference is its line. An edit is lost if the export
+// does not have it.
 type edits struct{ made, exact, lost int }
 
 func (e *edits) add(o edits) { e.made, e.exact, e.lost = e.made+o.made, e.exact+o.exact, e.lost+o.lost }
@@ -25,13 +25,13 @@ type result struct {
 	pages, notes int
 	// untouched are the paths that an export without an edit changed.
 	untouched int
-	// markdown and document are the edits, and others the paths that changed
-	// with them although nobody edited their page.
+	// markdown and document are the edits. others are the paths that changed with the edits, although their pages were
+	// not edited.
 	markdown, document edits
 	others             int
 	// equal, different and added are paths of a new branch, without edited ones.
 	equal, different, added int
-	// tagged are the pages with a tag that a reader sees, the excepted ones too.
+	// tagged are the pages with a tag that a reader sees, including excepted tags.
 	tagged int
 }
 

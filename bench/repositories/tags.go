@@ -22,8 +22,8 @@ type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
 
-// exceptionsOf reads a list of exceptions: a repository, the path of a page in its space, a tag and a reason in each
-// line, with bars between them. A tag may contain bars. Lines that begin with a number sign are comments.
+// exceptionsOf reads a list of exceptions. Each line has a repository, the path of a page in its space, a tag and a
+// reason, with bars between them. A tag may contain bars. Lines that begin with a number sign are comments.
 func exceptionsOf(list string) ([]exception, error) {
 	var all []exception
 	for line := range strings.Lines(list) {
@@ -71,8 +71,8 @@ func (r *round) see(seen exception) {
 	r.unexpected = append(r.unexpected, seen)
 }
 
-// checkTags fails for tags that are not in the list of exceptions, and for
-// exceptions of the repository that no page needs any more.
+// checkTags fails for tags that are not in the list of exceptions, and for the repository's exceptions without such a
+// tag.
 func (r *round) checkTags() error {
 	var problems []error
 	for _, e := range r.unexpected {

@@ -71,10 +71,10 @@ func run(ctx context.Context, folder string, events int) (err error) {
 	return nil
 }
 
-// picture is what to look at. Its view is of the site, and its path is not.
+// picture is a page for a screenshot. view is a view of the site; path is another page.
 type picture struct {
 	name, view, path string
-	// follow is a link that leads on from there.
+	// follow is a link on the page that is then followed.
 	follow string
 	dark   bool
 	width  int64

@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	// answerLimit is how long a request waits for its response, which is longer
-	// than the intake tries to append.
+	// answerLimit is the time that a request waits for its response. It is longer than the intake tries to append.
 	answerLimit = 20 * time.Second
-	// MaxOpen bounds the requests without a response. Requests that are due
-	// beyond it are counted but not sent.
+	// MaxOpen bounds the requests without a response. Further requests are counted but not sent.
 	MaxOpen     = 2000
 	usualEvents = 20
 	// largeShare of the requests have hundreds of events. pastShare have events from many months, like an import.
@@ -35,8 +33,7 @@ const (
 // EventHost is the host of the events' URLs.
 const EventHost = "docs.example.com"
 
-// Load sends events to the API nodes in an open loop: at a fixed rate, whatever
-// the nodes do.
+// Load sends events to the API nodes in an open loop. Its rate is fixed and does not depend on the nodes.
 type Load struct {
 	rate  float64 // events per second
 	keyed float64 // share of requests with an Idempotency-Key
@@ -65,8 +62,8 @@ type Load struct {
 // node is a node to send to.
 type node struct{ address string }
 
-// NewLoad makes a load of rate events per second. The share keyed of its requests carries an Idempotency-Key. It sends
-// nothing before Run.
+// NewLoad makes a load of rate events per second. The share keyed of its requests carries an Idempotency-Key. Run
+// starts the load.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
 		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -118,8 +115,8 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request: once without a key; with a key or through the door until it is
-// acknowledged, sometimes to two nodes at the same time.
+// send sends one request. Without a key it sends the request once. With a key or through the door, it repeats the
+// request until it is acknowledged, sometimes to two nodes at once.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
@@ -165,8 +162,8 @@ func (l *Load) Resend(most int) error {
 	return nil
 }
 
-// after combines the outcomes of several attempts: with one acknowledgement the
-// request is stored; otherwise one attempt in doubt leaves it in doubt.
+// after combines the outcomes of several attempts. With one acknowledgement, the request is stored. Without an
+// acknowledgement, one attempt in doubt makes the request doubtful.
 func after(outcomes ...Outcome) Outcome {
 	most := Unsent
 	for _, o := range outcomes {

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// fakeNode is a stand-in for an API node: it stores what it acknowledges and
-// answers as told.
+// fakeNode is a stand-in for an API node. It stores acknowledged events, and gives the configured answers.
 type fakeNode struct {
 	mu     sync.Mutex
 	rows   map[uint64]Row
@@ -106,8 +105,8 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	return l, fake
 }
 
-// The load's record matches a store that does what it answers, but not one that
-// loses or doubles events.
+// TestLoadKnowsWhatWasAnswered: the load's record matches a store that stores acknowledged events. It does not match a
+// store that loses or doubles events.
 func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 204, 503, 0, 429, 204}
@@ -172,8 +171,7 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// Of several attempts, the most doubtful one counts, unless one was
-// acknowledged.
+// TestOutcomeOfSeveralAttempts: one acknowledged attempt counts. Otherwise the most doubtful attempt counts.
 func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	for want, attempts := range map[Outcome][]Outcome{

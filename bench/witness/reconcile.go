@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// Reconciled is the result of `octavo reconcile`, which compares the log with
-// the table and does not know what the client sent.
+// Reconciled is the result of `octavo reconcile`. The command compares the log with the table. It has no data about the
+// client's events.
 type Reconciled struct {
 	Removed    int64    `json:"removed"` // messages that the log has removed to make space
 	Messages   int64    `json:"messages"`

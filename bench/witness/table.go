@@ -72,8 +72,7 @@ func (t *Table) inserts(ctx context.Context) (ids map[string]bool, err error) {
 	return ids, rows.Err()
 }
 
-// Read returns every stored event of a site: the number of its rows and where
-// in the log they came from.
+// Read returns every stored event of a site, with the number of its rows and their positions in the log.
 func (t *Table) Read(ctx context.Context, site string) (_ map[uint64]Row, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"site": site}))
 	rows, err := t.conn.Query(ctx, "SELECT url, count(), if(count() > 1, toString(groupArray(("+insights.ColumnPartition+", "+insights.ColumnOffset+", "+insights.ColumnIndex+", _part))), '')"+

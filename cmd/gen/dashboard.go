@@ -13,8 +13,8 @@ import (
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a page in it is opened, and
-// chunk.js has what both need. Package dashboard puts hashes into their names.
+// pageParts are the files of the dashboard's bundle. app.js is loaded first. more.js is loaded when one of its pages is
+// opened. chunk.js has their common code. Package dashboard puts hashes into their names.
 var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js"}
 
 // page returns the writer of a file of the dashboard's bundle.

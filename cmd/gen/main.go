@@ -1,7 +1,6 @@
-// Command gen writes the documents that are generated from tables in the code:
-// columns, reasons, operations, OpenAPI, webhooks, metrics and settings. It bundles
-// the tracker and the dashboard too. With --check it writes nothing and fails if a
-// document is stale. It holds no facts of its own.
+// Command gen writes the documents that are generated from tables in the code: columns, reasons, operations, OpenAPI,
+// webhooks, metrics and settings. It also bundles the tracker and the dashboard. With --check it only compares, and
+// fails if a document is stale. All facts come from the tables.
 package main
 
 import (

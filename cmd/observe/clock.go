@@ -35,7 +35,7 @@ func NewClock(r prometheus.Registerer) *Clock {
 	return c
 }
 
-// Held shows whether nothing is deleted by age, and for how long nodes have to run until the clock is trusted.
+// Held shows whether deletions by age are stopped, and how long nodes must run until the clock is trusted.
 func (c *Clock) Held(held bool, left time.Duration) {
 	value := 0.0
 	if held {

@@ -8,8 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// engines collects the resource use of the embedded engines on each scrape. It
-// collects nothing if no engine is embedded.
+// engines collects the resource use of the embedded engines on each scrape. Without embedded engines it has no metrics.
 type engines struct {
 	usage atomic.Pointer[func() []embedded.Usage]
 }
@@ -52,8 +51,7 @@ func engineDesc(name, help string) *prometheus.Desc {
 // WatchEngines adds the embedded engines to the metrics. usage measures them.
 func (m *Metrics) WatchEngines(usage func() []embedded.Usage) {
 	for _, u := range usage() {
-		// Start each counter at 0: if it appeared with the first restart,
-		// increase() would not see that one.
+		// Start each counter at 0. If the counter appeared with the first restart, increase() would miss this restart.
 		m.restarts.WithLabelValues(u.Name)
 	}
 	m.engines.usage.Store(&usage)

@@ -1,6 +1,5 @@
-// Package observe registers the metrics of every part in one registry. It is
-// separate from the server so that cmd/gen documents exactly what the server
-// exports. Only cmd/octavo and cmd/gen import it.
+// Package observe registers the metrics of every part in one registry. It is separate from the server, so that cmd/gen
+// documents exactly the exported metrics. Only cmd/octavo and cmd/gen import it.
 package observe
 
 import (

@@ -20,8 +20,8 @@ func (l *countingLog) Append(context.Context, string, int, []byte) error {
 	return nil
 }
 
-// TestSiteKeyMaxPast: the API tells the intake whether the caller may import
-// old events, and a refusal names the event's index and field.
+// TestSiteKeyMaxPast: the API passes the right to import old events to the intake. A refusal names the event's index
+// and field.
 func TestSiteKeyMaxPast(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

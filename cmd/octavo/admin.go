@@ -17,7 +17,7 @@ import (
 const adminOff = "off"
 
 // admin is the operators' listener: metrics, profiles, version and health. It shows tenants' ids and the state of the
-// process without a token, so only its address protects it.
+// process without a token. So only its address protects it.
 type admin struct {
 	listener net.Listener
 	http     *http.Server
@@ -78,9 +78,8 @@ func (a *admin) address() string {
 // files, other listeners.
 const descriptorsBeside = 1024
 
-// maxConns returns OCTAVO_MAX_CONNS, or less if the process has too few file
-// descriptors: accepting a connection without one would fail. Go's runtime has
-// already raised the soft limit to the hard one.
+// maxConns returns OCTAVO_MAX_CONNS, or less if the process has too few file descriptors. Accepting a connection needs
+// a descriptor. Go's runtime has already raised the soft limit to the hard limit.
 func (n *node) maxConns() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= uint64(n.settings.MaxConns+descriptorsBeside) {

@@ -85,7 +85,7 @@ func (c *AgentsUpdateCmd) Run() error {
 	return c.run(ctx, os.Stdout)
 }
 
-// run replaces the sets whose lists it can read, and keeps the others. It fails if it kept any.
+// run replaces the sets whose lists it can read, and keeps the other sets. If it keeps a set, it fails.
 func (c *AgentsUpdateCmd) run(ctx context.Context, out io.Writer) error {
 	policy, err := c.outbound()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 )
 
-// agentLists serves the lists of two sets, and nothing good for the others.
+// agentLists serves the lists of two sets. For the other sets it serves bad answers.
 func agentLists(t *testing.T) map[string]string {
 	t.Helper()
 	from := map[string]string{}
@@ -94,8 +94,8 @@ func TestAgentsUpdate(t *testing.T) {
 	}
 }
 
-// TestAgentsUpdateIsGuarded checks that the command reaches no private network that the operator has not opened, and
-// that it writes nothing then.
+// TestAgentsUpdateIsGuarded checks that the command cannot reach a private network without the operator's setting. It
+// then writes no file.
 func TestAgentsUpdateIsGuarded(t *testing.T) {
 	t.Parallel()
 	settings := Settings{DataDir: filepath.Join(t.TempDir(), "none")}
@@ -116,7 +116,7 @@ func TestAgentsUpdateIsGuarded(t *testing.T) {
 	}
 }
 
-// TestAgentsFollower checks that a node uses new addresses, and the previous ones while the file is damaged.
+// TestAgentsFollower checks that a node uses new addresses. While the file is damaged, it uses the previous addresses.
 func TestAgentsFollower(t *testing.T) {
 	t.Parallel()
 	settings := &Settings{DataDir: t.TempDir()}

@@ -59,8 +59,8 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	return n, i
 }
 
-// TestQueriesDoNotHoldUpTheSink: queries that occupy all of their connections
-// delay no insert, and the node stays ready.
+// TestQueriesDoNotHoldUpTheSink: queries occupy all of their connections. Inserts are not delayed, and the node stays
+// ready.
 func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	t.Parallel()
 	address := enginetest.ClickHouse(t)
@@ -113,8 +113,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestSinkDoesNotHoldUpQueries: an insert that the store does not answer delays
-// no query, even with more queries at once than connections.
+// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if more queries than
+// connections run at once.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))

@@ -9,9 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestBalance posts good and bad events. The endpoint and the metrics account
-// for all of them, and nothing is in flight once the sink has stored the
-// accepted ones.
+// TestBalance posts good and bad events. The endpoint and the metrics account for all events. When the sink has stored
+// the accepted events, no event is in flight.
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

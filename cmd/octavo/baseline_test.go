@@ -188,7 +188,8 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	}
 }
 
-// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. It appends nothing.
+// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. It appends no
+// message.
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)

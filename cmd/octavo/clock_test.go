@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// TestClockAhead starts a node whose clock is 400 days ahead of the time that it last saw. Nothing that sites keep is
+// TestClockAhead starts a node whose clock is 400 days ahead of the time that it last saw. No stored data of sites is
 // deleted until an operator confirms the time.
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
@@ -66,8 +66,8 @@ func TestClockAhead(t *testing.T) {
 		}
 		return nil
 	})
-	// The job that deletes events has looked once it writes down that the retention is carried out, which it must not.
-	// So wait for what the same loop does at each second.
+	// The job that deletes events would record that the retention is done, but it must not. So wait for other work of
+	// the loop, which it does each second.
 	i.erasure("DELETE", "somebody", 202)
 	i.untilErased("somebody")
 	old := func() (n int) {

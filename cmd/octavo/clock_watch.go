@@ -49,7 +49,8 @@ type clockWatch struct {
 	shown atomic.Pointer[frame.Condition]
 }
 
-// newClockWatch builds the watch. It starts nothing: prepareEvents looks first, before anything is deleted.
+// newClockWatch builds the watch. It does not start the watch. prepareEvents looks at the clock first, before data is
+// deleted.
 func (n *node) newClockWatch() *clockWatch {
 	w := &clockWatch{
 		store: n.store, events: n.events, log: n.log, metrics: n.metrics.Clock, node: schema.NewID(),
@@ -62,7 +63,7 @@ func (n *node) newClockWatch() *clockWatch {
 	return w
 }
 
-// check tells /readyz what the last look saw. The node serves whatever the clocks say.
+// check reports the result of the last look to /readyz. The node serves requests with any state of the clocks.
 func (w *clockWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown
@@ -122,7 +123,7 @@ func (w *clockWatch) look(ctx context.Context) error {
 	return w.write(ctx)
 }
 
-// engineClock is an engine's clock, and when the node asked for it.
+// engineClock is an engine's clock, and the time of the node's query.
 type engineClock struct{ asked, answered, now time.Time }
 
 // eventsClock reads the insights store's clock, and at the first look when its newest event was received.
@@ -149,8 +150,8 @@ func (w *clockWatch) eventsClock(ctx context.Context, first bool) (at engineCloc
 	return at, newest, nil
 }
 
-// compare reports whether an engine's clock differs from this node's, and logs a change of that. The engine read its
-// clock between two moments of this node.
+// compare reports whether an engine's clock differs from this node's clock. It logs when this changes. The engine read
+// its clock between two moments of this node.
 func (w *clockWatch) compare(engine string, asked, answered, theirs time.Time) bool {
 	half := answered.Sub(asked) / 2
 	by := theirs.Sub(asked.Round(0).Add(half))
@@ -209,7 +210,7 @@ func (w *clockWatch) show(state clock.State, differ bool) {
 	w.shown.Store(c)
 }
 
-// write tells the embedded broker the time by which records are old.
+// write writes the time for the embedded broker from which records' ages are measured.
 func (w *clockWatch) write(ctx context.Context) error {
 	if w.file == "" {
 		return nil

@@ -38,8 +38,7 @@ const leastBodyMemory schema.ByteSize = 32 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}
 
-// Validate is called by kong before Run. It checks what can be checked without
-// starting anything, and its errors name the setting.
+// Validate is called by kong before Run. It makes all checks that need no running part. Its errors name the setting.
 func (s *Settings) Validate() error {
 	for _, role := range s.Roles {
 		if !slices.Contains(allRoles, role) {

@@ -54,7 +54,8 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the front ends that the operator names and thereby opens; nil without front ends.
+// frontEnds returns the client of the front ends that the operator names; nil without front ends. Naming them allows
+// their addresses.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {
@@ -80,7 +81,7 @@ func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, 
 	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
 }
 
-// translator translates with the provider that the operator names; nil if there is none.
+// translator returns the provider that the operator names; nil without a provider.
 func (s *Settings) translator() (translation.Provider, error) {
 	if s.Translator == "" {
 		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
@@ -105,7 +106,8 @@ func (s *Settings) translator() (translation.Provider, error) {
 	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
 }
 
-// refiner names clusters of conversations with the language model that the operator names; nil if there is none.
+// refiner returns the refiner with the operator's language model; nil without a model. It names clusters of
+// conversations.
 func (s *Settings) refiner() (jobs.Refiner, error) {
 	if s.ConversationsURL == "" {
 		if s.ConversationsKey != "" || s.ConversationsModel != "" {
@@ -124,7 +126,8 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
-// mailer sends mails through the server that the operator names and thereby opens; nil if there is none.
+// mailer returns a sender through the mail server that the operator names; nil without a server. Naming the server
+// allows its address.
 func (s *Settings) mailer() (*mail.Sender, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {

@@ -158,8 +158,8 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 	return err
 }
 
-// withDeadLetters runs a command on the event log of a running node, or of an
-// embedded broker that it starts for the time of the command.
+// withDeadLetters runs a command on an event log. It uses the broker of a running node, or starts an embedded broker
+// for the command.
 func withDeadLetters(s *Settings, want embedded.Set, run func(context.Context, *backends, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Events that the store refuses can be listed and shown beside a running
-// server. They block no other events, and a replay stores them once.
+// TestDeadLetters: events that the store refuses can be listed and shown while a server runs. They do not block other
+// events. A replay stores them once.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -59,8 +59,8 @@ func wantCode(t *testing.T, err *schema.Error, want int) {
 	}
 }
 
-// TestDoorOnce: a batch of a browser counts once on all nodes, whichever generation of its key a retry has and however
-// late it is.
+// TestDoorOnce: a browser's batch counts once on all nodes. A retry may be late, and may have another generation of the
+// key.
 func TestDoorOnce(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -92,7 +92,8 @@ func TestDoorOnce(t *testing.T) {
 	}
 }
 
-// TestDoorRace posts one batch twenty times at once, half to each node: it is appended once and always acknowledged.
+// TestDoorRace posts one batch twenty times concurrently, half to each node. The batch is appended once and always
+// acknowledged.
 func TestDoorRace(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -106,8 +107,8 @@ func TestDoorRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorOfKilledNode: a node dies between claiming a batch and finishing it. A browser is told to try again as long
-// as the claim lasts, and then the batch counts once.
+// TestDoorOfKilledNode: a node dies between claiming a batch and finishing it. While the claim lasts, the browser gets
+// an answer to retry. Then the batch counts once.
 func TestDoorOfKilledNode(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -152,7 +153,7 @@ func TestDoorVisitorsOfNodes(t *testing.T) {
 	if third := row(three, "d"); third["visitor"] != first["visitor"] {
 		t.Error("a node that started later has another salt")
 	}
-	// Without the store, a known salt goes on, and a node without a salt refuses for a moment.
+	// Without the store, a node continues with a known salt. A node without a salt refuses for a moment.
 	four, _ := b.doorNode(
 		func(c *intake.Config) { c.Salts = intake.NewSalts(one.keys.Store, slog.New(slog.DiscardHandler)) },
 	)

@@ -149,7 +149,7 @@ func (v visitorErasures) EraseKey(ctx context.Context, site, eventKey string) (s
 	return keyErasureOf(eventKey, e), err
 }
 
-// ask requests an erasure of what was received until the end of the current second.
+// ask requests an erasure of the events received until the end of the current second.
 func (v visitorErasures) ask(
 	ctx context.Context, ask func(until time.Time, keep time.Duration) (sites.Erasure, error),
 ) (sites.Erasure, error) {
@@ -159,8 +159,8 @@ func (v visitorErasures) ask(
 		return sites.Erasure{}, schema.Unavailable(
 			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	// This node's clock decides, as each node's clock says when its events are received. Rows have whole seconds, so
-	// the answer waits for the end of the current second: events received later are kept.
+	// This node's clock decides, because each node's clock sets the receiving times of its events. Rows have whole
+	// seconds, so the answer waits for the end of the current second. Events received later stay.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
 	e, err := ask(until, logKeeps(keeps))
 	if err != nil {
@@ -207,13 +207,13 @@ func keyErasureOf(eventKey string, e sites.Erasure) schema.EventKeyErasure {
 	}
 }
 
-// logFiles is how much longer than their retention brokers may keep messages: they delete whole
-// files, and begin a new one every week at the latest (log.roll.hours).
+// logFiles is the time that brokers may keep messages longer than the retention. Brokers delete whole files, and begin
+// a new file at least every week (log.roll.hours).
 const logFiles = 8 * 24 * time.Hour
 
 // logKeeps returns how long the log and the dead letters keep an event, given the log's retention; 0 means for ever. An
-// unreadable message becomes a letter only when it is read. The letter may be replayed on its last day, which puts the
-// event into the log a second time.
+// unreadable message becomes a dead letter only when it is read. A replay on the letter's last day appends the event to
+// the log a second time.
 func logKeeps(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0

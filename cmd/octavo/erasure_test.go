@@ -59,8 +59,8 @@ func (i *instance) untilErased(visitor string) (e schema.VisitorErasure) {
 	return e
 }
 
-// blocks calls f with the blocks of a file of the insights engine: compressed columns are sequences
-// of a sum (16 bytes), a method, the compressed and the plain size, and data.
+// blocks calls f with the blocks of a file of the insights engine. A block of a compressed column is a sum (16 bytes),
+// a method, the compressed size, the plain size, and data.
 func blocks(data []byte, f func(plain []byte)) {
 	for len(data) > 25 {
 		method, size, plain := data[16], bin.LittleEndian.Uint32(data[17:]), bin.LittleEndian.Uint32(data[21:])
@@ -136,7 +136,7 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 }
 
 // TestEraseVisitor: while events flow, a visitor is erased. No byte of the visitor is left in the insights engine's
-// files, with columns and projections decompressed. Neither a replayed dead letter nor a repair restores it. All other
+// files, with columns and projections decompressed. A replayed dead letter or a repair does not restore it. All other
 // events and the visitor's later events are stored.
 func TestEraseVisitor(t *testing.T) {
 	t.Parallel()
@@ -410,8 +410,7 @@ func TestEraseEventKey(t *testing.T) {
 	counts(left)
 }
 
-// TestEraseWithoutKafka: without the log's answer, its retention is unknown. So the erasure is refused and nothing is
-// stored.
+// TestEraseWithoutKafka: without the log's answer, its retention is unknown. So the erasure is refused and not stored.
 func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
 	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
@@ -480,8 +479,7 @@ func TestOneNodeErases(t *testing.T) {
 	want(true, true)
 }
 
-// TestRetention: events that are older than their site keeps them are deleted; a repair leaves them
-// deleted.
+// TestRetention: events older than their site's retention are deleted. A repair does not restore them.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// eventsWait is how long a start waits for the insights store's first
-	// answer before it continues without the store.
+	// eventsWait is the time that a start waits for the insights store's first answer. Then it continues without the
+	// store.
 	eventsWait = 5 * time.Second
 	// eventsRetry is the pause between later attempts. Every eventsLogEvery-th
 	// failure is logged.
@@ -83,9 +83,8 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	return nil
 }
 
-// pingEvents pings the insights store for at most eventsWait. The ping runs in
-// a goroutine of its own because the client ignores its context while it
-// connects; the goroutine ends by itself later.
+// pingEvents pings the insights store for at most eventsWait. The ping runs in a separate goroutine, because the client
+// ignores its context while it connects. This goroutine ends later by itself.
 func (n *node) pingEvents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, eventsWait)
 	defer cancel()
@@ -99,9 +98,8 @@ func (n *node) pingEvents(ctx context.Context) error {
 	}
 }
 
-// awaitEvents tries until the insights store is migrated and the sink has
-// started. Unlike startEvents it keeps trying when the store refuses us: the
-// process serves much else.
+// awaitEvents tries until the insights store is migrated and the sink has started. Unlike startEvents it tries again
+// when the store refuses us, because the process also serves other requests.
 func (n *node) awaitEvents(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		select {

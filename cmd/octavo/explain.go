@@ -37,8 +37,8 @@ func reportWords() kong.Vars {
 	return kong.Vars{"reports": strings.Join(append(query.ReportWords(), string(explainBatch)), ",")}
 }
 
-// arguments returns the site and the request's file, "" for standard input. A single argument that names a file is the
-// request's if the site is known otherwise.
+// arguments returns the site and the request's file, "" for standard input. A single argument is the request's file if
+// it names a file and a setting names the site.
 func (c *ExplainCmd) arguments() (site, file string, err error) {
 	site, file = c.Site, c.Request
 	if info, err := os.Stat(site); file == "" && c.Known != "" && err == nil && !info.IsDir() {
@@ -50,8 +50,8 @@ func (c *ExplainCmd) arguments() (site, file string, err error) {
 	return site, file, nil
 }
 
-// Run runs the request with this node's limits. It uses the engine of a running node, or starts one for the command.
-// The answer itself is not printed.
+// Run runs the request with this node's limits. It uses the engine of a running node, or starts an engine for the
+// command. The answer itself is not printed.
 func (c *ExplainCmd) Run() error {
 	site, file, err := c.arguments()
 	if err != nil {

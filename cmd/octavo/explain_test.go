@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExplainCommand: beside a running server, a request's statement is run and
-// described, also of another report; a wrong request exits with its error.
+// TestExplainCommand: while a server runs, the command runs and describes the statement of a request, also for another
+// report. A wrong request exits with its error.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

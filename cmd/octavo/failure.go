@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// hints say what the reader of an error can do next. The first row whose cause the error has applies.
+// hints are the advice to the reader of an error. The first row whose cause the error has applies.
 var hints = []struct {
 	cause error
 	hint  string
@@ -43,7 +43,7 @@ func hintOf(err error, command string) string {
 	return command + " --help shows arguments and flags."
 }
 
-// printFailure prints an error as a sentence and a hint, or with asJSON as an object that has both.
+// printFailure prints an error as a sentence and a hint. With asJSON it prints an object with both.
 func printFailure(w io.Writer, err error, command string, asJSON bool) {
 	message, hint := err.Error(), hintOf(err, command)
 	if asJSON {

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestCommandsCreateNothing checks that a short command refuses a directory without data and leaves it as it was: with
+// TestCommandsCreateNothing checks that a short command refuses a directory without data, and does not change it. With
 // --json it prints an object, and otherwise a sentence and a hint.
 func TestCommandsCreateNothing(t *testing.T) {
 	t.Parallel()

@@ -32,8 +32,8 @@ func guideCommands(t *testing.T, name string) (list []guideCommand) {
 	return list
 }
 
-// TestGuides runs the commands of each guide in order, on one server: the guides show the answers. The first guide
-// needs a site without events.
+// TestGuides runs the commands of each guide in order, on one server. The answers must be as in the guides. The first
+// guide needs a site without events.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -60,7 +60,7 @@ func TestGuides(t *testing.T) {
 		}
 		for _, command := range commands {
 			if name == "cookbook" && before == "" {
-				before = command.script // It names what the other commands use.
+				before = command.script // It sets variables that the other commands use.
 				continue
 			}
 			output := i.shell(before+command.script, i.env...)

@@ -62,8 +62,8 @@ func newInstance(t *testing.T, env ...string) *instance {
 	return i
 }
 
-// newAttached is newInstance on the shared engines. It is for tests that neither read an engine's files nor stop an
-// engine. Starting three engines takes longer than most tests.
+// newAttached is newInstance on the shared engines. Tests that read an engine's files or stop an engine cannot use it.
+// Starting three engines takes longer than most tests.
 func newAttached(t *testing.T, env ...string) *instance {
 	t.Helper()
 	return newInstance(t, append(sharedEngines(t, 2), env...)...)
@@ -399,8 +399,7 @@ func (i *instance) postgres() *pgx.Conn {
 	return conn
 }
 
-// engine finds the process of one of the server's engines. It returns 0 if
-// there is none.
+// engine finds the process of one of the server's engines. It returns 0 if the engine does not run.
 func (i *instance) engine(name string) int {
 	marks := map[string]string{"postgres": filepath.Join(i.dir, "postgres"), "kafka": "engine\x00kafka", "clickhouse": "engine\x00clickhouse"}
 	entries, err := os.ReadDir("/proc")

@@ -132,7 +132,7 @@ func (s *Settings) renderer() *typst.Renderer {
 // rendered again.
 func (s *Settings) partMemory() int64 { return int64(s.PDFMemory / 2) }
 
-// encoder opens the model by which conversations are compared; nil if there is none.
+// encoder opens the model that compares conversations; nil without a model.
 func (s *Settings) encoder() func() (jobs.Encoder, error) {
 	found, err := packages.Find(packages.Config{Dir: s.EnginesDir})
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestJSONList checks that a list is one JSON array, whatever the number of its elements, and that a failure before the
-// first element prints no array.
+// TestJSONList checks that a list of any length is one JSON array. A failure before the first element prints no array.
 func TestJSONList(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

@@ -253,8 +253,8 @@ func TestKeyOnTwoNodes(t *testing.T) {
 		t.Errorf("balance %+v", got)
 	}
 
-	// After a day the key is free, whether its row has been deleted or not. The nodes that answer did not see the key
-	// before: a node remembers a key for a day by its own clock, which goes on (TestRecentKeys).
+	// After a day the key is free, whether its row has been deleted or not. The answering nodes did not see the key
+	// before, because a node remembers a key for a day by its own clock (TestRecentKeys).
 	b.exec("update event_keys set created_at = now() - interval '23 hours 59 minutes' where site_id = 'site_a'")
 	b.node(nil).want(t, 422, "site_a", "k", "w")
 	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a' and key = 'k'")
@@ -272,8 +272,8 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	b.wantMessages(5, 5)
 }
 
-// TestKeyRace sends twenty requests with one key, half to each node: one is
-// appended and all are acknowledged.
+// TestKeyRace sends twenty requests with one key, half to each node. A single request is appended, and all are
+// acknowledged.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -286,8 +286,9 @@ func TestKeyRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestKeysTogether sends requests with many keys at once, each several times to each node, which the nodes claim by
-// shared statements. Each key is appended once, all requests are acknowledged, and a key with another body is refused.
+// TestKeysTogether sends requests with many keys at once. Each node gets each request several times. The nodes claim
+// the keys by shared statements. Each key is appended once, and all requests are acknowledged. A key with another body
+// is refused.
 func TestKeysTogether(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -383,9 +384,8 @@ func TestKeyOfKilledNode(t *testing.T) {
 	}
 }
 
-// TestKeyLateAppend: the claim expires while its append still runs. The message
-// is then in the log twice, under one id and in one partition, so that the sink
-// stores it once.
+// TestKeyLateAppend: the claim expires while its append still runs. The log then has the message twice, with one id and
+// in one partition. So the sink stores it once.
 func TestKeyLateAppend(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

@@ -1,7 +1,6 @@
-// Command octavo is the product: a documentation-site API with insights, in one
-// binary with its embedded engines. This package reads settings, wires the
-// parts together and runs them; the parts themselves live in api, ingest,
-// query, store and cmd/engine, and none of them imports it.
+// Command octavo is the product: a documentation-site API with insights, in one binary with its embedded engines. This
+// package reads settings, wires the parts together and runs them. The parts are in api, ingest, query, store and
+// cmd/engine. They do not import this package.
 package main
 
 import (

@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// memoryLimit is the Go runtime's soft limit: it leaves the rest of the machine
-// to the embedded engines. Below it, garbagePercent makes the collector run
-// less often than Go's default of 100. GOMEMLIMIT and GOGC override the two.
+// memoryLimit is the Go runtime's soft limit. It leaves the rest of the machine's memory to the embedded engines. Below
+// the limit, garbagePercent makes the collector run less often than Go's default of 100. GOMEMLIMIT and GOGC override
+// both.
 const (
 	memoryLimit    = 196 << 20
 	garbagePercent = 300
 )
 
-// Open connections hold live memory, some 12 KiB each. Under a fixed limit, ten
-// thousand idle ones make the collector run without end and slow every request
-// down. So the limit grows by half of what each connection holds.
+// Open connections hold live memory, some 12 KiB each. With a fixed limit, ten thousand idle connections make the
+// collector run without end, and every request is slow. So the limit grows by half of each connection's memory.
 const (
 	connectionBytes = 6 << 10
 	connectionStep  = 1 << 10 // changing the limit stops the world briefly, so change it in steps

@@ -59,8 +59,8 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 	return done, err
 }
 
-// migrateEvents migrates the insights store and returns the number of
-// statements that it ran. It changes nothing in a store of another baseline.
+// migrateEvents migrates the insights store and returns the number of statements that it ran. If the store has another
+// baseline, it fails and changes nothing.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
 	if err := eventstore.CheckBaseline(ctx, events); err != nil {
 		return done, err
@@ -114,8 +114,8 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 	return have, nil
 }
 
-// eventsEngine reads the engine and its settings of the table that holds the
-// rows, which on a cluster is the local one, and the table's projections of visits.
+// eventsEngine reads a table's engine with its settings, and its projections of visits. The table is the table with the
+// rows. On a cluster this is the local table.
 func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, visits []string, err error) {
 	err = events.QueryRow(ctx, "SELECT engine_full, "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
 		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine, &visits)

@@ -15,8 +15,8 @@ import (
 const allEvents = `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},` +
 	`"select":[{"column":"eventsCount"}]%s}`
 
-// TestMissingRows damages the events table while the server is stopped. The server then says what its answers lack, and
-// a repair restores it from the log.
+// TestMissingRows damages the events table while the server is stopped. The server then reports the missing events with
+// its answers. A repair restores the events from the log.
 func TestMissingRows(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -174,7 +174,7 @@ func (i *instance) wantMissing(stored, missing int) {
 	}
 }
 
-// wantComplete checks that the server knows of nothing missing.
+// wantComplete checks that the server reports no missing events.
 func (i *instance) wantComplete(stored int) {
 	i.t.Helper()
 	i.until("complete answers", func() error {

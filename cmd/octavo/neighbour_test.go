@@ -32,16 +32,15 @@ const neighbourEnv = "OCTAVO_TEST_NEIGHBOUR"
 // nobody is that user's id.
 const nobody = 65534
 
-// neighbour is what another user can find out without any permission: ports
-// from /proc/net/tcp, names from the documentation, process ids. It also has
-// the names of the files, which the user could not know.
+// neighbour has the facts that another user can find out without permissions: ports from /proc/net/tcp, names from the
+// documentation, process ids. It also has the names of the files, which another user cannot find out.
 type neighbour struct {
 	ClickHouse, Kafka, Postgres string // host:port
 	Files                       []string
 	PIDs                        []int
 }
 
-// findings are what the neighbour obtained.
+// findings are the neighbour's results.
 type findings struct {
 	User     int
 	Got      []string          // must be empty
@@ -221,7 +220,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 	for _, got := range f.Got {
 		t.Error(got)
 	}
-	// It must be refused for its login, and not because nothing listened.
+	// The refusal must be about the login. A missing listener does not count.
 	if !strings.Contains(f.Refusals["clickhouse"], "516") || !strings.Contains(f.Refusals["postgres"], "authentication") || f.Refusals["kafka"] == "" ||
 		strings.Contains(f.Refusals["kafka"], "refused") {
 		t.Errorf("refusals: %q", f.Refusals)
@@ -250,8 +249,7 @@ func askNeighbour(t *testing.T, n neighbour) *findings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Run it by its open file, not by its path: the other user may not have
-	// access to the folder.
+	// Run the binary by its open file, because the other user may not have access to the folder.
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args[0] = os.Args[0]
 	cmd.Env, cmd.Dir = []string{neighbourEnv + "=" + string(text)}, "/"

@@ -33,8 +33,8 @@ func (i *instance) failing() (status int, names string, err error) {
 	return status, strings.Join(list, " "), nil
 }
 
-// wantUnavailable posts an event, under a key if one is given, and expects the
-// contract's 503 with Retry-After.
+// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If a key is given, the event has the
+// key.
 func (i *instance) wantUnavailable(key string) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events", strings.NewReader(`{"events":[`+pageView("v")+`]}`))
@@ -68,9 +68,8 @@ func (i *instance) wantUnavailable(key string) {
 	}
 }
 
-// TestStartWithoutKafka: a node that starts while Kafka is down serves
-// everything but events, reports the failing check, can be stopped, and accepts
-// events as soon as Kafka answers.
+// TestStartWithoutKafka starts a node while Kafka is down. The node serves all operations except posting events,
+// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

@@ -13,16 +13,16 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Bounds of the sites that are known: how old they may be, how many they are, and how long a query waits for one.
+// Bounds of the cached sites: their age, their number, and the time that a query waits for a site.
 const (
 	sitesAge  = 5 * time.Second
 	sitesMost = 10_000
 	sitesWait = time.Second
 )
 
-// queriedSites knows what queries need to know about sites: the settings of their insights, and their own hosts. These
-// are the host of the site's name, the hosts of the settings, the hosts that its publishable keys list by name, and the
-// host under which this installation publishes sites without a name.
+// queriedSites has the data about sites that queries need: the settings of their insights, and their own hosts. A
+// site's own hosts are the host of its name, the hosts of its settings, and the hosts that its publishable keys list by
+// name. The host on which this installation publishes sites without a name counts too.
 type queriedSites struct {
 	store  *store.Store
 	public string
@@ -30,7 +30,7 @@ type queriedSites struct {
 
 	mu   sync.Mutex
 	kept map[string]keptSite
-	// changes counts the calls of forget. A site that was read before such a call is not kept after it.
+	// changes counts the calls of forget. A site that was read before such a call is not cached afterwards.
 	changes int
 }
 
@@ -48,7 +48,7 @@ func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedS
 	return s
 }
 
-// of returns what is known about a site. If the site cannot be read, that is what was known before. A site that does
+// of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site. A site that does
 // not exist has the defaults.
 func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
 	s.mu.Lock()

@@ -12,7 +12,8 @@ import (
 )
 
 // TestQueriedSites checks that a site's own hosts are its name, its settings', its keys' hosts by name and the
-// installation's. A site is known for a while, or until it is forgotten, and longer if it cannot be read.
+// installation's. A site is cached for a while, or until forget. If the site cannot be read, it stays cached for
+// longer.
 func TestQueriedSites(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -54,8 +54,7 @@ func TestFreshUntil(t *testing.T) {
 	}
 }
 
-// TestClaimsKeepTheirTypes: claims come back as they were sent, through the
-// whole event path.
+// TestClaimsKeepTheirTypes: after the whole event path, queries return claims exactly as sent.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -96,8 +95,8 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// TestSlowQuestionIsA400: a query that exceeds its time gets a 400 that says
-// what to change, without a Retry-After that would make a dashboard repeat it.
+// TestSlowQuestionIsA400: a query that exceeds its time gets a 400 with advice. The answer has no Retry-After, which
+// would make a dashboard repeat the query.
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_QUERY_MAX_TIME=5ms")

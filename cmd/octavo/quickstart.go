@@ -16,16 +16,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// quickstart is what the first start created for a person who tries Octavo out.
-// It is kept in a file of the data directory that only its owner can read, so
-// that later starts print the same and a shell can source it.
+// quickstart has the objects that the first start created for a person who tries Octavo out. They are in a file of the
+// data directory that only its owner can read. So later starts print the same values, and a shell can source the file.
 type quickstart struct{ URL, Token, Org, Site string }
 
 func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
 
-// bootstrap creates the first user if the database is empty, and with example
-// also an organization and a site. It returns nil when there is nothing to
-// show.
+// bootstrap creates the first user if the database is empty. With example it also creates an organization and a site.
+// It returns nil if there is no quickstart to show.
 func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) (*quickstart, error) {
 	if !example && s.BootstrapToken == "" {
 		return nil, nil
@@ -48,8 +46,7 @@ func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) 
 	return q, q.save(s)
 }
 
-// earlierQuickstart reads what an earlier start created. It returns nil if
-// there was none.
+// earlierQuickstart reads the quickstart of an earlier start. It returns nil if there is no file.
 func earlierQuickstart(s *Settings) (*quickstart, error) {
 	text, err := os.ReadFile(quickstartFile(s))
 	if errors.Is(err, os.ErrNotExist) {
@@ -142,9 +139,8 @@ func isTerminal(file *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// signInLink makes a link that opens the dashboard of the site, once, within ten
-// minutes. Browsers do not send its secret, which is in the fragment. It returns
-// nothing without a token.
+// signInLink makes a link that opens the dashboard of the site, once, within ten minutes. The secret is in the
+// fragment, which browsers do not send. Without a token, it returns "".
 func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, error) {
 	if q.Token == "" {
 		return "", nil
@@ -157,9 +153,8 @@ func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, e
 	return strings.TrimRight(q.URL, "/") + "/?" + query.Encode() + "#in=" + secret, err
 }
 
-// print shows the address, the link and three commands to paste. It shows the
-// token only on a terminal: redirected output would keep it where others may
-// read it. The caller makes a link under the same condition.
+// print shows the address, the link and three commands to paste. It shows the token only on a terminal, because
+// redirected output may be read by others. For the same reason, the caller makes a link only for a terminal.
 func (q *quickstart) print(w io.Writer, s *Settings, link string, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {

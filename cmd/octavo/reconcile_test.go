@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestReconcile: the log and the table agree beside a running server. A missing
-// row is reported with its range and makes the exit code 1.
+// TestReconcile: the log and the table agree while a server runs. A missing row is reported with its range and makes
+// the exit code 1.
 func TestReconcile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

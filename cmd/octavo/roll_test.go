@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// balancer acts like a load balancer: it sends requests to nodes that are
-// ready, and to another one if a connection is refused.
+// balancer acts like a load balancer. It sends requests to ready nodes. If a connection is refused, it tries another
+// node.
 type balancer struct {
 	t     *testing.T
 	nodes []*instance
@@ -148,9 +148,8 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("%d events acknowledged", acknowledged)
 }
 
-// TestBrokerKilled: a request is one message, so either all of its events are
-// stored or none, even when the broker dies in the middle. Every other request
-// is answered 503.
+// TestBrokerKilled: a request is one message. So all of its events are stored, or no event, even if the broker dies
+// during the request. Requests that are not stored are answered with 503.
 func TestBrokerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -11,10 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// secretFiles adds a second flag for every flag tagged secret, which names a
-// file to read the secret from: --token gets --token-file and
-// OCTAVO_TOKEN_FILE, and "-" means standard input. Any user of the machine can
-// read the arguments of a process, but not its files or its environment.
+// secretFiles adds a second flag for every flag tagged secret. The second flag names a file with the secret: --token
+// gets --token-file and OCTAVO_TOKEN_FILE. "-" means standard input. Any user of the machine can read the arguments of
+// a process, but not its files or its environment.
 //
 // A flag's value on the command line takes precedence over its file, and its
 // file over its environment variable.
@@ -24,7 +23,7 @@ type secretFiles struct {
 	files map[*kong.Value]*kong.Flag
 }
 
-// secretFilePlaceHolder tells the added flags from others.
+// secretFilePlaceHolder distinguishes the added flags from other flags.
 const secretFilePlaceHolder = "PATH"
 
 // maxSecret bounds what is read if a flag names the wrong file.

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSecretsComeFromFiles: every secret flag can come from a file or standard
-// input, with the precedence that secretFiles documents.
+// TestSecretsComeFromFiles reads every secret flag from a file and from standard input, with the documented precedence
+// of secretFiles.
 func TestSecretsComeFromFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {
@@ -76,8 +76,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	}
 }
 
-// TestSecretsAreTagged: every flag whose name sounds like a secret is tagged as
-// one.
+// TestSecretsAreTagged: every flag whose name looks like a secret is tagged as a secret.
 func TestSecretsAreTagged(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)

@@ -75,7 +75,7 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress *seedLines) e
 	return nil
 }
 
-// seedTarget is what the events are sent to.
+// seedTarget is the site that gets the events.
 type seedTarget struct {
 	org, site string
 	spaces    []string
@@ -182,8 +182,8 @@ func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarge
 	return int(sent.Load()), err
 }
 
-// example returns a command that queries what was sent. It reads the token from
-// the environment, to keep it out of logs.
+// example returns a command that queries the sent events. The command reads the token from the environment, to keep it
+// out of logs.
 func (c *SeedCmd) example(t seedTarget) string {
 	return `curl -s -H "Authorization: Bearer $OCTAVO_TOKEN" -H 'Content-Type: application/json' \
   -d '{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"visitorDevice"},{"column":"eventsCount"},{"column":"visitorsCount"}],` +

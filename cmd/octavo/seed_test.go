@@ -94,7 +94,7 @@ func (s *seedServer) create(id string) http.HandlerFunc {
 	}
 }
 
-// write takes the pages of topics: each group, and then what is in it.
+// write stores the pages of topics: each group, and then the pages of the group.
 func (s *seedServer) write(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Changes []struct {

@@ -25,11 +25,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Connections of one node to the insights store. Each use has a pool of its
-// own, so that none waits for another: slow queries delay neither the sink nor
-// /readyz, and the sink, which runs one statement at a time, delays no query.
-// Queries have as many connections as statements may run at once
-// (see query.Connections).
+// Connections of one node to the insights store. Each use has a separate pool. So slow queries do not delay the sink
+// and /readyz. The sink runs one statement at a time, and does not delay queries. Queries have a connection for each
+// statement that may run at once (query.Connections).
 const (
 	sinkConnections = 2 // one may still be ending a statement that was given up
 	nodeConnections = 2 // migrations and /readyz
@@ -209,8 +207,8 @@ func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
 	return conn, nil
 }
 
-// eventsReady returns an error unless the insights store answers and its table
-// is migrated to this version.
+// eventsReady returns nil if the insights store answers and its table is migrated to this version. Otherwise it returns
+// an error.
 func (n *node) eventsReady(ctx context.Context) error {
 	if refused := n.setup.refused.Load(); refused != nil {
 		return *refused
@@ -225,8 +223,8 @@ func (n *node) eventsReady(ctx context.Context) error {
 	return err
 }
 
-// startServer starts the HTTP server, which without the role api serves only
-// health checks, and the operators' listener.
+// startServer starts the HTTP server and the operators' listener. Without the role api, the HTTP server serves only
+// health checks.
 func (n *node) startServer(ctx context.Context) error {
 	proxies, err := n.settings.proxies()
 	if err != nil {
@@ -301,9 +299,8 @@ func (n *node) startServer(ctx context.Context) error {
 	return nil
 }
 
-// startLog starts the event log's producer. It creates the topic, so it comes
-// before the sink, which would wait for one. If Kafka does not answer, the log
-// refuses events and keeps trying in the background.
+// startLog starts the event log's producer. It creates the topic, so it starts before the sink, which waits for the
+// topic. If Kafka does not answer, the log refuses events and keeps trying in the background.
 func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
@@ -406,8 +403,7 @@ func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Log
 // sinkGroup is the consumer group of all sinks.
 func (s *Settings) sinkGroup() string { return s.KafkaTopic + ".sink" }
 
-// wait returns when the process is told to stop, or with an error when the
-// server or an embedded engine has failed for good.
+// wait returns nil on a signal to stop. It returns an error if the server or an embedded engine has failed for good.
 func (n *node) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -420,8 +416,7 @@ func (n *node) wait(ctx context.Context) error {
 	}
 }
 
-// stop stops the parts in reverse order. An error of one does not keep the
-// others from being stopped.
+// stop stops the parts in reverse order. If stopping one part fails, the other parts are still stopped.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(n.stops) - 1; i >= 0; i-- {

@@ -40,8 +40,8 @@ func TestReadmeSession(t *testing.T) {
 		}
 		return nil
 	})
-	// The server prints the same commands. It does not print the token, since
-	// its output is not a terminal and a file would keep it.
+	// The server prints the same commands. It does not print the token, because its output is not a terminal, and a
+	// file would keep the token.
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}
@@ -116,8 +116,8 @@ func TestEnginesKilled(t *testing.T) {
 	for poster := range 4 {
 		posters.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				// Each attempt has a visitor of its own, to tell an event that
-				// was stored without an answer from one that was stored twice.
+				// Each attempt has a different visitor. So a test can distinguish an event that was stored without an
+				// answer from an event that was stored twice.
 				if status, _ := i.post(i.token, pageView(fmt.Sprintf("%d-%d", poster, n))); status == 204 {
 					acknowledged.Add(1)
 				}
@@ -168,8 +168,7 @@ func TestEnginesKilled(t *testing.T) {
 			return err
 		}
 		events, visitors := int64(got["eventsCount"][0].(float64)), int64(got["visitorsCount"][0].(float64))
-		// An event whose answer was lost with the broker may be stored, but no
-		// visitor may have two.
+		// An event whose answer was lost with the broker may be stored. But no visitor may have two events.
 		if events < acknowledged.Load() || events != visitors {
 			return fmt.Errorf("%d events of %d visitors are stored, %d were acknowledged", events, visitors, acknowledged.Load())
 		}
@@ -232,7 +231,7 @@ func TestEveryEventType(t *testing.T) {
 	}
 }
 
-// wantTotals compares answers about all events with what their generator says that they come to.
+// wantTotals compares answers about all events with their generator's totals.
 func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	i.t.Helper()
 	ask := func(rest string) map[string][]any {
@@ -276,8 +275,7 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 }
 
-// TestBadBatchStoresNothing: one bad event refuses its whole request, and
-// nothing of it is stored.
+// TestBadBatchStoresNothing: one bad event refuses its whole request. No event of the request is stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -288,8 +286,8 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// They came after the bad request and outnumber its good events, so counts
-	// would differ if any of those were stored.
+	// These events came after the bad request. If a good event of the bad request had been stored, the counts would
+	// differ.
 	i.wantCounts(2, 2)
 }
 

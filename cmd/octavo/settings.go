@@ -10,7 +10,7 @@ import (
 
 // Settings are the settings of every command that uses the engines. Each setting is a flag, an environment variable and
 // a member of the configuration file, in this order of precedence. A setting tagged secret can be read from a separate
-// file; see secretFiles. octavo settings lists them, and deploy/SETTINGS.md is that list.
+// file; see secretFiles. octavo settings lists all settings, and deploy/SETTINGS.md has this list.
 type Settings struct {
 	Listen    string   `env:"OCTAVO_LISTEN" default:"127.0.0.1:8080" help:"Address to serve HTTP on."`
 	Admin     string   `name:"admin-listen" env:"OCTAVO_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address of the operators' listener, or off. It serves metrics, pprof, version and health without a token: do not expose it to the public."`

@@ -28,7 +28,7 @@ type CheckCmd struct {
 // errNotInstalled means that a page's events would not arrive as they should.
 var errNotInstalled = errors.New("the page is not installed as it should be")
 
-// Run checks the page. It fails unless the verdict is installed.
+// Run checks the page. It succeeds only with the verdict installed.
 func (c *CheckCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()

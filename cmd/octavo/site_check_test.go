@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestCheckCommand: the command prints the verdict and the sentence, or the whole answer, and fails unless all is well.
+// TestCheckCommand: the command prints the verdict and the sentence, or the whole answer. It succeeds only with the
+// verdict installed.
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	for _, verdict := range schema.InstallationEnums()["installationVerdict"] {

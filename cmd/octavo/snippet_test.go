@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSnippetCommand prints the snippet of every name, and nothing else on standard output.
+// TestSnippetCommand prints the snippet of every name. Standard output has only the snippet.
 func TestSnippetCommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range tracker.Names() {
@@ -53,7 +53,8 @@ func TestSnippetCommandIsRefused(t *testing.T) {
 	}
 }
 
-// TestNewestKey finds the newest publishable key of a site, in its present generation, and says what is missing.
+// TestNewestKey finds the newest publishable key of a site, in its present generation. The errors name the missing
+// objects.
 func TestNewestKey(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// octavo runs a command beside the instance and returns what it printed.
+// octavo runs a command while the instance runs, and returns its output.
 func (i *instance) octavo(arguments ...string) (string, error) {
 	cmd := exec.Command(enginetest.Octavo(i.t), arguments...)
 	cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t)), i.env...)
@@ -19,8 +19,7 @@ func (i *instance) octavo(arguments ...string) (string, error) {
 	return strings.TrimSpace(string(output)), err
 }
 
-// TestTokens creates, lists and revokes tokens beside a running server, and
-// checks what each kind may do.
+// TestTokens creates, lists and revokes tokens while a server runs, and checks the rights of each kind.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -32,7 +31,7 @@ func TestTokens(t *testing.T) {
 	if err := json.Unmarshal([]byte(made), &key); err != nil || !strings.HasPrefix(key.Token, "oct_") {
 		t.Fatalf("token create printed %q: %v", made, err)
 	}
-	// The audit log says which command made it.
+	// The audit log names the command that made it.
 	var log struct {
 		Items []struct {
 			Actor  struct{ Type string }

@@ -28,8 +28,8 @@ func buildInfo() build {
 	return build{Version: buildVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 }
 
-// buildVersion returns the version that `make build` set. Binaries from `go
-// install` have the module's version instead; all others are "unknown".
+// buildVersion returns the version that `make build` set. Binaries from `go install` have the module's version. The
+// version of all other binaries is "unknown".
 func buildVersion() string {
 	module := ""
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {

@@ -22,9 +22,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// backends holds the addresses of the three engines, and the embedded engines
-// that this process started. This file is the only one that asks whether an
-// engine is embedded or named by a setting: all others see addresses.
+// backends holds the addresses of the three engines, and the embedded engines that this process started. Only this file
+// distinguishes embedded engines from engines that a setting names. All other files get addresses.
 type backends struct {
 	postgresURL   string
 	kafkaBrokers  []string
@@ -114,9 +113,8 @@ func (b *backends) failed() <-chan error {
 	return b.engines.Err()
 }
 
-// notes are the addresses of a running node's embedded engines, for commands
-// that an operator runs beside it. Only the file's owner can read it: the
-// addresses contain passwords.
+// notes are the addresses of a running node's embedded engines. Commands that an operator runs at the same time read
+// them. Only the file's owner can read it: the addresses contain passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
 	ClickHouse string   `json:"clickhouse"`
@@ -139,8 +137,8 @@ func writeNotes(path string, n notes) error {
 	return nil
 }
 
-// attach opens the engines for a short command: the engines of a node that runs on the same data directory, or
-// embedded engines that it starts for the time of the command. It creates no data, unless create is set.
+// attach opens the engines for a short command. It uses the engines of a node that runs on the data directory, or
+// starts embedded engines for the command. It creates data only if create is set.
 func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*backends, error) {
 	var running notes
 	text, err := os.ReadFile(notesFile(s))
@@ -202,7 +200,7 @@ func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*bac
 	return work(b, conn)
 }
 
-// answers reports whether the node that wrote the notes still runs: a killed one leaves its notes behind.
+// answers reports whether the node that wrote the notes still runs. A killed node leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {
@@ -223,19 +221,18 @@ func openStore(ctx context.Context, database postgres.Config, cfg store.Config) 
 	return st, nil
 }
 
-// connectionWait bounds how long a statement waits for a connection, whether a busy one of the pool or a new one. It is
-// less than a query may run. So a caller who finds all connections busy is told to retry, and not that the query was
-// too slow.
+// connectionWait bounds the time that a statement waits for a connection of the pool or for a new connection. It is
+// shorter than a query may run. So if all connections are busy, the caller gets an error to retry, and no error about a
+// slow query.
 const connectionWait = 10 * time.Second
 
-// sendBuffer is the number of bytes after which a connection sends a part of an
-// insert. The connection keeps a buffer of that size and of its largest column;
-// the client's default would keep 10 MiB for each connection that has inserted.
+// sendBuffer is the number of bytes after which a connection sends a part of an insert. The connection keeps a buffer
+// of this size, or of its largest column if that is larger. With the client's default, each connection that has
+// inserted would keep 10 MiB.
 const sendBuffer = 1 << 20
 
-// openClickHouse makes a pool of connections to the insights store. It connects
-// on first use. authoritiesFile is a PEM file of the certificate authorities to
-// trust if the URL asks for TLS; "" trusts the system's.
+// openClickHouse makes a pool of connections to the insights store. It connects on first use. authoritiesFile is a PEM
+// file with the trusted certificate authorities, for a URL with TLS. "" means the system's authorities.
 func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {

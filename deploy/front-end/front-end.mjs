@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// Builds and runs a checkout of the open front end (GitbookIO/gitbook, GPL-3)
-// beside Octavo. The front end is a program of its own: nothing of it is part
-// of Octavo, and no source file of the checkout is changed. README.md lists
-// what is.
+// This program builds and runs a checkout of the open front end (GitbookIO/gitbook, GPL-3) next to Octavo. The front
+// end is a separate program: no part of it belongs to Octavo. Source files of the checkout are not changed. README.md
+// lists the changes to other files.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -30,8 +29,8 @@ the program; change one, and build again):
   --secret TEXT  signs revalidations ($OCTAVO_FRONT_END_SECRET, or random)
   --port PORT    of start on localhost (the one in --url)`;
 
-// Development tools of the front end that building and running do without.
-// Some of them download browsers, others are hundreds of megabytes.
+// Development tools of the front end that building and running do without. Some of these tools download browsers, and
+// others have hundreds of megabytes.
 const unneeded = new Set([
     '@argos-ci/playwright',
     '@biomejs/biome',
@@ -52,8 +51,8 @@ const replaced = {
     'eval-estree-expression': { 'github:jonschlinkert/eval-estree-expression#9cf28d2': '3.0.1' },
 };
 
-// The packages of the checkout in the order of their dependencies, with the
-// scripts of theirs that make what the next ones import.
+// The packages of the checkout in the order of their dependencies. Each has the script that makes the files that later
+// packages import.
 const steps = [
     ['emoji-codepoints', 'generate'],
     ['icons', 'generate'],
@@ -177,8 +176,8 @@ async function clean(checkout) {
     }
 }
 
-// settingsOf gives the environment of build and start, kept from one build to
-// the next: readers' caches and revalidations hang on the secret.
+// settingsOf returns the environment of build and start. It is stored from one build to the next, because readers'
+// caches and revalidations depend on the secret.
 function settingsOf(checkout, flags) {
     const before = fs.existsSync(checkout.settings) ? read(checkout.settings) : {};
     const url = flags.url ?? before.GITBOOK_URL ?? 'http://localhost:3100';
@@ -302,9 +301,8 @@ function makeIcons(checkout) {
     );
 }
 
-// namedIcons are the names that the front end's own sources ask for, and those
-// that only its own set has. It asks for a missing one again and again, which
-// holds up each page by seconds.
+// namedIcons returns the names of the icons that the front end's sources use, and of the icons that only its own set
+// has. The front end requests a missing icon again and again, which delays each page by seconds.
 function namedIcons(checkout) {
     const uses = checkout.git('grep', '-hoE', String.raw`\bicon(=|: ?)["'{]+[a-z0-9-]+["']`, '--', 'packages/*.ts', 'packages/*.tsx');
     const own = fs.readFileSync(path.join(checkout.package('icons'), 'src/types.ts'), 'utf8');

@@ -9,18 +9,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Balance is what became of one site's events in this process since it started: the intake counts the events posted to
-// it, and the sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
-// Requests that never reach the intake (no right to post, a body that is too large) do not count as received. Requests
-// that the intake has no room for, or that a publishable key's rules refuse, count as Unread only.
+// Balance counts the outcomes of one site's events since this process started. The intake counts the events posted to
+// it. The sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
+// Requests that never reach the intake (no right to post, a body that is too large) do not count as received. Some
+// requests count only as Unread: requests without room in the intake, and requests that a publishable key's rules
+// refuse.
 type Balance struct {
 	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
 	// repeated, refused, or in flight.
 	Received uint64
 	// Accepted are durable in the log.
 	Accepted uint64
-	// Repeated counts events that were acknowledged but not appended: their Idempotency-Key shows that they are in the
-	// log already.
+	// Repeated counts events that were acknowledged but not appended. Their Idempotency-Key shows that the log already
+	// has them.
 	Repeated uint64
 	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
 	// the log nevertheless.
@@ -28,8 +29,8 @@ type Balance struct {
 	// Unread counts the requests that were refused unread, by the reason's label, without zeros. Their events do not
 	// count as received.
 	Unread map[string]uint64
-	// Stored and DeadLettered are counted by the sink: each event of the log becomes one of the two, or Erased. A sink
-	// that takes over a partition also counts the rows that its predecessor stored of an unfinished cut.
+	// The sink counts Stored and DeadLettered: each event of the log is stored, becomes a dead letter, or counts as
+	// Erased. A sink that takes over a partition also counts the rows that its predecessor stored of an unfinished cut.
 	Stored       uint64
 	DeadLettered uint64
 	// Erased counts events that were not stored because their visitor was erased after they were received.
@@ -45,9 +46,8 @@ func (b Balance) Unanswered() uint64 {
 	return n
 }
 
-// Account counts one site's events. Accounts are never dropped, since a counter
-// must not start again at zero; only sites that exist have one, of about 400
-// bytes.
+// Account counts one site's events. Accounts are never dropped, because a counter must not start again at zero. Only
+// existing sites have an account, of about 400 bytes.
 type Account struct {
 	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks its site
 	// up once.
@@ -80,7 +80,7 @@ func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[r
 func (a *Account) balance() Balance {
 	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load()}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
-	// Read Received last: every answered event was received before, so none counts as in flight twice.
+	// Read Received last. Every answered event was received before its answer, so the difference is never negative.
 	b.Received = a.Received.Load()
 	return b
 }

@@ -50,8 +50,7 @@ func list(t *testing.T, d *Letters) (letters []*Letter) {
 	return letters
 }
 
-// The next replay finishes an interrupted one, wherever it stopped, and the
-// event is in the log once.
+// A replay is interrupted at each step. The next replay finishes it, and the log has the event once.
 func TestReplayInterrupted(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -131,7 +130,8 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestAnotherBaseline checks that every operation refuses letters of another baseline. It writes nothing to the topic.
+// TestAnotherBaseline checks that every operation refuses dead letters of another baseline, and leaves the topic
+// unchanged.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -172,7 +172,7 @@ func TestAnotherBaseline(t *testing.T) {
 	}
 }
 
-// A topic that does not exist has no letters.
+// TestNoTopic lists the dead letters of a missing topic: the list is empty.
 func TestNoTopic(t *testing.T) {
 	t.Parallel()
 	if letters := list(t, open(t)); len(letters) != 0 {

@@ -5,6 +5,6 @@
 //   - writer.go: making letters durable
 //   - letters.go: reading them, and replaying their events
 //
-// It imports schema/insights and ingest/eventlog. It must not import sink: the
-// sink decides what becomes a letter.
+// It imports schema/insights and ingest/eventlog. It must not import sink, because the sink decides which events become
+// dead letters.
 package deadletter

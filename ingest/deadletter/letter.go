@@ -13,7 +13,7 @@ const Suffix = ".dead"
 // WholeMessage is the Index of a letter about a whole message.
 const WholeMessage = -1
 
-// maxError is how many bytes of an error's text a letter keeps.
+// maxError bounds the bytes of an error's text in a letter.
 const maxError = 1000
 
 // Letter is an event that the store refuses, or a message of the log that
@@ -27,8 +27,8 @@ type Letter struct {
 	Received  time.Time `json:"received,omitzero"`
 	Reason    string    `json:"reason"` // a short word, as in the metric
 	Error     string    `json:"error"`
-	// Message is a message of the log with this event only, or the bytes that
-	// cannot be read; nil if they are larger than the topic takes.
+	// Message is a message of the log with only this event, or the unreadable bytes. It is nil if the topic does not
+	// accept a message of this size.
 	Message []byte `json:"message,omitempty"`
 	// Sum distinguishes the message from a message of another log at the same position.
 	Sum string `json:"sum"`

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Letters reads the dead-letter topic of a log, and puts events back into the
-// log. It is for one goroutine.
+// Letters reads the dead-letter topic of a log, and appends its events to the log again. A Letters is for one
+// goroutine.
 type Letters struct {
 	// Erased reports whether an event's visitor or key was erased after the event was received. Such an event is not
 	// appended
@@ -47,9 +47,9 @@ func (d *Letters) Close() {
 	d.log.Close()
 }
 
-// letterState is what the topic says about a letter.
+// letterState is the state of a letter by the records of the topic.
 type letterState struct {
-	at        int64 // the offset of the last record with the letter itself; -1: none
+	at        int64 // the offset of the last record with the letter itself; -1 without such a record
 	replaying *replaying
 	replayed  bool
 }
@@ -121,7 +121,7 @@ func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64
 	})
 }
 
-// Find returns the letter with a key, or nil if there is none.
+// Find returns the letter with a key, or nil without such a letter.
 func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed bool, err error) {
 	err = d.Each(ctx, true, func(letter *Letter, was bool) error {
 		if letter.Key() == key {
@@ -155,9 +155,9 @@ func (d *Letters) erased(message []byte) bool {
 	return rows.Rows() > 0
 }
 
-// Replay appends a letter's event to the log again and marks the letter. It may be interrupted and repeated. It records
-// the partition's end before it appends the event, and searches from there before it appends the event again. The
-// message's id is derived from the letter, so the sink drops the second of two concurrent replays.
+// Replay appends a letter's event to the log again and marks the letter. It may be interrupted and repeated. Before it
+// appends the event, it records the partition's end. A repeated Replay first searches for the event from that end on.
+// The message's id is derived from the letter, so the sink drops the second of two concurrent replays.
 func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
 	states, _, err := d.states(ctx)
 	if err != nil {
@@ -246,8 +246,8 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 	return found, err
 }
 
-// append makes a message durable in the log. It does not repeat an attempt without
-// an answer: the next replay looks for its message.
+// append makes a message durable in the log. An attempt without an answer is not repeated, because the next replay
+// searches its message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
 		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",

@@ -16,16 +16,15 @@ import (
 )
 
 const (
-	// Retention is how long an operator has to look at a letter.
+	// Retention is the time for which the topic keeps a letter, so that an operator can look at it.
 	Retention = 90 * 24 * time.Hour
 	// maxBytes is above the size of a letter with the largest message in it.
 	maxBytes = 16 << 20
-	// produceBytes is how many bytes of letters go into one produce.
+	// produceBytes bounds the bytes of letters in one produce request.
 	produceBytes = 512 << 10
 )
 
-// Writer makes letters durable in the dead-letter topic, which it creates when
-// the first one is written.
+// Writer makes letters durable in the dead-letter topic. It creates the topic when it writes the first letter.
 type Writer struct {
 	brokers   []string
 	log       string // the log's topic
@@ -37,7 +36,8 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID names the program to the
-// brokers. minInSync is how many replicas must have a letter, like eventlog.Config.MinInSync; 0 means all but one.
+// brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync; 0 means all
+// except one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
 	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
@@ -45,8 +45,8 @@ func NewWriter(brokers []string, access eventlog.Access, log, clientID string, m
 	return w
 }
 
-// CheckBaseline returns an error if the topic's oldest letters have another baseline. It accepts a topic that does not
-// exist or has no letters.
+// CheckBaseline returns an error if the topic's oldest letters have another baseline. A missing or empty topic is
+// accepted.
 func (w *Writer) CheckBaseline(ctx context.Context) error {
 	if _, err := w.topic.Partitions(ctx); err != nil {
 		if errors.Is(err, kafka.UnknownTopicOrPartition) {
@@ -115,8 +115,7 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 			continue
 		}
 		if errors.Is(err, kafka.MessageSizeTooLarge) {
-			// Leave the message out. It stays in the log, at the position that the
-			// letter names, until it expires.
+			// Leave out the message. The log has the message at the letter's position until it expires.
 			letter := list[len(list)-len(records)]
 			letter.Message = nil
 			if records[0].value, err = marshal(value{Letter: &letter}); err == nil {
@@ -131,8 +130,8 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 	return nil
 }
 
-// record is a record of the topic: a letter, a note about one, or a tombstone
-// (nil), which says that it was replayed.
+// record is a record of the topic: a letter, a note about a letter, or a tombstone (nil). A tombstone marks a letter as
+// replayed.
 type record struct {
 	key   string
 	value []byte
@@ -152,8 +151,8 @@ type replaying struct {
 	From      int64 `json:"from"`
 }
 
-// marshal replaces invalid UTF-8: sites and errors may quote any bytes, and a letter that cannot be written would stall
-// its partition.
+// marshal replaces invalid UTF-8, because sites and errors may quote any bytes. A letter that cannot be written would
+// block its partition.
 func marshal(v value) ([]byte, error) {
 	v.Baseline = schema.Baseline
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))

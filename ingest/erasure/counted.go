@@ -29,8 +29,8 @@ func (j *Job) ended(ctx context.Context, name string) error {
 	return j.cfg.Rows.EndDeletion(ctx, name)
 }
 
-// whereCounted limits a deletion to rows before the offsets that are counted. No sink inserts further such rows, so the
-// deletion deletes exactly the rows that it found. It deletes the other rows a day later.
+// whereCounted limits a deletion to rows before the counted offsets. Sinks insert no further rows there, so the
+// deletion deletes exactly the rows that it found. The other rows are deleted a day later.
 func (j *Job) whereCounted(ctx context.Context) (string, error) {
 	if j.cfg.Rows == nil {
 		return "", nil

@@ -39,7 +39,8 @@ func (r *rig) count() {
 	}
 }
 
-// tooMany returns an error if rows are counted that the table lacks, or with exact if the numbers differ at all.
+// tooMany returns an error if the counts have more rows than the table. With exact, it returns an error if the numbers
+// differ.
 func (r *rig) tooMany(exact bool) error {
 	r.t.Helper()
 	counted, _, err := r.store.Rows.CountedRows(r.t.Context())

@@ -1,5 +1,5 @@
-// Package erasure takes visitors, and events that are too old, out of the events table and keeps
-// them out. ERASURE.md says why that is sound.
+// Package erasure deletes visitors' events and too old events from the events table, and keeps them out. ERASURE.md
+// says why that is sound.
 //
 //   - list.go: the tombstones, as every writer of the table has them in memory
 //   - job.go: the erasure itself, a state machine whose state is in Postgres

@@ -54,15 +54,15 @@ type JobConfig struct {
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is how long an erasure waits for the sinks before it lets other work proceed; 10 s.
+	// Patience is the time that an erasure waits for the sinks before other work proceeds; 10 s.
 	Patience time.Duration
 	Most     int           // visitors that one deletion erases; 100
-	Poll     time.Duration // between two looks at what the job waits for; 100 ms
+	Poll     time.Duration // between two checks of the awaited condition; 100 ms
 	step     func(name string) error
 }
 
-// Job erases visitors and events that are too old. All its state is in the ledger and in the table's list of mutations,
-// so another process continues where a killed one stopped. The caller holds a lock that excludes other jobs.
+// Job erases visitors and events that are too old. All its state is in the ledger and in the table's list of mutations.
+// So another process continues where a killed process stopped. The caller holds a lock that excludes other jobs.
 type Job struct {
 	cfg    JobConfig
 	logged string
@@ -148,8 +148,8 @@ func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	return nil
 }
 
-// erase deletes the rows of a batch, unless a deletion of them is under way, and waits until they
-// are gone.
+// erase deletes the rows of a batch, and waits until they are deleted. If a deletion of these rows is already running,
+// it only waits.
 func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude) error {
 	d, err := j.cfg.Table.Deletion(ctx, deletionName(b.Version))
 	if err != nil {
@@ -175,13 +175,13 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
-	var last error // none if the sinks could be asked
+	var last error // nil if the sinks could be queried
 	for first := true; ; first = false {
 		honoured, err := j.cfg.Honoured(bounded, b.Version)
 		if honoured && err == nil {
 			return true, j.cfg.step("honoured")
 		}
-		// A timeout error says nothing about the sinks, unless the first request used up all of the time.
+		// A timeout of a later request does not describe the sinks, so keep the previous error.
 		if first || err == nil || bounded.Err() == nil {
 			last = err
 		}
@@ -249,7 +249,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err != nil {
 		return err
 	}
-	if !d.Found { // it was killed, or the table is another one: the next Erase deletes
+	if !d.Found { // the deletion was killed, or the table was replaced: the next Erase deletes
 		return nil
 	}
 	left, err := j.cfg.Table.Having(ctx, whereVisitors(b))
@@ -279,7 +279,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	return j.cfg.step("marked")
 }
 
-// await waits until the deletion is done, if there is one.
+// await waits until the deletion is done. It returns at once without a deletion.
 func (j *Job) await(ctx context.Context, name string, holds func(context.Context) error) (eventstore.Deletion, error) {
 	for {
 		d, err := j.cfg.Table.Deletion(ctx, name)
@@ -319,8 +319,8 @@ func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error 
 	return err
 }
 
-// states drops the aggregate states that may come from replaced parts, and returns how many remain. Once such parts are
-// gone from the disks, no statement reads them, so no further states are made.
+// states drops the aggregate states that may come from replaced parts, and returns how many remain. When such parts are
+// removed from the disks, no statement reads them. So no further states are built from them.
 func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err error) {
 	if !j.left.mutated.Equal(mutated) {
 		now, err := j.cfg.Table.Now(ctx)

@@ -96,8 +96,8 @@ func (r *rig) askUntil(site string, visitor uint64, until time.Time) sites.Erasu
 	return e
 }
 
-// TestEraseKilled: an erasure whose process is killed at any step is finished by the next process.
-// It removes the visitor's events only.
+// TestEraseKilled: the process of an erasure is killed at each step. The next process finishes the erasure. It removes
+// the visitor's events only.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -190,7 +190,7 @@ func TestEraseBorder(t *testing.T) {
 	}
 }
 
-// TestEraseEventKey checks that an erasure of a key's generation deletes its earlier rows on its site, and no others.
+// TestEraseEventKey checks that an erasure of a key's generation deletes exactly its earlier rows on its site.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -279,7 +279,7 @@ func TestEraseWaits(t *testing.T) {
 	}); !errors.Is(err, lost) || r.rows("a", 1) != 100 {
 		t.Errorf("without the lock: %v, %d rows", err, r.rows("a", 1))
 	}
-	for range 2 { // the first finds what the one without the lock began
+	for range 2 { // the first job finds the deletion that the job without the lock began
 		if err := r.job(nil).Erase(t.Context(), held); err != nil {
 			t.Fatal(err)
 		}
@@ -289,8 +289,8 @@ func TestEraseWaits(t *testing.T) {
 	}
 }
 
-// TestEraseSaysWhyItWaits: an operator is told whether sinks are missing or cannot be asked, and a
-// node that stops says neither.
+// TestEraseSaysWhyItWaits: the log tells an operator whether sinks are missing or cannot be queried. A stopping node
+// logs no reason.
 func TestEraseSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	const missing, unknown = "not every partition", "cannot be asked"
@@ -336,8 +336,8 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request changes nothing while the
-// erasure covers its moment; later it starts another erasure. The record is removed when the log has expired.
+// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request has no effect while the
+// erasure covers its moment. Later it starts another erasure. The record is removed when the log has expired.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -395,8 +395,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFinishInTurn: later erasures do not prevent an earlier one from finishing. Versions grow with time, so none is
-// used twice.
+// TestFinishInTurn: later erasures do not prevent an earlier erasure from finishing. Versions grow with time, so each
+// version is used once.
 func TestFinishInTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

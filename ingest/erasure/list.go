@@ -62,7 +62,7 @@ func (v *View) Site(site string) Site {
 	return Site{v.sites[site], v.Version}
 }
 
-// None reports whether nobody is erased.
+// None reports whether the view has no erased visitors and keys.
 func (v *View) None() bool { return v == nil || len(v.sites) == 0 }
 
 // At returns the view at an earlier version.
@@ -101,8 +101,8 @@ func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	return to
 }
 
-// List follows the tombstones. It only grows; tombstones that are no longer needed stay until the process ends. A nil
-// List is for tests and has no tombstones.
+// List follows the tombstones. The list only grows: old tombstones stay until the process ends. A nil List is for tests
+// and has no tombstones.
 type List struct {
 	source Source
 	logger *slog.Logger

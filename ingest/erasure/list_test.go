@@ -49,8 +49,8 @@ func (l *ledger) add(t schema.Tombstone) {
 	l.all = append(l.all, t)
 }
 
-// TestList: a view knows which events are erased at its version or an earlier one. Views do not change. A list waits
-// for a version that it does not have.
+// TestList: a view has the events that are erased at its version or at an earlier version. Views do not change. A list
+// waits for a version that it does not have.
 func TestList(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)
@@ -156,8 +156,8 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: of two concurrent calls, the slower one may have read more, and the list keeps its result.
-// Otherwise a caller that waits for a version would take that version for lost.
+// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list keeps its result.
+// Without it, a caller that waits for a version would count the version as lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

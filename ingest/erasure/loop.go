@@ -31,7 +31,7 @@ type LoopConfig struct {
 	Logger *slog.Logger // nil logs nothing
 }
 
-// Loop runs a Job in the background: erasures each second, and the retention of events each hour.
+// Loop runs a Job in the background. It runs erasures each second, and the retention of events each hour.
 type Loop struct{ cfg LoopConfig }
 
 // NewLoop builds a loop. It starts nothing.

@@ -44,8 +44,8 @@ func TestRetentionLonger(t *testing.T) {
 	}
 }
 
-// TestRetentionChangedMeanwhile: a retention that changes during a deletion is applied again. So is one whose run began
-// yesterday.
+// TestRetentionChangedMeanwhile: a retention that changes during a deletion is applied again. A retention whose run
+// began yesterday is due, too.
 func TestRetentionChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

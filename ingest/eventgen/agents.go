@@ -116,8 +116,7 @@ var referrers = []struct {
 	{2, `"https://www.linkedin.com/"`, "?utm_source=linkedin&utm_medium=social&utm_campaign=launch-week"},
 }
 
-// spread repeats each JSON-quoted text by its weight, so that a uniform draw
-// is a weighted one.
+// spread repeats each JSON-quoted text by its weight. So a uniform draw from the result is a weighted draw.
 func spread(list []agent) []string {
 	var all []string
 	for _, a := range list {

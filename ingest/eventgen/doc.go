@@ -1,6 +1,6 @@
 // Package eventgen makes up believable visitor events of a documentation site
 // as JSON of the published contract: the same seed gives the same bytes.
 //
-// It knows the contract only. It must not import ingest, query, store, api or
-// cmd, so that what it sends stays independent of how events are read.
+// It depends only on the contract. It must not import ingest, query, store, api or cmd, so that its events stay
+// independent of the code that reads events.
 package eventgen

@@ -43,8 +43,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Generator makes events one after another, session by session, in the order
-// of the sessions' starts. It is for one goroutine.
+// Generator makes events one after another, session by session, in the order of the sessions' starts. A Generator is
+// for one goroutine.
 type Generator struct {
 	options Options
 	random  *rand.Rand
@@ -97,8 +97,8 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 		g.startSession()
 	}
 	s := &g.steps[g.next]
-	// A session that begins just before the span's end must not run past it:
-	// events of the future are refused.
+	// A session that begins just before the span's end ends with the span, because the server refuses events of the
+	// future.
 	g.now = min(g.now+int64(s.after), g.end)
 	page := &g.site.pages[s.page]
 
@@ -134,7 +134,7 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// status is what the server answered: programs guess addresses that do not exist.
+// status returns the status of a program's request. Some of their addresses are guessed and do not exist.
 func (g *Generator) status(s *step) string {
 	if mix(uint64(s.page)^uint64(g.made))%16 == 0 {
 		g.totals.NotFound++
@@ -143,7 +143,7 @@ func (g *Generator) status(s *step) string {
 	return "200"
 }
 
-// Totals returns what the events so far come to.
+// Totals returns the totals of the events so far.
 func (g *Generator) Totals() Totals { return g.totals }
 
 // chance is true in the given share of calls.

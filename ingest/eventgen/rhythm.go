@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rhythm maps a share of all events to the moment by which that share has
-// happened: busy hours take a larger part of the range 0..1.
+// rhythm maps a share of all events to the moment by which this share has happened. Busy hours take a larger part of
+// the range 0..1.
 type rhythm struct {
 	start, end int64     // milliseconds since 1970
 	reached    []float64 // share reached at the end of each hour
@@ -29,8 +29,8 @@ func newRhythm(from, to time.Time) rhythm {
 	return r
 }
 
-// weight is how busy an hour is: readers sit in Europe and the Americas, so
-// the day peaks at 15:00 UTC with its low 12 hours away, and they read at work.
+// weight returns the relative traffic of an hour. Readers are in Europe and the Americas, and read at work. So the day
+// has its peak at 15:00 UTC, and its low 12 hours later.
 func weight(t time.Time) float64 {
 	w := 1 + 0.75*math.Cos(2*math.Pi*(float64(t.Hour())-15)/24)
 	switch t.Weekday() {

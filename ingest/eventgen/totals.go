@@ -1,6 +1,6 @@
 package eventgen
 
-// Totals are what the events of a generator come to. Answers about the events must be equal to them.
+// Totals are the totals of a generator's events. Answers about the events must have equal totals.
 type Totals struct {
 	Types    map[string]int // events by type
 	Classes  map[string]int // events by class of agent

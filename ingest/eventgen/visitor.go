@@ -5,8 +5,8 @@ import "strconv"
 // A visitor is just a number. All of the visitor's traits are derived from it, so they are the same in every session
 // and need no memory.
 
-// appendSession appends the session member of a visitor's events. Draws that
-// belong to the visitor come from traits, those of the session from visit.
+// appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
+// the session's properties from visit.
 func (g *Generator) appendSession(
 	dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool,
 ) []byte {
@@ -51,7 +51,7 @@ func appendIP(dst []byte, bits uint64) []byte {
 		}
 		return append(dst, "::1"...)
 	}
-	// First octets in use by access networks; none is private or reserved.
+	// First octets of access networks. Private and reserved octets are left out.
 	first := []byte{24, 31, 46, 62, 73, 81, 86, 91, 98, 109, 126, 133, 151, 176, 188, 201, 213}
 	dst = strconv.AppendUint(dst, uint64(first[bits%uint64(len(first))]), 10)
 	for i := 1; i < 4; i++ {

@@ -21,8 +21,8 @@ import (
 type Login struct {
 	TLS bool
 	CA  string // PEM file of trusted authorities; "" is the system's
-	// Cert and Key are the PEM files of a client certificate, for brokers that ask
-	// for one; both or none.
+	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Both are set, or both are
+	// empty.
 	Cert, Key string
 	// Mechanism is plain, scram-sha-256 or scram-sha-512, or "" for no login.
 	Mechanism          string
@@ -100,8 +100,8 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field:
-// kafka-go's defaults are for other uses.
+// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field,
+// because kafka-go's defaults are for other uses.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,

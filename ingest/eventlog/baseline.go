@@ -31,8 +31,8 @@ func (t *Topic) OtherBaseline(found int) error {
 const checkedPartitions = 16
 
 // CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
-// topic without messages. It reads at most one batch of each partition. It skips partitions that do not answer, because
-// a log that lost one broker still takes events. It fails if no partition answers.
+// topic without messages. It reads at most one batch of each partition. Partitions that do not answer are skipped,
+// because a log without one broker still takes events. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0

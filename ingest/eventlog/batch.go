@@ -16,8 +16,7 @@ type batch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
 	began time.Time // when its first message arrived
-	// plain batches carry no producer id: the log may take them twice, and the sink
-	// drops the repeats.
+	// plain batches have no producer id. The log may take them twice, and the sink drops the repeats.
 	plain bool
 	// done is closed when the messages are durable (err is nil) or abandoned.
 	done chan struct{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// DefaultTopic is the topic of a configuration that names none.
+// DefaultTopic is the default of Topic.
 const DefaultTopic = "octavo-events"
 
 // Config configures a Log. A zero field takes the default named in its comment.

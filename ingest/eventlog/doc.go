@@ -3,7 +3,7 @@
 //
 //   - [Log] makes messages durable, for the intake: log.go gathers them by
 //     partition, batch.go encodes them, produce.go sends them.
-//   - [Topic] asks and reads one topic, for the sinks and the dead letters.
+//   - [Topic] queries and reads one topic, for the sinks and the dead letters.
 //
 // A Log starts while Kafka is unavailable, and waits for it.
 //

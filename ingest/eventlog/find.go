@@ -45,11 +45,12 @@ type knownEnd struct {
 	asked  time.Time
 }
 
-// RecentEnd returns the partition's end, or its end at most a second ago: a lower bound of the offset of each message
-// that is appended from now on. Many callers share a question to the broker. (If the topic is recreated, its new end
-// can be lower for that second. Find then begins at the first message.)
+// RecentEnd returns the partition's end, or its end at most a second ago. Messages that are appended from now on have
+// at least this offset. Many callers share a query to the broker. (If the topic is recreated, its new end can be lower
+// for that second. Find then begins at the first message.)
 func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
-	// A caller that has gone must not ask the broker: the select below could take the broker's answer.
+	// A caller whose context has ended must get an error. Without this check, the select below could return the
+	// broker's answer.
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -85,8 +86,8 @@ func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	}
 }
 
-// Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx ends,
-// a search can continue from there.
+// Find looks for a message between an offset and the partition's end. next is the offset at which the search stopped.
+// If ctx ended, another search can continue from next.
 func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error) {
 	first, end, err := l.topic.Offsets(ctx, partition)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 // Log is the event log: a Kafka topic. The intake appends to it.
 //
-// Each partition has at most one produce in flight. Messages that arrive meanwhile gather in the next one. A single
-// message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
+// Each partition has at most one produce in flight. Messages that arrive during the produce gather in the next batch. A
+// single message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
 // configure.
 type Log struct {
 	cfg      Config
@@ -28,8 +28,8 @@ type Log struct {
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 	ends  recentEnds
-	// fullAt is the schema.Elapsed at which the broker last refused events because the log is full; 0 if it has taken
-	// some since.
+	// fullAt is the schema.Elapsed at which the broker last refused events because the log is full. It is 0 if the
+	// broker has taken events since.
 	fullAt atomic.Int64
 
 	mu      sync.RWMutex
@@ -82,8 +82,8 @@ func (l *Log) Start(ctx context.Context) error {
 	return nil
 }
 
-// await opens the log once its topic is known. It keeps trying if the broker refuses the client: the process has other
-// work, and the operator can fix the broker.
+// await opens the log once its topic is known. If the broker refuses the client, await tries again: the process has
+// other work, and the operator can fix the broker.
 func (l *Log) await(run context.Context, why error) {
 	var pace retry.LogPace
 	pace.Due()
@@ -121,7 +121,7 @@ func (l *Log) open(run context.Context, count int) {
 }
 
 // Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx is done it
-// abandons the rest. A log that still waits for its topic has accepted none and stops at once.
+// abandons the rest. A log that still waits for its topic has accepted no messages, and stops at once.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	running, partitions := l.running, l.partitions
@@ -184,10 +184,10 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	return l.partitions[id], nil
 }
 
-// choose picks the partition of a message without a fixed partition. All nodes use the same one until its turn is over.
-// An insert has rows of one partition, so messages spread over all partitions would need that many more inserts. Each
-// insert costs the store as much as some thousand rows. A partition with a whole produce waiting is skipped. The caller
-// holds l.mu, and the log is open.
+// choose picks the partition of a message without a fixed partition. All nodes use the same partition until its turn is
+// over. An insert has rows of one partition, so messages spread over all partitions would need that many more inserts.
+// Each insert costs the store as much as some thousand rows. A partition with a whole produce waiting is skipped. The
+// caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / Turn.Milliseconds())
@@ -202,8 +202,8 @@ func (l *Log) choose(now time.Time) *partition {
 // AnyPartition lets the log choose the partition of a message.
 const AnyPartition = -1
 
-// Append returns when the message is durable (nil) or abandoned (an *insights.Refusal). It retains neither site nor
-// message.
+// Append returns when the message is durable (nil) or abandoned (an *insights.Refusal). The log does not retain site
+// and message.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, false)
 }
@@ -291,7 +291,7 @@ func (p *partition) crowded() bool {
 	return len(p.pending) > 1
 }
 
-// next removes and returns the oldest batch, or nil if there is none.
+// next removes and returns the oldest batch. It returns nil without a batch.
 func (p *partition) next() (b *batch, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -152,8 +152,8 @@ func TestLogFaults(t *testing.T) {
 	}
 }
 
-// TestLogRepeatsAreTheSame: a produce whose answer was lost is sent again with
-// the same bytes, and the request succeeds.
+// TestLogRepeatsAreTheSame: the answer to a produce request is lost. The log sends the same bytes again, and the
+// request succeeds.
 func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -227,9 +227,8 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
-// TestLogTakesTurns: messages for any partition go to one partition until its
-// turn is over, and skip crowded ones. A message that names its partition goes
-// there, or fails if that partition does not exist.
+// TestLogTakesTurns: messages for any partition go to one partition until its turn is over. They skip crowded
+// partitions. A message that names its partition goes there, or fails if the partition does not exist.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
 	l := &Log{cfg: Config{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
@@ -272,8 +271,8 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, AnyPartition, 1)
 }
 
-// TestLogGivesUpInTime checks that a message is not sent after its time ran out in the queue. So long queues answer as
-// fast as short ones.
+// TestLogGivesUpInTime checks that a message whose time ran out in the queue is not sent. So callers of a long queue
+// wait no longer than callers of a short queue.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -288,7 +287,7 @@ func TestLogGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestLogRecentEnd: the recent end is never more than the end, follows it, and takes a question for many callers.
+// TestLogRecentEnd: the recent end is never more than the end, and follows it. Many callers share one query.
 func TestLogRecentEnd(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -351,7 +350,7 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 }
 
 // TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts
-// later finds nothing, even if the log is shorter than its start.
+// behind the message finds no message, even if the log is shorter than its start.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

@@ -17,16 +17,16 @@ import (
 // produce tries to make a batch durable. Every attempt sends the same bytes, with the
 // same producer id and sequence: the broker appends them once.
 //
-// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. Under the
-// old id it would have the abandoned batch's sequence, and the broker would drop one as a repeat of the other.
+// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. With the
+// old id, both batches would have the same sequence, and the broker would drop one of them as a repeat.
 //
-// answered is false if an attempt ended without an answer: kafka-go may still be
-// reading the batch, and its buffer must not be reused.
+// answered is false if an attempt ended without an answer. kafka-go may then still read the batch, so its buffer must
+// not be reused.
 func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered bool, refusal *insights.Refusal) {
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	// The batch's time in the queue counts, so that a request is answered in time however long the queue is.
+	// The batch's time in the queue counts. So a request is answered in time, with any length of the queue.
 	deadline := b.began.Add(l.cfg.AppendTimeout)
 	if time.Until(deadline) <= 0 {
 		return true, Unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
@@ -109,7 +109,7 @@ func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time
 	return attempt{err: res.Error, sent: true, answered: true}
 }
 
-// isUnrouted reports whether kafka-go sent nothing because it knows no leader.
+// isUnrouted reports whether kafka-go sent no request because it found no leader.
 func isUnrouted(err error) bool {
 	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }

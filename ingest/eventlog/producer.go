@@ -13,7 +13,7 @@ import (
 )
 
 // producer identifies the sender of a partition's batches. The broker recognises a repeated batch by its producer id
-// and sequence, and appends it once however often it is sent.
+// and sequence, and appends it once.
 type producer struct {
 	id    int64
 	epoch int16
@@ -29,8 +29,8 @@ func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
 
-// lostProducer are the answers of a broker that lost acknowledged batches of a producer, after an unclean election or
-// with a recreated topic.
+// lostProducer are the error codes of a broker that lost acknowledged batches of a producer. The cause is an unclean
+// election or a recreated topic.
 var lostProducer = []kafka.Error{
 	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
 	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,

@@ -154,9 +154,8 @@ func TestLogCountsSequences(t *testing.T) {
 	}
 }
 
-// TestLogGivesUpAProducer: after the log gave up a batch that may have been
-// appended, the next batch has another producer id, and neither blocks the
-// other.
+// TestLogGivesUpAProducer: the log abandons a batch that may have been appended. The next batch has another producer
+// id, and the two batches do not block each other.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -199,9 +198,8 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer: the broker does not know the log's producer, or knows
-// another state of it. In doubt, the log does not send the batch under another
-// id.
+// TestLogLosesItsProducer: the broker has lost the log's producer, or has another state of it. In doubt, the log does
+// not send the batch under another id.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}
@@ -280,8 +278,8 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	}
 }
 
-// TestLogAppendsAgainPlainly: a message that may be a repeat goes in a separate
-// batch that says so, and the sequence of the other batches continues.
+// TestLogAppendsAgainPlainly: a message that may be a repeat goes into a separate batch with a mark. The sequence of
+// the other batches continues.
 func TestLogAppendsAgainPlainly(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

@@ -33,8 +33,9 @@ func (l *Log) full(now time.Time) bool {
 	return at != 0 && schema.Elapsed(now)-at < int64(fullFor)
 }
 
-// Ready returns an error unless the log takes messages: its topic is known and exists, a broker answers, and the log is
-// not full. It sends a request to a broker, because the client answers from its cache even if no broker does.
+// Ready returns nil if the log takes messages: its topic is known and exists, a broker answers, and the log is not
+// full. Otherwise it returns an error. It sends a request to a broker, because the client answers from its cache even
+// without a broker.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()

@@ -51,7 +51,8 @@ func TestLogReady(t *testing.T) {
 }
 
 // TestReadyIsFull checks that a log is not ready while the broker refuses events because it is full. It is ready again
-// when the broker takes events, and some time after the last refusal, because a node that is not ready may get none.
+// when the broker takes events. It is also ready some time after the last refusal, because a load balancer may send no
+// events to a node that is not ready.
 func TestReadyIsFull(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

@@ -86,7 +86,7 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 			}
 			if err != nil {
 				if from > before {
-					break // keep what was read and fetch the rest again
+					break // keep the records that were read, and fetch the rest again
 				}
 				return fmt.Errorf("cannot read a record of %s: %w", t.Name, err)
 			}
@@ -113,8 +113,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 	return ctx.Err()
 }
 
-// FindMessage looks for a message with from ≤ offset < to. next is where the search stopped: after ctx ends, a search
-// can continue from there.
+// FindMessage looks for a message with from ≤ offset < to. next is the offset at which the search stopped. If ctx
+// ended, another search can continue from next.
 func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
 	next = from
 	err = t.Scan(ctx, partition, from, to, func(r Record) error {

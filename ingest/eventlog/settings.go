@@ -23,8 +23,8 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings are the settings of a topic that we create. Retention goes by the
-// broker's clock: messages of a node whose clock is behind would expire at once.
+// topicSettings returns the settings of a topic that we create. Retention uses the broker's clock: with record times of
+// nodes, messages of a node with a slow clock would expire at once.
 func (c *Config) topicSettings() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
@@ -51,7 +51,8 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why returns the problem, or "" if there is none or the setting is unknown.
+// topicRule checks one setting. why returns the problem of a setting. It returns "" without a problem, and for an
+// unknown setting.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string

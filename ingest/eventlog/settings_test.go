@@ -27,8 +27,8 @@ func unsafeOf(l *Log) map[string]bool {
 	return list
 }
 
-// TestTopicIsMadeSafe: a topic that the log creates has the right settings, on
-// Apache Kafka as well, and none of them is reported as unsafe.
+// TestTopicIsMadeSafe: a topic that the log creates has the right settings, also on Apache Kafka. No setting is
+// reported as unsafe.
 func TestTopicIsMadeSafe(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -55,8 +55,7 @@ func TestTopicIsMadeSafe(t *testing.T) {
 	}
 }
 
-// TestReplicasInSync: all replicas but one must have an event, unless the
-// configuration says otherwise.
+// TestReplicasInSync: by default, all replicas except one must have an event. The configuration can set another number.
 func TestReplicasInSync(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]string{1: "1", 2: "1", 3: "2"} {
@@ -74,8 +73,8 @@ func TestReplicasInSync(t *testing.T) {
 	}
 }
 
-// TestUnsafeTopic: the log reports the unsafe settings of a topic that somebody
-// else created, and corrects its record times.
+// TestUnsafeTopic: somebody else created a topic with unsafe settings. The log reports the settings, and corrects the
+// record times.
 func TestUnsafeTopic(t *testing.T) {
 	t.Parallel()
 	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})

@@ -190,8 +190,8 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ProduceTimeout)
 	defer cancel()
-	// A client that may use the topic may lack the right to create it, so it is
-	// created only when the broker says that it does not exist.
+	// A client that may use the topic may lack the right to create it. So create the topic only if the broker returns
+	// that it does not exist.
 	if n, err := t.checked(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return n, err
 	}

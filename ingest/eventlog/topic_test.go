@@ -187,8 +187,8 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 	}}}, nil
 }
 
-// TestLogTooManyPartitions: a topic that somebody created with more partitions
-// than a row can hold is an error, not something to wait for.
+// TestLogTooManyPartitions: a topic with more partitions than a row can hold is an error. The log does not wait for
+// another topic.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
 	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))

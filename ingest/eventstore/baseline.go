@@ -19,8 +19,8 @@ var ErrBaseline = errors.New("another baseline")
 
 var baselineMark = regexp.MustCompile(insights.BaselineMark + "([0-9]+)")
 
-// CheckBaseline returns an error if the database's events table has another baseline or no baseline. It accepts a
-// database without the table. It changes nothing.
+// CheckBaseline returns an error if the database's events table has another baseline or no baseline. A database without
+// the table is accepted. CheckBaseline only reads.
 func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 	local := insights.Topology{Cluster: "any"}.LocalTable()
 	rows, err := conn.Query(ctx, `SELECT currentDatabase(), name, comment FROM system.tables

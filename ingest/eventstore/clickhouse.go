@@ -23,8 +23,8 @@ type Config struct {
 	Conn driver.Conn
 	// Cluster is the cluster's name, as in insights.Topology; "" means a single node.
 	Cluster string
-	// InsertQuorum is how many replicas of a cluster must have an insert before it counts: "auto" (the majority), a
-	// number, or "off". The default is "auto".
+	// InsertQuorum is the number of replicas of a cluster that must have an insert before it counts. It is "auto" (the
+	// majority), a number, or "off". The default is "auto".
 	InsertQuorum string
 	// SettleWait is how often Settle looks again; 50 ms.
 	SettleWait time.Duration
@@ -73,9 +73,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	}
 	// Close does nothing to a batch that was sent.
 	defer func() { _ = batch.Close() }()
-	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under
-	// its token before it joins them, so the same rows in other blocks would not
-	// count as a repeat.
+	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them. So the
+	// same rows in other blocks would not count as a repeat.
 	columns := c.takeColumns(batch)
 	defer c.returnColumns(columns)
 	for i, values := range rows.Values() {

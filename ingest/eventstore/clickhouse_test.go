@@ -114,8 +114,7 @@ func TestInsertAtOnce(t *testing.T) {
 	}
 }
 
-// TestInsertIntoView: a repeated insert reaches a view of the table as often as
-// it reaches the table.
+// TestInsertIntoView: a view of the table gets a repeated insert as often as the table gets it.
 func TestInsertIntoView(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -142,8 +141,8 @@ func TestInsertIntoView(t *testing.T) {
 	}
 }
 
-// TestInsertSettings: settings that the server does not know are left out. It
-// knows all settings that the deduplication relies on.
+// TestInsertSettings: settings unknown to the server are left out. The server has all settings that the deduplication
+// needs.
 func TestInsertSettings(t *testing.T) {
 	t.Parallel()
 	store, _ := newTestStore(t)
@@ -156,7 +155,7 @@ func TestInsertSettings(t *testing.T) {
 			t.Errorf("the server does not know %s", name)
 		}
 	}
-	// The server is replaced by one that knows fewer settings: one insert fails.
+	// A server with fewer settings replaces the server: one insert fails.
 	store.settings = clickhouse.Settings{"no_such_setting": 1}
 	b := ingesttest.BatchOf(t, eventsOver(t, 3, 1), 0, nil)
 	if err := store.Insert(t.Context(), b, "a"); err == nil || FaultOf(err).Reason != "settings" {
@@ -167,8 +166,8 @@ func TestInsertSettings(t *testing.T) {
 	}
 }
 
-// TestStoreFaults: the engine's errors for a row that breaks a constraint, for a
-// column of another type (no row is at fault), and for a missing table.
+// TestStoreFaults tests three errors of the engine: a row breaks a constraint, a column has another type (no row is the
+// cause), and the table is missing.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -38,8 +38,7 @@ func (c *ClickHouse) returnColumns(columns driverColumns) {
 	c.spare = columns
 }
 
-// sameTypes reports whether the columns have the same names and types, in the
-// same order: the table may have been altered.
+// sameTypes reports whether both lists have equal names and types in one order. They differ if the table was altered.
 func (own driverColumns) sameTypes(other driverColumns) bool {
 	if len(own) != len(other) {
 		return false
@@ -62,8 +61,8 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 	}
 }
 
-// overwrite makes a column equal to another. It does nothing and returns false unless both have the same type, and the
-// type is in the switch.
+// overwrite copies one column to another, and returns true, if both have the same type and the type is in the switch.
+// Otherwise it returns false.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:

@@ -33,9 +33,8 @@ func distinct(t testing.TB, insert, n int) *insights.Batch {
 	return ingesttest.BatchOf(t, m, uint64(insert), nil)
 }
 
-// TestInsertsShareColumns: successive and concurrent inserts of different sizes,
-// some of them refused, reuse each other's driver columns. Each row has its own
-// values and none of another row.
+// TestInsertsShareColumns: successive and concurrent inserts of different sizes, some of them refused, reuse each
+// other's driver columns. Each row has exactly its own values.
 func TestInsertsShareColumns(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A mutation deletes the rows: it rewrites the parts that have such rows, with their projections. (DELETE FROM only
-// hides rows, and the engine refuses it on this table.)
+// A mutation deletes the rows. It rewrites the parts with these rows, and their projections. (DELETE FROM only hides
+// rows, and the engine refuses it on this table.)
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
@@ -56,7 +56,7 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 }
 
 // OldParts counts the parts that were replaced until a time by the server's clock and are still on its disks. Soon
-// after a start the server has not read all such parts, so the count includes parts that may exist. Files that are
+// after a start, the server has not read all such parts. Then the count includes parts that may exist. Files that are
 // being removed count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
@@ -121,7 +121,7 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is how many seconds the server needs after its start to know its replaced parts.
+// oldPartsKnown is the number of seconds after the start in which the server reads its replaced parts.
 const oldPartsKnown = 60
 
 // Having counts the rows that satisfy where.

@@ -69,8 +69,8 @@ func TestDelete(t *testing.T) {
 	areRemoved(t, folders)
 }
 
-// slowToRemove puts so many files into the folders of the table's parts that the server removes
-// them for a while, and returns the folders.
+// slowToRemove puts many files into the folders of the table's parts, and returns the folders. So the server needs a
+// while to remove a folder.
 func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT groupArray(path) FROM system.parts WHERE active AND database = currentDatabase() AND table = {table:String}", clickhouse.Named("table", insights.Table)).Scan(&folders)
@@ -101,7 +101,7 @@ func areRemoved(t *testing.T, folders []string) {
 	}
 }
 
-// TestDropStates: aggregate states that were made until a time are removed from the disk, and later states stay.
+// TestDropStates: aggregate states built up to a time are removed from the disk. Later states stay.
 func TestDropStates(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -7,5 +7,5 @@
 // The table's columns and its statements are in schema/insights. Queries of
 // users go through package query, not through here.
 //
-// It imports schema and ingest/retry, and nothing else of ours.
+// Of this module it imports only schema and ingest/retry.
 package eventstore

@@ -21,8 +21,9 @@ type Fault struct {
 }
 
 // codeFaults are the server's error codes with a specific fault. Any other code is a fault of the store's state: events
-// are safe in the log, but a mistaken dead letter is not safe. Codes that would refuse every row also count as the
-// store's state, such as a column of another type. They mean that the table is not what this version expects.
+// are safe in the log, but a mistaken dead letter is not safe. Codes that would refuse every row, such as a column of
+// another type, also count as the store's state. With such a code, the table differs from the table that this version
+// expects.
 var codeFaults = []struct {
 	code   int32
 	reason string

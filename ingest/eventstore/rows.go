@@ -27,7 +27,7 @@ func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.Row
 // errBehind means that a replica lacks rows that it gets later.
 var errBehind = errors.New("a replica of the cluster is behind")
 
-// AllMonths counts all rows. The engine answers it from what it knows of the parts, without reading them.
+// AllMonths counts all rows. The engine answers it from the parts' metadata, without reading the parts.
 func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
 	if c.cfg.Cluster != "" {
 		var behind uint64

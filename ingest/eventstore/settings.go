@@ -30,9 +30,8 @@ var insertSettings = clickhouse.Settings{
 	"deduplicate_insert":                                 "enable",
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
-	// The server recognises a repeated insert block by block, so an insert is one
-	// block: only the table's partitions may divide it, not the server's limits or
-	// threads.
+	// The server recognises a repeated insert block by block. So an insert must be one block: only the table's
+	// partitions may divide it. The server's limits and threads must not.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,
@@ -48,8 +47,8 @@ var insertSettings = clickhouse.Settings{
 
 const insertToken = "insert_deduplication_token"
 
-// settingsFor returns the settings of one insert. It leaves out settings that the server does not know, because the
-// server would refuse the insert.
+// settingsFor returns the settings of one insert. Settings unknown to the server are left out, because the server would
+// refuse the insert.
 func (c *ClickHouse) settingsFor(ctx context.Context, token string) (clickhouse.Settings, error) {
 	c.mu.Lock()
 	known := c.settings

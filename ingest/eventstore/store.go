@@ -28,8 +28,8 @@ type Store interface {
 	Sequential() bool
 }
 
-// Row is the position of a stored row, with enough content to distinguish it from an event at the same position of
-// another log. A recreated topic counts from 0 again.
+// Row is the position of a stored row, and enough content to identify the event. Another log may have another event at
+// the same position, because a recreated topic counts from 0 again.
 type Row struct {
 	Offset  uint64
 	Index   uint16

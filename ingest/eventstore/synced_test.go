@@ -107,12 +107,10 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 }
 
-// BenchmarkInsertSynced measures the cost of synced parts, for the batches of a
-// quiet log and of a full one. It inserts into the table as it is, into one that
-// does not sync merges, into one that syncs nothing, and into one that syncs
-// nothing while the whole file system is synced after each insert. Run it with
-// the engine on the disk in question (TMPDIR), and several times, because the
-// share of merges varies.
+// BenchmarkInsertSynced measures the cost of synced parts, for the batches of a quiet log and of a full one. It
+// compares four tables: the real table, a table that does not sync merges, a table without syncs, and a table without
+// syncs whose file system is synced after each insert. Set TMPDIR to the disk to measure. Run it several times, because
+// the share of merges varies.
 func BenchmarkInsertSynced(b *testing.B) {
 	const merges = "min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"
 	for _, variant := range []struct {

@@ -126,9 +126,8 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 // visitSums are equal for events and the visits that stand for them.
 type visitSums struct{ events, contents, types uint64 }
 
-// Check compares the projection of visits with the events of a randomly chosen site
-// and day. It makes the engine build the projection again if the two differ or parts
-// lack the projection. Queries read events until the projection is built.
+// Check compares the projection of visits with the events of a randomly chosen site and day. If the two differ, or
+// parts lack the projection, the engine builds the projection again. Queries read events until the projection is built.
 func (v *Visits) Check(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil
@@ -189,8 +188,8 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 	return site, day, nil
 }
 
-// compare returns the result of a comparison: "same", "different", "busy" or "failed".
-// "busy" means that the events changed during the comparison, so it proves nothing.
+// compare returns the result of a comparison: "same", "different", "busy" or "failed". "busy" means that the events
+// changed during the comparison, so its result is unknown.
 func (v *Visits) compare(ctx context.Context, site string, day time.Time) (result string, err error) {
 	events, visits := v.cfg.check()
 	// The sums of events must not come from the projection under test.

@@ -58,7 +58,7 @@ func (k *VisitsKeeper) Run(ctx context.Context) {
 	}
 }
 
-// with runs do under the lock, unless idle reports that there is nothing to do.
+// with runs do under the lock. If idle reports that there is no work, it does not run do.
 func (k *VisitsKeeper) with(ctx context.Context,
 	idle func(*Visits, context.Context) (bool, error), do func(*Visits, context.Context) error,
 ) (err error) {

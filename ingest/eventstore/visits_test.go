@@ -102,8 +102,8 @@ func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
 	}
 }
 
-// compareVisits calls Check until n comparisons are counted. A merge can remove the part
-// that Check has chosen, and then Check compares nothing.
+// compareVisits calls Check until n comparisons are counted. If a merge removes the part that Check has chosen, Check
+// makes no comparison.
 func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64) {
 	t.Helper()
 	eventually.True(t, "comparisons of visits", func() bool {

@@ -74,7 +74,7 @@ func ReadTopic(t testing.TB, brokers []string, topic string, partition int) []st
 	}
 }
 
-// MemoryLog keeps copies of what is appended.
+// MemoryLog stores copies of the appended messages.
 type MemoryLog struct {
 	Err      error // of each Append
 	Messages [][]byte

@@ -40,7 +40,7 @@ func RowsOf(t interface {
 	return list
 }
 
-// empty reports whether a row has no value in the column: a number that was not measured is negative.
+// empty reports whether a row has no value in the column. A number without a measurement is negative.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Float32:

@@ -1,7 +1,7 @@
-// Package retry waits between the attempts of ingest's packages: each wait is longer, and only some waits are logged.
+// Package retry waits between the attempts of ingest's packages. Each wait is longer, and only some waits are logged.
 //
-// It imports nothing of ours. (The supervisor's restarts in cmd/engine count failures and give up, which is a different
-// policy.)
+// It imports no other package of this module. (The supervisor's restarts in cmd/engine count failures and give up,
+// which is a different policy.)
 package retry
 
 import (

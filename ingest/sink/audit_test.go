@@ -63,8 +63,8 @@ func (w *auditWorld) NoteMissing(_ context.Context, missing []schema.MissingRows
 	return nil
 }
 
-// TestAuditModel: an audit never finds more rows missing than were lost, whatever sinks and jobs do meanwhile. It finds
-// all of them once they are quiet.
+// TestAuditModel runs audits next to sinks and jobs. An audit never reports more missing rows than were lost. When
+// sinks and jobs are quiet, it reports all of them.
 func TestAuditModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +93,7 @@ func TestAuditModel(t *testing.T) {
 	})
 }
 
-// TestAudit: a loss keeps its times while it does not grow, and ends when the rows are back.
+// TestAudit: the times of a loss stay while the loss does not grow. The loss ends when the rows are back.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	w := &auditWorld{stored: 90, counted: 100, quiet: true}

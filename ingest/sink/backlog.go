@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// backlog exports metrics of the partitions that this sink owns. They are the age of the oldest unstored message, the
-// time until the log deletes it, and the lost messages.
+// backlog exports metrics of the partitions that this sink owns. The metrics are the age of the oldest unstored
+// message, the time until the log deletes this message, and the number of lost messages.
 type backlog struct {
 	oldest, left, lost *prometheus.Desc
 

@@ -38,9 +38,9 @@ type Config struct {
 	FetchBytes int           // bytes of one fetch from each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
-	// Window is the greatest distance in offsets between a message and its repeat, if one of them has no producer id:
-	// see repeats. A sink that takes over a partition with such messages reads that many offsets again. All sinks of a
-	// group must agree. 16,384.
+	// Window is the greatest distance in offsets between a message and its repeat, if one of the two has no producer id
+	// (repeats.go). A sink that takes over a partition with such messages reads Window offsets again. All sinks of a
+	// group must have the same Window. 16,384.
 	Window int
 
 	MinInSync int // replicas of a new dead-letter topic that must have a letter; all except one
@@ -52,10 +52,8 @@ type Config struct {
 	HeartbeatInterval time.Duration // 1 s
 }
 
-// DefaultBatchRows is the size of the sink's inserts: within the 10,000 to
-// 100,000 rows that ClickHouse recommends, and small enough that two batches fit
-// a small machine. With 100,000 rows a node under full load took 620 MB, with
-// this size 250 MB (bench/results/).
+// DefaultBatchRows is the size of the sink's inserts. ClickHouse recommends 10,000 to 100,000 rows. Two batches of this
+// size fit a small machine: a node under full load took 250 MB, and 620 MB with 100,000 rows (bench/results/).
 const DefaultBatchRows = 32_768
 
 const (

@@ -163,7 +163,7 @@ func (c *cut) token(topic string, lo, hi int) string {
 // messageOf returns a row's message, and the row's index in that message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events has the same first row as the next message; the search finds the next message.
+	// A message without events and the next message have one first row. The search finds the next message.
 	return c.messages[i], row - c.messages[i].first
 }
 

@@ -91,8 +91,7 @@ func TestRepeats(t *testing.T) {
 	})
 }
 
-// TestProgress: the group's progress reads back as it was written, and metadata
-// of another version counts as empty.
+// TestProgress: reading the group's progress gives the written progress. Metadata of another version counts as empty.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

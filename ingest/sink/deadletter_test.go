@@ -54,8 +54,8 @@ func keysOf(list []*deadletter.Letter) (keys []string) {
 	return keys
 }
 
-// TestDeadLetters: the sink finds the rows that the store refuses, writes them with their details to dead letters, and
-// stores the other rows.
+// TestDeadLetters: the sink finds the rows that the store refuses. It writes them with their details to dead letters,
+// and stores the other rows.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -96,9 +96,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersInterrupted: a sink dies after it wrote dead letters, and its
-// successor writes them again. A reader sees each letter once, and nothing is
-// stored twice.
+// TestDeadLettersInterrupted: a sink dies after it wrote dead letters. Its successor writes them again. A reader sees
+// each letter once, and nothing is stored twice.
 func TestDeadLettersInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -207,7 +206,7 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 }
 
 // TestDeadLettersSmallTopic: if the topic's message limit is smaller than the sink's default, letters are sent one by
-// one. A letter that is still too large is sent without its message, and its replay says so.
+// one. A letter that is still too large is sent without its message. Its replay then returns an error with this reason.
 func TestDeadLettersSmallTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -248,8 +247,8 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message becomes a dead letter, whatever bits they
-// begin with. The site's balance counts all of them.
+// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message becomes a dead letter. The first bits of
+// the events do not matter. The site's balance counts all of them.
 func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -312,8 +311,8 @@ func TestBalancesNeverFall(t *testing.T) {
 	}
 }
 
-// TestSinkStalled: while the store's state blocks a partition, the metrics show the stall and no dead letter is
-// written. The sink continues when the state is repaired.
+// TestSinkStalled: the store's state blocks a partition. Then the metrics show the stall, and the sink writes no dead
+// letter. The sink continues when the state is repaired.
 func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

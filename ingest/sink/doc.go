@@ -1,5 +1,5 @@
-// Package sink brings the log to the events table: it reads each partition in cuts, inserts a cut, and commits its
-// offset. Each event is stored once, even after crashes and next to sinks that were paused: ../DELIVERY.md explains it.
+// Package sink moves the log's events into the events table. It reads each partition in cuts, inserts a cut, and
+// commits its offset. Each event is stored once, even after crashes and if a paused sink resumes (../DELIVERY.md).
 //
 //   - sink.go joins the group; generation.go works on the assigned partitions: fetch.go reads, cut.go decodes, write.go
 //     inserts, progress.go commits

@@ -15,7 +15,7 @@ import (
 
 // erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
-// A cut that the previous owner announced is repeated with the tombstones of its announcement, so that its token has
+// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut's token has
 // the same rows. If the repeat inserted no rows, a paused owner's insert could still be stored later. The eraser waits
 // for a later cut.
 func (g *generation) erase(c *cut) error {
@@ -81,7 +81,7 @@ func (g *generation) honour() {
 // honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour returns when honour may have work.
+// mayHonour returns a channel that closes when honour may have work.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()
@@ -99,8 +99,7 @@ func (r *Reconciler) erased(l logged, rows *insights.Batch, row int) bool {
 	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, rows.EventKey(row), l.message.ReceivedMillis)
 }
 
-// expired reports whether an event of a message has no row because it was too old when old events
-// were deleted.
+// expired reports whether an event of a message has no row because the retention deleted it.
 func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
 	return slices.ContainsFunc(r.cfg.Expired[event.Site], func(e schema.Expiry) bool {
 		return event.TimeMillis < e.Before.UnixMilli() && l.message.ReceivedMillis < e.CarriedOut.UnixMilli()

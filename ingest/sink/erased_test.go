@@ -115,8 +115,8 @@ func (r *rig) awaitHonoured(version int64) {
 	eventually.True(r.t, "the sinks to honour the tombstones", func() bool { return r.honoured(version) })
 }
 
-// TestErasedEvents: a sink stores all events except an erased visitor's earlier ones. It declares that for all
-// partitions, including empty ones.
+// TestErasedEvents: a sink stores all events except the earlier events of an erased visitor. It declares this for all
+// partitions, including empty partitions.
 func TestErasedEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 3)
@@ -183,8 +183,8 @@ func TestErasedEvents(t *testing.T) {
 	}
 }
 
-// TestErasedRival: a sink announces a cut whose events are all one visitor's, and is paused before its insert. The
-// visitor is erased, and another sink takes over. It repeats the announced cut unchanged, so the engine drops the
+// TestErasedRival: a sink announces a cut with events of a single visitor, and is paused before its insert. The visitor
+// is erased, and another sink takes over. The new sink repeats the announced cut unchanged. So the engine drops the
 // paused sink's insert, which comes after the deletion.
 func TestErasedRival(t *testing.T) {
 	t.Parallel()
@@ -217,8 +217,8 @@ func TestErasedRival(t *testing.T) {
 	r.stop(second)
 }
 
-// TestErasedHeir: a sink that takes over a partition stores nothing until it has the tombstones that the group's commit
-// names.
+// TestErasedHeir: a sink that takes over a partition waits for the tombstones that the group's commit names. Only then
+// it stores events.
 func TestErasedHeir(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

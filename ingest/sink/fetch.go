@@ -25,7 +25,7 @@ type chunk struct {
 	data      []byte
 	highWater int64     // the offset that the partition's next message will have
 	oldest    time.Time // when its first message was produced
-	plain     int64     // the offset after the last plain message so far; 0: none
+	plain     int64     // the offset after the last plain message so far; 0 without a plain message
 	lost      losses
 	older     []seenMessage // messages before the partition's start, to recall first
 
@@ -54,8 +54,8 @@ type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
 	start     int64    // the first offset to read: all messages before it are stored
-	// intent is the end of the cut that the previous owner began at start, or 0 if there is none. The next cut must be
-	// the same.
+	// intent is the end of the cut that the previous owner began at start, or 0 without such a cut. The next cut must
+	// be the same.
 	intent int64
 	// plain is the offset after the last known plain message. recalled means that the messages before start were read
 	// to detect repeats.
@@ -80,8 +80,8 @@ type partition struct {
 
 	stored, end atomic.Int64 // ends of the stored part and of the log, for the metrics
 	ages        pendingAges  // of what is not stored
-	// located is the progress that the partition begins with. It is nil until that is known, and while a cut that the
-	// previous owner announced must be repeated. Once set, it belongs to the writer.
+	// located is the progress that the partition begins with. It is nil until the progress is known, and while a cut of
+	// the previous owner must be repeated. After it is set, it belongs to the writer.
 	located atomic.Pointer[progress]
 	newer   atomic.Pointer[error] // why this version cannot read the message after the last cut
 }
@@ -197,7 +197,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
-		// A topic of events has no gaps, except by damage: its broker goes on behind it.
+		// A topic of events has gaps only by damage. Behind the damage, its broker continues.
 		if first := c.messages[0].offset; first > next {
 			s.countLost(p, lostDamaged, next, first)
 		}
@@ -237,7 +237,7 @@ func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *
 			return false
 		case <-time.After(s.cfg.FetchWait):
 		}
-		// If the end could not be read, the topic may have been recreated without any other sign.
+		// If the end could not be read, the topic may have been recreated, and no other sign shows it.
 		if p.recheckLog = p.recheckLog || time.Since(asked) > s.cfg.FetchWait+maxWait; p.recheckLog {
 			continue
 		}
@@ -264,8 +264,8 @@ func (c *chunk) truncate(to int64) {
 	}
 }
 
-// endAtGap drops the messages behind the first gap, which are fetched again: a cut that ends before them does not count
-// the gap.
+// endAtGap drops the messages behind the first gap. They are fetched again. A cut that ends before the gap does not
+// count it.
 func (c *chunk) endAtGap() {
 	for i := 1; i < len(c.messages); i++ {
 		if c.messages[i].offset > c.messages[i-1].offset+1 {
@@ -304,7 +304,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 			err = c.appendRecord(record, from, records.Plain)
 		}
 		if err != nil {
-			// Keep what was read and fetch the rest again.
+			// Keep the messages that were read, and fetch the rest again.
 			if len(c.messages) > 0 {
 				return c, nil
 			}

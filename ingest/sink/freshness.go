@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// Freshness knows a time until which every acknowledged event is in the table, whichever nodes run the sinks. It
+// Freshness tracks a time before which every acknowledged event is in the table. Any node may run the sinks. Freshness
 // regularly marks the log's end. Once the sinks have committed past a mark, all events acknowledged before it are
 // stored or dead-lettered.
 type Freshness struct {
@@ -63,8 +63,8 @@ func (f *Freshness) Stop(context.Context) error {
 	return nil
 }
 
-// Until returns a time before which every acknowledged event is in the table or a dead letter. It returns false if no
-// such time is known yet.
+// Until returns a time before which every acknowledged event is in the table or a dead letter. It returns false while
+// this time is unknown.
 func (f *Freshness) Until() (time.Time, bool) {
 	at := f.until.Load()
 	return time.UnixMilli(at).UTC(), at != 0

@@ -40,8 +40,8 @@ func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *g
 	return g
 }
 
-// run works until generationCtx ends. Then it stores and commits the collected messages before it returns, unless
-// abortCtx ends too.
+// run works until generationCtx ends. Then it stores and commits the collected messages, and returns. If abortCtx ends
+// too, it returns at once.
 func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
 	generationCtx, cancel := context.WithCancel(generationCtx)
@@ -121,8 +121,8 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 	return false
 }
 
-// collect gathers chunks. It cuts a partition that has enough messages, or an old enough message, when the writer has
-// room. When generationCtx ends it cuts the rest.
+// collect gathers chunks. When the writer has room, it cuts a partition with enough messages or with an old message.
+// When generationCtx ends it cuts the rest.
 func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -224,8 +224,8 @@ func (p *partition) cutReady() bool {
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut moves messages from the queue into the cut c. It takes at most as many as one insert
-// holds. It stops before the first message of a later version or another baseline.
+// cut moves messages from the queue into the cut c, at most the rows of one insert. It stops before the first message
+// of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	cfg := &g.sink.cfg
 	n, rows, bytes := 0, 0, 0

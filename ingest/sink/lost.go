@@ -6,8 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// losses counts a partition's messages that left the log before they were stored, since the group began, by reason.
-// They are committed with the group's offset, so that each loss counts once, whichever sink finds it.
+// losses counts a partition's messages that left the log before they were stored, since the group began, by reason. The
+// losses are committed with the group's offset. So each loss counts once, even if several sinks find it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.
@@ -35,7 +35,7 @@ func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds the start: the committed offset, unless the topic was recreated since.
+// locate finds the start. It is the committed offset, if the topic was not recreated since.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {

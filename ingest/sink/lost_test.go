@@ -37,9 +37,8 @@ func onePartition(c *eventlog.Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
-// TestSinkCountsWhatExpired: messages that left the log before they were stored are
-// counted once, no matter which sink finds the loss, and the group's offset keeps
-// the count for ever.
+// TestSinkCountsWhatExpired: messages that left the log before they were stored are counted once, by any sink. The
+// group's offset keeps the count for ever.
 func TestSinkCountsWhatExpired(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -146,8 +145,9 @@ func TestSinkGoesOnBehindDamage(t *testing.T) {
 	}
 }
 
-// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated under a sink that cannot store, and grows past the
-// sink's position before the sink looks again. The sink skips no message of the new log and counts the lost messages.
+// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated while a sink cannot store. The new topic grows
+// past the sink's position before the sink looks again. The sink skips no message of the new log and counts the lost
+// messages.
 func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -260,8 +260,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	generation(0, accept) // one of the messages before its start may be a repeat
 }
 
-// TestSinkShowsItsBacklog: the metrics show the age of messages that are not
-// stored, and how long the log keeps them.
+// TestSinkShowsItsBacklog: the metrics show the age of unstored messages, and the time until the log deletes them.
 func TestSinkShowsItsBacklog(t *testing.T) {
 	t.Parallel()
 	b := newBacklog()

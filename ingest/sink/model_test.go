@@ -314,7 +314,7 @@ func (w *world) pendingAges() (list []*modelSink) {
 	return list
 }
 
-// TestSinkModel: every event is stored once, whatever fails and in whatever order sinks are killed, paused and woken.
+// TestSinkModel kills, pauses and wakes sinks in a random order, with random failures. Every event is stored once.
 func TestSinkModel(t *testing.T) {
 	t.Parallel()
 	memory := &ingesttest.MemoryLog{}

@@ -56,9 +56,8 @@ func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	return memory.Messages
 }
 
-// TestSinkHoldsNewer: a message of a later version stops its partition and no
-// other, and does not become a dead letter. An upgraded sink stores everything
-// once.
+// TestSinkHoldsNewer: a message of a later version stops only its own partition, and does not become a dead letter. An
+// upgraded sink stores everything once.
 func TestSinkHoldsNewer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -171,9 +170,8 @@ func TestSinkRefusesAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A
-// sink that cannot read all of the cut stores nothing of it, because the token
-// would differ.
+// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A sink that cannot read the whole cut
+// stores no part of it, because the token would differ.
 func TestSinkHoldsABegunCut(t *testing.T) {
 	t.Parallel()
 	list := messagesOf(t, 0, 4, 5)

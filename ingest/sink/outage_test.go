@@ -157,8 +157,8 @@ func (s *brokenQuestions) Stored(ctx context.Context, partition uint16, from, to
 	return s.Store.Stored(ctx, partition, from, to)
 }
 
-// TestSinkQuestionFails: if a store cannot read its own rows, for example because of a damaged part, the waiting rows
-// are not at fault. They do not become dead letters, and the reason for the wait is counted.
+// TestSinkQuestionFails: a store cannot read its own rows, for example because of a damaged part. The waiting rows are
+// not the cause, so they do not become dead letters. The reason for the wait is counted.
 func TestSinkQuestionFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -174,7 +174,8 @@ func TestSinkQuestionFails(t *testing.T) {
 	}
 }
 
-// TestSinkTakesOverWithoutStore: a sink that starts while the store is unavailable shows why it stores nothing.
+// TestSinkTakesOverWithoutStore: a sink starts while the store is unavailable. Its metrics show the reason of the
+// stall.
 func TestSinkTakesOverWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

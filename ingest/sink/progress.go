@@ -21,7 +21,7 @@ type progress struct {
 	// known means that a sink committed the progress. Otherwise an operator or another version of the scheme set the
 	// offset, and rows after it may be stored.
 	known bool
-	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means none.
+	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means no such cut.
 	intent int64
 	// tail is the sum of the message before offset. It distinguishes this log from a recreated topic's. hasTail is
 	// false if there was no such message.

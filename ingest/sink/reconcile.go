@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Reconciler compares the log with the table, position by position: each event of the
-// log has one row, except repeats and dead letters, which have none.
+// Reconciler compares the log with the table, position by position: each event of the log has one row, except repeats
+// and dead letters.
 //
 // It compares committed messages; later messages are in flight. A repeat whose first message has expired cannot be
 // recognised and shows as missing. Events of erased visitors and events past their site's retention have no row and are
@@ -52,7 +52,7 @@ type Reconciled struct {
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others counts rows at these positions with different contents, from an earlier log with the same offsets.
+	// Others counts rows at these positions with other contents. They come from an earlier log with the same offsets.
 	Others      int64 `json:"otherRows"`
 	Restored    int64 `json:"restored"`    // rows among Rows that Repair restored
 	Differences int64 `json:"differences"` // ranges that were reported and still differ
@@ -109,8 +109,8 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 	return list, nil
 }
 
-// deadKeys are the keys of all dead letters, also of replayed ones: a replayed event
-// has its row at another position.
+// deadKeys returns the keys of all dead letters, including replayed letters. A replayed event has its row at another
+// position.
 func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
 	letters, err := deadletter.Open(r.cfg.Brokers, r.cfg.Access, r.cfg.Topic)
 	if err != nil {

@@ -40,8 +40,8 @@ func (r *rig) exec(statements ...string) {
 	}
 }
 
-// TestReconcile: a log with a repeat, a dead letter and an unreadable message agrees
-// with what the sink stored. Each planted difference is found in its range.
+// TestReconcile: a log with a repeat, a dead letter and an unreadable message agrees with the stored rows. Each planted
+// difference is found in its range.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -16,8 +16,8 @@ import (
 // Repair is Run, and also inserts the log's events that have no row, for example after a restored backup. It works only
 // before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are not missing.
 //
-// It may be interrupted and repeated: before each insert it waits for running inserts and reads from the table which
-// rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
+// Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
+// which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
 // returns an error once the lock is lost. The eraser takes the same lock before it deletes rows, so the caller reads
 // Config.Erased under it. Rows that an operator deleted come back.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
@@ -37,8 +37,8 @@ type missingRow struct {
 	index int
 }
 
-// repair inserts the missing events of the pending messages. It returns the rows that are stored afterwards, and the
-// number of restored rows at each offset.
+// repair inserts the missing events of the pending messages. It returns the rows that are then stored, and the number
+// of restored rows at each offset.
 func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows, map[int64]int64, error) {
 	missing, err := p.missing(ctx, stored)
 	if err != nil || len(missing) == 0 {
@@ -68,7 +68,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	return stored, restored, err
 }
 
-// missing returns the pending messages' events that should have a row but have none, in the log's order.
+// missing returns the pending messages' events that lack their row, in the log's order.
 func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
 	for of, l := range p.pending {
 		if l.unreadable || l.repeat || l.deadLettered {
@@ -111,8 +111,8 @@ type placed struct {
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether a message may repeat a message that the log no longer has: the table has its rows at an
-// earlier position. Such a message is not restored.
+// maybeRepeat reports whether the table has a message's rows at an earlier position. The message may then repeat a
+// message that expired from the log, and is not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -133,7 +133,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 		p.scratch.Reset()
 		return false, nil //nolint:nilerr // an unreadable message is never restored
 	}
-	// Events that intentionally have no row say nothing about the others.
+	// Skip events that have no row by intention: only the others show whether the message repeats.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
 		if gone[i] = p.r.gone(l, p.scratch, i); !gone[i] && first < 0 {

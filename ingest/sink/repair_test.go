@@ -35,7 +35,7 @@ func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconci
 	return found, sums, err
 }
 
-// equal fails unless log and table agree and each of n events is stored once.
+// equal fails if log and table differ, or if one of n events is not stored exactly once.
 func (r *rig) equal(n int) {
 	r.t.Helper()
 	if found, sums := r.reconcile(0); len(found) > 0 {
@@ -65,7 +65,7 @@ func stocked(t *testing.T, n int) *rig {
 const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETTINGS mutations_sync = 2"
 
 // TestRepair: missing rows are restored once, range by range, no matter how they were lost. Dead letters stay dead
-// letters. A second repair finds nothing to do, and rows that are lost again are restored again.
+// letters. A second repair has no work. Rows that are lost again are restored again.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
@@ -179,7 +179,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	r.equal(39)
 }
 
-// TestRepairWithoutLock: a repair that loses its lock inserts nothing more.
+// TestRepairWithoutLock: a repair that loses its lock inserts no further rows.
 func TestRepairWithoutLock(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 20)
@@ -211,8 +211,8 @@ func TestRepairOfCluster(t *testing.T) {
 	}
 }
 
-// TestRepairRefusedRow: a row that the store refuses now does not prevent the repair
-// of the others, and is still reported as missing.
+// TestRepairRefusedRow: the store now refuses one row. The repair restores the other rows, and still reports this row
+// as missing.
 func TestRepairRefusedRow(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 50)
@@ -234,8 +234,8 @@ func TestRepairRefusedRow(t *testing.T) {
 	r.equal(49)
 }
 
-// TestRepairLeavesRepeats: when the log no longer has a repeat's original message, only the original's rows distinguish
-// the repeat from a missing message.
+// TestRepairLeavesRepeats: a repeat's original message has expired from the log. Then only the original's rows
+// distinguish the repeat from a missing message.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}

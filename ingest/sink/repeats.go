@@ -6,15 +6,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// repeats finds messages that a partition of the log holds twice. A message is a
-// repeat if a message at most size offsets before it has the same id. At least one of
-// the two must be plain. A plain message has no producer id. The broker itself drops
-// repeated batches with a producer id. Plain messages have three sources: replayed dead
-// letters, nodes whose brokers assign no producer ids, and requests with an
-// Idempotency-Key that are appended again while the first attempt may still arrive.
+// repeats finds messages that a partition of the log holds twice. A message is a repeat if a message at most size
+// offsets before it has the same id, and at least one of the two is plain. A plain message has no producer id. The
+// broker itself drops repeated batches with a producer id. Plain messages have three sources. They are replayed dead
+// letters, or come from nodes whose brokers assign no producer ids. Or they are requests with an Idempotency-Key that
+// are appended again while the first attempt may still arrive.
 //
-// The result depends on the log only: every sink that reads a message again, after
-// recalling size offsets before it, decides the same.
+// The result depends only on the log. So every sink that first reads size offsets before a message comes to the same
+// decision.
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
@@ -22,7 +21,8 @@ type repeats struct {
 	next int
 }
 
-// lastSeen has the last offsets of an id: of any message, and of a plain message (-1 means none).
+// lastSeen has the last offset of any message with an id, and the last offset of a plain message with it. -1 means that
+// there is no such message.
 type lastSeen struct{ any, plain int64 }
 
 type seenMessage struct {
@@ -68,7 +68,7 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall records messages that precede all recorded ones, as if they had come first. It then owns the slice.
+// recall records messages that precede all recorded messages, as if they had come first. It then owns the slice.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

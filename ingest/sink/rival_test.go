@@ -131,8 +131,8 @@ func TestSinkRivalWakes(t *testing.T) {
 	}
 }
 
-// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it wakes, it can no longer announce
-// it and inserts nothing, although it has read that nothing is stored.
+// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it wakes, it cannot announce the cut
+// any more. So it inserts no rows, although it has read that no rows are stored.
 func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -155,15 +155,15 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	}
 }
 
-// mustCommit commits progress in a topic that may be new: Apache Kafka's group
-// coordinator knows of it a moment later than the client that asks for its partitions.
+// mustCommit commits progress in a topic that may be new. Apache Kafka's group coordinator may learn of a new topic
+// later than the client that reads its partitions.
 func mustCommit(t *testing.T, s *Sink, who member, list map[int]progress) {
 	t.Helper()
 	eventually.Succeeds(t, "the commit", func() error { return s.commit(t.Context(), who, list) })
 }
 
-// TestSinkCommitOfEndedGeneration: the broker refuses commits of an ended generation,
-// including those of an intent.
+// TestSinkCommitOfEndedGeneration: the broker refuses all commits of an ended generation, including commits of an
+// intent.
 func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -199,8 +199,8 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	mustCommit(t, s, now, list)
 }
 
-// TestSinkDiesBeforeInsert: the successor makes the cut that the dead sink announced,
-// although its own cuts would differ, and then continues.
+// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Its own cuts would differ.
+// Then it continues.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -270,7 +270,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		mustCommit(t, first, member{generation: -1}, map[int]progress{0: had})
 	}
 	r.sink(nil, nil)
-	// The new topic gets as many messages as the old one, so that its end does not reveal it.
+	// The new topic gets as many messages as the old topic, so that its end does not reveal it.
 	for i := range 6 {
 		r.accept(numbered(75+i*5, 5))
 	}

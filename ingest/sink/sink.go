@@ -172,9 +172,9 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 	}
 }
 
-// awaitTopic waits until an API node has created the topic: a group cannot watch for
-// a topic that does not exist. It also waits while the topic or the dead-letter topic
-// has another baseline. Until then the sink neither joins its group nor reads or commits.
+// awaitTopic waits until an API node has created the topic, because a group cannot watch for a missing topic. It also
+// waits while the topic or the dead-letter topic has another baseline. The sink joins its group, reads and commits only
+// after the wait.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var pace retry.LogPace
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}

@@ -68,7 +68,7 @@ func newTestSink(t testing.TB, cfg Config) *Sink {
 // effect.
 type faultyStore struct {
 	eventstore.Store
-	before, after func(rows int) error // faults of Insert; nil means none
+	before, after func(rows int) error // faults of Insert; nil means no faults
 	ask           func() error         // fault of queries
 	inserts       atomic.Int32
 }
@@ -161,7 +161,7 @@ func (r *rig) stop(s *Sink) {
 	}
 }
 
-// kill ends a sink like a crash: nothing more is stored or committed.
+// kill ends a sink like a crash. The sink stores and commits no more data.
 func (r *rig) kill(s *Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -298,8 +298,7 @@ func TestSinkClaims(t *testing.T) {
 // aPartOnly deletes rows so that the remaining rows look like a partly applied insert.
 const aPartOnly = "ALTER TABLE events DELETE WHERE toMonth(time) % 3 = 0 SETTINGS mutations_sync = 2"
 
-// TestSinkDiesBetweenInsertAndCommit: the next sink stores nothing twice, even if the
-// insert was applied only in part.
+// TestSinkDiesBetweenInsertAndCommit: the next sink stores each row once, even if the insert was applied only in part.
 func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	t.Parallel()
 	for name, partly := range map[string]string{"whole": "", "partly": aPartOnly} {
@@ -345,8 +344,8 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	}
 }
 
-// TestSinkInsertInDoubt: if an insert fails after it was applied, fully or in part,
-// the same sink does not store its rows twice.
+// TestSinkInsertInDoubt: an insert fails after it was applied, fully or in part. The same sink does not store its rows
+// twice.
 func TestSinkInsertInDoubt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -373,8 +372,8 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	r.awaitStored(400)
 }
 
-// TestSinkWithoutStore: while the store is unavailable, nothing is lost or committed.
-// When it is back, the sink continues.
+// TestSinkWithoutStore: while the store is unavailable, no message is lost or committed. When it is back, the sink
+// continues.
 func TestSinkWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -444,8 +443,7 @@ func TestSinksShare(t *testing.T) {
 	}
 }
 
-// TestSinkDropsRepeats: a message that the log holds twice is stored once, even if a
-// sink starts between the two.
+// TestSinkDropsRepeats: the log has a message twice. It is stored once, even if a sink starts between both.
 func TestSinkDropsRepeats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -475,7 +473,7 @@ func TestSinkDropsRepeats(t *testing.T) {
 	}
 }
 
-// TestSinkPassesUnreadable: an unreadable message is counted, becomes a dead letter, and blocks nothing.
+// TestSinkPassesUnreadable: an unreadable message is counted and becomes a dead letter. Later messages are stored.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -518,7 +516,7 @@ func TestSinkNewTopic(t *testing.T) {
 	r.awaitStored(100)
 }
 
-// TestSinkFlushesOnStop: Stop stores and commits what the sink has read.
+// TestSinkFlushesOnStop: Stop stores and commits the messages that the sink has read.
 func TestSinkFlushesOnStop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

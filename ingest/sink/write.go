@@ -66,8 +66,8 @@ func (g *generation) commit(ctx context.Context) error {
 	return nil
 }
 
-// announce commits the stored progress with the intent to store a cut. Only then may the cut be inserted: the
-// partition's next owner knows which cut was begun and repeats it.
+// announce commits the stored progress with the intent to store a cut. The cut may be inserted only afterwards. So the
+// partition's next owner can read which cut was begun, and repeats it.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
 	intended.intent, intended.erased = c.to, c.honours
@@ -143,7 +143,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The previous owner's insert may still arrive, so its cut is uncertain whatever is stored now.
+	// The previous owner's insert may still arrive, so its cut is uncertain for any stored rows.
 	c.uncertain = p.recover >= c.from || p.intent > c.from
 	if !c.uncertain || c.total == 0 {
 		return nil
@@ -160,8 +160,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 }
 
 // store stores the rows lo ≤ row < hi of a cut. It bisects to find rows that the store refuses, records them, and
-// stores the rest. The tokens of the halves depend on their position in the cut, so that a sink that repeats the cut
-// makes the same tokens.
+// stores the rest. The tokens of the halves depend on their position in the cut. So a sink that repeats the cut makes
+// equal tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -184,8 +184,8 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 // insert is one attempt to store rows of a cut. If an earlier attempt or another sink may have stored some rows, insert
 // reads them first and leaves them out. (The token would suffice while the engine remembers it.)
 //
-// refusal is an error that the rows caused. Only an insert's error can be a refusal, and never a query's, whatever its
-// code.
+// refusal is an error that the rows caused. Only an insert's error can be a refusal. A query's error is never a
+// refusal, with any code.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
 	// If the sink was paused, it may have lost its partitions; a commit would show
@@ -282,7 +282,7 @@ func (g *generation) storedOf(ctx context.Context, c *cut, lo, hi int) (storedRo
 	return indexStored(list), nil
 }
 
-// retry runs f until it succeeds, or the sink no longer owns the partitions.
+// retry runs f until it succeeds, or until the sink has lost the partitions.
 func (g *generation) retry(generationCtx, drainCtx context.Context, failed string, f func(context.Context) error) bool {
 	s := g.sink
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}

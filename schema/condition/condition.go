@@ -2,12 +2,12 @@
 // condition is one JavaScript expression over the visitor's claims, in this subset of the language:
 //
 //   - strings, numbers, true, false, null, undefined, arrays, templates without a tag;
-//   - visitor.claims and its members, by .name or [index]; a missing one is undefined, and so are its members;
+//   - visitor.claims and its members, by .name or [index]; a missing member and its members are undefined;
 //   - ! && || ?? ?: == != === !== < <= > >= in + - * / %;
 //   - length, includes, indexOf, startsWith, endsWith, toLowerCase, toUpperCase.
 //
-// Parse refuses anything else. There are no loops, functions or variables, so the work is bounded by the size of the
-// expression times that of the claims. The package imports nothing of this module and runs no JavaScript engine.
+// Parse refuses anything else. There are no loops, functions or variables. So the work is bounded by the size of the
+// expression times the size of the claims. The package imports nothing of this module and runs no JavaScript engine.
 package condition
 
 import (
@@ -28,7 +28,8 @@ type Condition struct {
 	root expression
 }
 
-// Error says what is wrong with a condition, and at which character, counted from 1; 0 means the whole. Its text is public.
+// Error is a problem of a condition. At is the number of the character, counted from 1; 0 means the whole condition.
+// The text is public.
 type Error struct {
 	Problem string
 	At      int

@@ -184,7 +184,7 @@ func numberToString(n float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// strictly is ===. Arrays and objects equal nothing, not even themselves: values have no identity here.
+// strictly is ===. Arrays and objects are never equal, even to themselves, because values have no identity here.
 func strictly(a, b any) bool {
 	switch a := a.(type) {
 	case nil:

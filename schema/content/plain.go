@@ -70,7 +70,7 @@ func Label(n *schema.Node) string {
 	return ""
 }
 
-// Emoji turns a code ("1f468-200d-1f4bb") into its characters; not ok if it is none.
+// Emoji turns a code ("1f468-200d-1f4bb") into its characters. ok is false if the text is not a code.
 func Emoji(code string) (characters string, ok bool) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(code, "-") {
@@ -102,7 +102,7 @@ func Plain(d schema.Document) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Headings returns the text of a document's headings, a line per heading, wherever they are.
+// Headings returns the text of all headings of a document, a line per heading.
 func Headings(d schema.Document) string {
 	var b strings.Builder
 	headings(&b, d.Nodes)

@@ -82,8 +82,8 @@ const idLength = 26
 // IsID distinguishes ids from names in sites' own addresses, such as /pages/about.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
-// The addresses that name what they lead to, as front ends read them: /pages/<id>, with #<anchor>; below /spaces/<id>
-// in another space, which has an address too.
+// The addresses that name their targets, in the form that front ends read: /pages/<id>, and with #<anchor>. In another
+// space they are below /spaces/<id>, which is the address of the space.
 const (
 	SpacesPath = "/spaces/"
 	PagesPath  = "/pages/"

@@ -6,9 +6,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Section is what is below a heading of a page, up to the next one.
+// Section is the part of a page from a heading to the next heading.
 type Section struct {
-	// Anchor is that of the heading.
+	// Anchor is the anchor of the heading.
 	Anchor string
 	Title  string
 	// Lines are the text without formatting, a line per block.

@@ -94,7 +94,7 @@ func Inlines(blocks []schema.Node) []schema.Node {
 	return inlines
 }
 
-// cellOf returns what a cell shows: its fragment if the value names one, else the value.
+// cellOf returns the visible content of a cell: its fragment if the value names a fragment, and otherwise the value.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	if name, ok := value.(string); ok {
 		if nodes, ok := fragments[name]; ok {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAssign groups issues and clusters of every kind, with meanings of every length. Each issue and each resting
-// cluster is in one group, issues of equal terms are together, and another order gives the same groups.
+// cluster is in one group. Issues with equal terms are in one group. Another order of the issues gives equal groups.
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	languages := rapid.SampledFrom([]string{"", "de", "en"})
@@ -69,7 +69,7 @@ func TestAssign(t *testing.T) {
 			}
 		}
 		for _, k := range known {
-			// A resting cluster that takes in nothing is not listed.
+			// A resting cluster without new issues is not listed.
 			if times[k.ID] > 1 {
 				rt.Errorf("cluster %s is in %d groups", k.ID, times[k.ID])
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// threshold is the least excess of two groups that are one problem: how much more alike than usual their issues
-	// are. wordsThreshold is the threshold without a model.
+	// threshold is the least excess of two groups that are one problem. The excess is the similarity of their issues
+	// above the usual similarity. wordsThreshold is the threshold without a model.
 	threshold      = 0.05
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster.
@@ -28,7 +28,7 @@ type Item struct {
 	Terms    []string
 	// Meaning is nil if it is not known.
 	Meaning Meaning
-	// Cluster is the id of the cluster that it is in; empty for none.
+	// Cluster is the id of the issue's cluster; empty without a cluster.
 	Cluster string
 }
 
@@ -58,8 +58,8 @@ type Method struct {
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
-// issues of equal terms are in the same group. A cluster whose issues are all among the items goes on as the group that
-// has the most of them. The result depends on the sets only: it is computed in the order of ids and keys.
+// issues of equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as
+// the group with most of them. The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
 	a.addNodes(m)
@@ -162,8 +162,8 @@ func (a *assignment) addNodes(m *Method) {
 	}
 }
 
-// assumedTexts is a number of texts that is added to the count, so that the first issues of an organization have
-// plausible weights. The other constants are the assumed shares of texts with a term.
+// assumedTexts is added to the number of texts, so that the first issues of an organization have plausible weights. The
+// other constants are the assumed shares of texts with a term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03
@@ -178,7 +178,7 @@ func (m *Method) count(terms []string) {
 	}
 }
 
-// weigh weighs the terms of an issue by how often they are in it, and how few issues have them (TF-IDF).
+// weigh weighs the terms of an issue by their frequency in the issue, and by their rarity among all issues (TF-IDF).
 func (m *Method) weigh(terms []string) []entry {
 	made, square := sorted(countTerms(terms)), 0.0
 	for i, e := range made {
@@ -230,8 +230,8 @@ func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
 
-// join makes every node a group, and joins the two groups that are most alike, until no two are alike enough (average
-// linkage).
+// join makes every node a group. Then it joins the two most similar groups, until no two groups are similar enough
+// (average linkage).
 func (a *assignment) join() {
 	for _, n := range a.nodes {
 		n.group = &group{
@@ -288,7 +288,7 @@ func (a *assignment) update(p *pair) bool {
 	return p.excess >= least
 }
 
-// settle lets each issue go to the group of a neighbor that it fits better, now that all groups are known.
+// settle moves issues after all groups are known. An issue moves to the group of a neighbor if it fits better there.
 func (a *assignment) settle() {
 	for range settlePasses {
 		moved := false
@@ -328,7 +328,7 @@ func (a *assignment) fit(n *node, g *group) float64 {
 	return (excess - a.threshold) * g.size / (g.size + looseSize)
 }
 
-// result lists the groups. Each cluster goes on in one of them, or is merged into it.
+// result lists the groups. Each cluster continues in one group, or is merged into a group.
 func (a *assignment) result() []Group {
 	var groups []Group
 	at := map[*group]int{}
@@ -373,7 +373,7 @@ func (a *assignment) keep(groups []Group) {
 		return cmp.Or(cmp.Compare(q.size, p.size), strings.Compare(a.known[p.cluster].ID, a.known[q.cluster].ID))
 	})
 	done := map[int]bool{}
-	// A group without a cluster goes first: a cluster is merged only if none is left for it.
+	// Groups without a cluster go first. A cluster is merged only if all its groups have a cluster.
 	for _, merge := range []bool{false, true} {
 		for _, p := range parts {
 			if g := &groups[p.group]; !done[p.cluster] && (merge || len(g.Clusters) == 0) {

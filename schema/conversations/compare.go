@@ -97,10 +97,11 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 
 // The meaning of a single text depends on its style, too. The meanings of similar issues make it clearer.
 const (
-	// assumedIssues is how many issues of no meaning are assumed before the mean of all is subtracted.
+	// assumedIssues is a number of assumed issues without a meaning. They count in the mean of all issues that is
+	// subtracted.
 	assumedIssues = 20
-	// smoothNear is how many neighbors are added to an issue, and smoothLeast how much more alike than usual they are
-	// at least.
+	// smoothNear is the number of neighbors that are added to an issue. smoothLeast is the least excess of these
+	// neighbors.
 	smoothNear  = 8
 	smoothLeast = -0.1
 )
@@ -120,7 +121,7 @@ func (a *assignment) center() {
 	a.even()
 }
 
-// share adds the meanings of its words to the meaning of each node. The meaning of a word is the sum of the meanings of
+// share adds the meanings of a node's words to the node's meaning. The meaning of a word is the sum of the meanings of
 // its issues.
 func (a *assignment) share() {
 	shared := make([][]float32, len(a.nodes))

@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// The goals: the figures that are printed tell how far away they are.
+// The goals. The printed figures show the distance to them.
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
@@ -30,10 +30,12 @@ const (
 // floors are measured figures, rounded down. A change may not fall below them. The goals are higher: a test can pass
 // without them. Parameters were chosen on "dev" and checked on "held", and the reverse. The lexicon was written after
 // reading "dev", and the courtesies after reading "dev" and "held". "final" chose no parameter. Other people wrote and
-// labelled "final", so it tells what to expect elsewhere. A change that is tuned with "final" needs a fourth set.
+// labelled the set "final". So its figures show the results to expect elsewhere. A change that is tuned with "final"
+// needs a fourth set.
 var floors = map[string]struct {
 	problems, themes float64
-	// fifty and single are of problems when issues come 50 or one at a time. The test measures single unless it is 0.
+	// fifty and single are the figures for problems if issues come 50 at a time or one at a time. The test measures
+	// single unless it is 0.
 	fifty, single float64
 	// impact is the share of issues whose impact is as labelled.
 	impact float64
@@ -129,7 +131,7 @@ var theModel = sync.OnceValues(func() (*embedding.Model, error) {
 	return embedding.Open("../../deploy/engines/encoder/model.whl")
 })
 
-// openModel reads the model that `make engines` fetches. A test that needs it is skipped without it.
+// openModel reads the model that `make engines` fetches. Without the model, it skips the test.
 func openModel(t *testing.T) *embedding.Model {
 	t.Helper()
 	m, err := theModel()
@@ -142,7 +144,7 @@ func openModel(t *testing.T) *embedding.Model {
 	return m
 }
 
-// extractAll finds the issues of a corpus and, if there is a model, what they mean.
+// extractAll finds the issues of a corpus, and their meanings if there is a model.
 func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	a := &analyzed{corpus: corpus}
 	for i, c := range corpus {
@@ -170,19 +172,19 @@ type extraction struct {
 	of   *analyzed
 }
 
-// extracted returns the issues of a set, with what they mean, to assign.
+// extracted returns the issues of a set, with their meanings, for assign.
 func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)
 	made, _ := extractions.LoadOrStore(set, &extraction{})
-	e := made.(*extraction) // It holds nothing else.
+	e := made.(*extraction) // The map has only this type.
 	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
 	own := *e.of
 	return &own
 }
 
-// assign takes the issues in this order, in batches of a size, each with what the batches before made. The latest issues of the
-// batches before, so many, may move.
+// assign takes the issues in this order, in batches of a size. Each batch starts with the results of the earlier
+// batches. The latest `window` issues of the earlier batches may move.
 func (a *analyzed) assign(order []int, size, window int) {
 	type cluster struct {
 		id      string

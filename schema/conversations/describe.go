@@ -13,11 +13,11 @@ type Sampled struct {
 	Title string
 }
 
-// Description is what the issues of a cluster have in common.
+// Description describes the common problem of a cluster's issues.
 type Description struct {
 	Label string
 	Icon  string
-	// Theme is the id of a Subject; empty if the cluster shows none.
+	// Theme is the id of a Subject; empty if the cluster has no subject.
 	Theme    string
 	Language string
 	Profile  Profile
@@ -88,7 +88,7 @@ func commonLanguage(sample []Sampled) string {
 	return best
 }
 
-// Subject is what clusters of different problems have in common.
+// Subject is the common theme of clusters of different problems.
 type Subject struct{ ID, Title, Icon string }
 
 // SubjectByID finds a subject of the lexicon. ok is false for an unknown id.

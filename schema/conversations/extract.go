@@ -21,7 +21,7 @@ const (
 // Part is one message of a conversation; Body is Markdown or HTML.
 type Part struct{ Role, Body string }
 
-// Conversation is what Extract finds issues in.
+// Conversation is the input of Extract.
 type Conversation struct {
 	Subject string
 	Parts   []Part
@@ -39,9 +39,9 @@ type Issue struct {
 	Words []string
 }
 
-// Extract finds the issues of a conversation. All sentences of a user are one issue, unless a sentence turns to another
-// topic and shares no terms with the sentences before. Thanks, and news that all is well, are no issue. Extract reads
-// the user's messages only.
+// Extract finds the issues of a conversation. A new issue begins with a sentence that turns to another topic and shares
+// no terms with the sentences before. All other sentences continue the issue. Thanks and good news are not issues.
+// Extract reads only the user's messages.
 func Extract(c Conversation) (issues []Issue) {
 	subject := strings.Join(strings.Fields(plain(c.Subject)), " ")
 	if hasCue(subject, "automatic") {
@@ -102,7 +102,7 @@ type draft struct {
 	known          map[string]bool
 }
 
-// add adds a sentence, unless it says nothing.
+// add adds a sentence. It leaves out a sentence without content.
 func (d *draft) add(sentence string, about []string) {
 	if len(about) > 0 && len(d.details) < maxDetails {
 		d.details, d.terms = append(d.details, sentence), append(d.terms, about...)
@@ -123,8 +123,8 @@ func (d *draft) shares(about []string) bool {
 	return len(d.known) == 0 || shared*3 > len(about)
 }
 
-// courteous reports whether a sentence has only thanks, praise or goodbyes: it states no problem, and names no thing
-// except people. It may have a polite phrase and one more word.
+// courteous reports whether a sentence has only thanks, praise or goodbyes. Such a sentence states no problem, and
+// names only people. It may have a polite phrase and one more word.
 func courteous(sentence, language string) bool {
 	rest := withoutCues(sentence, "courtesy")
 	if statesProblem(rest) {

@@ -36,7 +36,7 @@ type lexicon struct {
 	subjects  []Subject
 }
 
-// thing is what some words stand for. The words of an open thing may go on.
+// thing is the thing that some words name. The words of an open thing may continue.
 type thing struct {
 	term string
 	open bool
@@ -89,7 +89,8 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// at calls add with the things at the beginning of a text: all things of several words, and the longest single word.
+// at calls add with the things at the beginning of a text. These are all things of several words, and the longest
+// single word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {
@@ -106,8 +107,7 @@ func (l *lexicon) at(text string, add func(term string)) {
 	}
 }
 
-// Terms are of three kinds: things of the lexicon, stems of words, and, in scripts without blanks, pairs of neighboring
-// characters.
+// A term is a thing of the lexicon, the stem of a word, or a pair of neighboring characters in scripts without blanks.
 const (
 	thingMark = "#"
 	pairMark  = "~"
@@ -184,8 +184,8 @@ func tokens(text string) []string {
 	})
 }
 
-// languageOf tells the language of a text by its script, or by the language that has the most of its small words. It
-// is empty if two languages have as many.
+// languageOf determines the language of a text by its script, or by its small words: the language with most of them
+// wins. It returns "" if two languages have equal numbers.
 func languageOf(text string) string {
 	var kana, han, letters int
 	for _, r := range text {

@@ -15,7 +15,7 @@ import (
 )
 
 // rounds feeds the method as the job does. Each round has new issues, the latest earlier issues, and only the profiles
-// of the existing clusters. It keeps what the database would.
+// of the existing clusters. rounds stores the data that the database would store.
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
@@ -92,7 +92,8 @@ func (r *rounds) round(fresh []conversations.Item) {
 	}
 }
 
-// varied makes any number of issues of those of the corpus: each lacks a few words of one, and means nearly the same.
+// varied makes any number of issues from the corpus. Each lacks a few words of a corpus issue, and has nearly its
+// meaning.
 type varied struct {
 	of     []conversations.Item
 	random *rand.Rand
@@ -138,7 +139,7 @@ func variations(t *testing.T, model *embedding.Model) *varied {
 	return v
 }
 
-// allocated is what a round allocates, in bytes.
+// allocated returns the bytes that a round allocates.
 func allocated(r *rounds, items []conversations.Item) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -148,8 +149,8 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 }
 
 // TestRoundsAreBounded takes in issues round by round, and no issue is lost. Rounds after 6,000 issues need about as
-// much memory as the first rounds, in which the samples of the clusters fill. The test counts what the process
-// allocates, so it is not parallel.
+// much memory as the first rounds, in which the samples of the clusters fill. The test is not parallel, because it
+// counts the process's allocations.
 func TestRoundsAreBounded(t *testing.T) {
 	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)

@@ -12,14 +12,14 @@ import (
 const maxTitle = 80
 
 var (
-	// replies are what mail programs put before subjects.
+	// replies are the prefixes that mail programs put before subjects.
 	replies = regexp.MustCompile(`(?i)^((re|aw|wg|fwd?|tr|rv|enc|res)\s*:\s*)+`)
-	// greetings open a sentence without saying anything.
+	// greetings are openings of sentences without a meaning for the issue.
 	greetings = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|afternoon|evening|day)|` +
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +
 		`[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
-	// fillers come before what somebody means to say.
+	// fillers are words before the content of a sentence.
 	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|` +
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +
 		`donc|aussi|alors|y|pero|también|además|e|mas|também)\b[,:]?\s+)`)
@@ -30,10 +30,11 @@ var (
 	clauses = regexp.MustCompile(`\s*([,;:–—]|\s-\s|\s\()\s*|。|、`)
 )
 
-// titleOf writes the title of an issue: the subject, if it says something, or the sentence of the user that says most.
+// titleOf returns the title of an issue. It is the subject if the subject is specific, and otherwise the most specific
+// sentence of the user.
 func titleOf(details []string, subject, language string) string {
 	title := cleanTitle(subject)
-	// "Question" or "Login" says nothing.
+	// "Question" or "Login" is not specific.
 	if len(countTerms(terms(title, language))) >= 3 {
 		return title
 	}
@@ -71,7 +72,8 @@ func cleanTitle(text string) string {
 	return shorten(string(unicode.ToUpper(first))+text[size:], maxTitle)
 }
 
-// firstClauses keeps as many clauses as a title has room for, unless they are a small part of it.
+// firstClauses keeps the first clauses that fit into a title. If they are a small part of the title, it keeps the whole
+// text.
 func firstClauses(text string) string {
 	end := 0
 	for _, at := range clauses.FindAllStringIndex(text, -1) {

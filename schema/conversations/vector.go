@@ -12,8 +12,8 @@ import (
 // meaningSize is the number of values of a meaning.
 const meaningSize = 512
 
-// Meaning is the vector of an issue as it is stored: one signed byte a value, in a scale of its own. It is empty
-// without a model.
+// Meaning is the stored vector of an issue: one signed byte for each value, with a separate scale. It is empty without
+// a model.
 type Meaning []byte
 
 // NewMeaning stores a vector.
@@ -32,7 +32,7 @@ func NewMeaning(vector []float32) Meaning {
 	return stored
 }
 
-// vector returns the stored direction this length. It is nil if nothing is stored.
+// vector returns the stored direction with this length. It returns nil if the meaning is empty.
 func (m Meaning) vector(length float64) []float32 {
 	if len(m) != meaningSize {
 		return nil
@@ -58,7 +58,7 @@ func scale(v []float32, times float64) {
 	}
 }
 
-// add adds a vector to a sum, so many times. It does nothing if there is no vector or no sum.
+// add adds a vector to a sum, multiplied by times. If the vector or the sum is nil, it does nothing.
 func add(sum, v []float32, times float64) {
 	gonum.Implementation{}.Saxpy(min(len(sum), len(v)), float32(times), v, 1, sum, 1)
 }
@@ -95,7 +95,7 @@ const maxProfileTerms = 64
 
 // Profile is the sum of the vectors of a cluster's issues, as it is stored between analyses.
 type Profile struct {
-	// Issues is how many issues it was made of.
+	// Issues is the number of issues of the profile.
 	Issues int                `json:"issues"`
 	Terms  map[string]float64 `json:"terms"`
 	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
@@ -122,11 +122,11 @@ func (m *Method) profileOf(issues []Sampled) Profile {
 		p.Terms[e.term] = rounded(e.weight)
 	}
 	if known > 0 {
-		// Issues that came before the model have no meaning: the other issues stand for them.
+		// Issues older than the model have no meaning. The mean of the other issues replaces their meanings.
 		p.Meaning, p.Length = NewMeaning(meant), rounded(lengthOf(meant)*float64(len(issues))/known)
 	}
 	return p
 }
 
-// rounded leaves three digits: more would take room in the database and say nothing.
+// rounded leaves three digits. More digits would take room in the database without a use.
 func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }

@@ -14,8 +14,8 @@ import (
 // member has its default. In the overrides of a site space, an absent member has the site's value. In the effective settings,
 // which Merge makes from the other two, no required member is absent (see [Default]).
 //
-// A struct of Opts is a group, whose members are set and overridden one by one. Everything else is a leaf: a pair of colors,
-// a favicon or a list of links is always set as a whole.
+// A struct of Opts is a group, whose members are set and overridden one by one. Each other member is a leaf and is set
+// as a whole, for example a pair of colors, a favicon or a list of links.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
@@ -158,8 +158,7 @@ type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon, an emoji, or neither, which leaves the choice to the site's renderer. The contract allows no other
-// members.
+// Favicon is an icon or an emoji. If it is empty, the site's renderer chooses. The contract allows no other members.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
 	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`
@@ -244,13 +243,13 @@ type AISettings struct {
 	Instructions      Opt[string]    `json:"instructions,omitzero" rules:"len=..10000"`
 }
 
-// GitSettings is the group that says what readers see of the repository.
+// GitSettings is the group for the parts of the repository that readers see.
 type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group that says what readers may do with a page. The contract has had a switch for each action, and has
-// a list of them now: see Overlay.
+// PageActions is the group for the actions that readers may do with a page. The contract has had a switch for each
+// action, and has a list of them now: see Overlay.
 type PageActions struct {
 	ExternalAI Opt[bool]     `json:"externalAI,omitzero"`
 	Markdown   Opt[bool]     `json:"markdown,omitzero"`
@@ -268,7 +267,7 @@ type Link struct {
 	URL Opt[string] `json:"url,omitzero" rules:"len=..2048,pattern=uri"`
 }
 
-// InsightsSettings is the group that says what is measured.
+// InsightsSettings is the group for measurements.
 type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
 }

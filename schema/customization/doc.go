@@ -2,5 +2,5 @@
 // their defaults, and values.go their closed sets. merge.go and actions.go make the effective settings from settings
 // and overrides. published.go has the answer with everything that a front end needs to show a site.
 //
-// Of this module it imports package schema and nothing else.
+// Of this module it imports only package schema.
 package customization

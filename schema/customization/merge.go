@@ -2,12 +2,12 @@ package customization
 
 import "reflect"
 
-// Merge applies patch to base, leaf by leaf: an absent member changes nothing, null removes the member, and a value replaces
-// it. The members of a group (a struct of Opts only) are merged one by one, and null removes all of them. The result holds no
-// null. Merge changes neither argument, but the result shares their leaves.
+// Merge applies patch to base, leaf by leaf. An absent member leaves the value unchanged, null removes the member, and
+// a value replaces it. The members of a group (a struct of Opts only) are merged one by one, and null removes all of
+// them. The result holds no null. Merge does not change its arguments, but the result shares their leaves.
 //
-// It uses reflection, like the JSON decoder that fills the structs. Otherwise every group would have to list its members
-// again, and a member missing from the list would be lost silently.
+// It uses reflection, like the JSON decoder that fills the structs. Without reflection, every group would need a list
+// of its members, and a member missing from the list would be lost silently.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base

@@ -86,7 +86,7 @@ type CommentURLs struct {
 	Location string `json:"location"`
 }
 
-// CommentPermissions say what the caller may do with a comment or a reply. Reply includes reactions.
+// CommentPermissions are the caller's rights on a comment or a reply. Reply includes reactions.
 type CommentPermissions struct {
 	View   bool `json:"view"`
 	Edit   bool `json:"edit"`

@@ -17,10 +17,8 @@ type Room struct {
 	Waiting, WaitingBytes int64
 	// Wait bounds how long a request waits.
 	Wait time.Duration
-	// Headroom limits one party to this many times the room that is still free,
-	// so that a new party finds room at once; 0 sets no limit. With 3, a single
-	// party stops at three quarters of the room, and two parties together at
-	// six sevenths.
+	// Headroom limits the room of one party to Headroom times the free room. So a new party finds room at once. 0 sets
+	// no limit. With 3, a single party stops at three quarters of the room, and two parties together at six sevenths.
 	Headroom int64
 	// PartySlots and MemberSlots limit the slots of one party and of one member
 	// of a party; 0 sets no limit.
@@ -57,12 +55,10 @@ type Observer interface {
 	Waited(time.Duration)
 }
 
-// Gate admits requests. One that finds no room waits for a bounded time. The
-// next to enter belongs to the party that uses least, and among equals to the
-// one whose last turn is longest ago. Within a party, the member that uses
-// least goes first; within a member, requests are first come, first served.
-// Requests of no bytes take nothing from those that wait for bytes: they pass
-// them, and wait for a slot only.
+// Gate admits requests. A request that finds no room waits for a bounded time. The next request comes from the party
+// that uses least. Among equal parties, it comes from the party whose last turn is longest ago. Within a party, the
+// member that uses least goes first. A member's requests are first come, first served. Requests without bytes pass
+// requests that wait for bytes, and wait only for a slot.
 type Gate struct {
 	room     Room
 	observer Observer
@@ -78,7 +74,7 @@ type Gate struct {
 	scan    uint64    // counts calls of next
 }
 
-// load is a number of requests, their bytes, and how many of them have none.
+// load is a number of requests, their bytes, and the number of requests without bytes.
 type load struct{ slots, bytes, light int64 }
 
 func (l *load) add(bytes int64) { l.change(1, bytes) }
@@ -98,7 +94,7 @@ type Party struct {
 	inside  load
 	outside load
 	waiting list.List          // of *waiter, the oldest first
-	members map[string]*member // those with a request inside or waiting; only with MemberSlots
+	members map[string]*member // members with a request inside or waiting; only with MemberSlots
 	place   int                // index in Gate.queue plus 1; 0 if it is not there
 	share   float64            // by which the queue is sorted
 	turn    uint64             // Gate.turn of its last admitted request
@@ -129,10 +125,9 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter takes a slot and room for the bytes, for a member of a party. Leave
-// with the same arguments gives them back. A request larger than the whole
-// room, or than the party's limit, counts as exactly that much: it enters when
-// it is alone.
+// Enter takes a slot and room for the bytes, for a member of a party. Leave with the same arguments gives them back. A
+// request larger than the whole room, or than the party's limit, counts as that room or limit. So it enters when it is
+// alone.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -182,8 +177,8 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	g.admit()
 }
 
-// Weight is what a request of this size counts for: at most the member's limit,
-// the party's and the whole room.
+// Weight returns the bytes that a request of this size counts for. They are at most the member's limit, the party's
+// limit and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
 	for _, limit := range []int64{g.room.MemberBytes, g.room.PartyBytes} {
 		if limit > 0 {
@@ -212,8 +207,8 @@ func (g *Gate) Idle(p *Party) bool {
 
 func (p *Party) idle() bool { return p.inside.slots == 0 && p.outside.slots == 0 }
 
-// shareOf is the share of the room that a load takes: of its slots or of its
-// bytes, whichever is larger.
+// shareOf returns the share of the room that a load takes. It is the share of the slots or of the bytes, whichever is
+// larger.
 func (g *Gate) shareOf(l load) float64 {
 	share := float64(l.slots) / float64(g.room.Slots)
 	if g.room.Bytes > 0 {
@@ -244,8 +239,8 @@ func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes reports whether a new request would enter before an older request. The older one is of its member, or of a
-// member that only waits for the party's bytes.
+// overtakes reports whether a new request would enter before an older request. The older request is of its member, or
+// of a member that only waits for the party's bytes.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {
@@ -318,8 +313,8 @@ func (g *Gate) deactivateIfIdle(p *Party) {
 	}
 }
 
-// next is the party's request that enters next. It is nil if none waits, or if
-// the party or every waiting member has used up its share.
+// next returns the party's request that enters next. It is nil if no request waits. It is also nil if the party, or
+// every waiting member, has used up its share.
 func (g *Gate) next(p *Party) *waiter {
 	var best *waiter
 	var least *member
@@ -351,9 +346,8 @@ func (g *Gate) next(p *Party) *waiter {
 	return best
 }
 
-// admit admits waiting requests as long as the next one fits. It does not skip
-// one that does not fit, except for requests of no bytes: a large body would wait
-// forever.
+// admit admits waiting requests as long as the next one fits. If the next request does not fit, only requests without
+// bytes pass it. Otherwise a large body would wait forever.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 {
 		p := g.queue[0]
@@ -374,8 +368,8 @@ func (g *Gate) admitWaiter(w *waiter) {
 	close(w.done)
 }
 
-// nextPassing is the request of no bytes that enters next, whoever waits for
-// bytes: the oldest of the party that uses least.
+// nextPassing returns the next request without bytes, which may pass requests that wait for bytes. It is the oldest
+// request of the party that uses least.
 func (g *Gate) nextPassing() (best *waiter) {
 	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
 		return nil

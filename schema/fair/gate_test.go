@@ -144,8 +144,7 @@ func TestMemberBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBound: a party cannot take all the room, however many members it
-// has.
+// TestPartyBound: a party cannot take all the room, with any number of members.
 func TestPartyBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
@@ -283,8 +282,7 @@ func TestEqualTurns(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a party at its own limit gets OwnShare; one that finds the room
-// filled by others gets Full.
+// TestVerdicts: a party at its own limit gets OwnShare. If others fill the room, a party gets Full.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 4, PartySlots: 2, MemberSlots: 1, Wait: time.Millisecond})
@@ -305,8 +303,8 @@ func TestVerdicts(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestWhoGivesUpItsPlace: when too many wait, the member with the most waiting
-// loses a place, never a newcomer.
+// TestWhoGivesUpItsPlace: if too many requests wait, the member with the most waiting requests loses a place. A
+// newcomer never loses a place.
 func TestWhoGivesUpItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})
@@ -341,8 +339,8 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 }
 
 // TestMemberBytes: requests of a member at its limit of bytes wait, and so do requests of a party at its limit. They
-// enter in the order in which they came. A request without bytes passes all that wait for bytes, if its party and
-// member have slots.
+// enter in the order in which they came. A request without bytes passes all requests that wait for bytes, if its party
+// and member have slots.
 func TestMemberBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})
@@ -390,8 +388,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: with requests entering and leaving at random, all limits hold, and
-// at the end nothing is left.
+// TestBooks: requests enter and leave at random. All limits hold, and at the end the gate is empty.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})

@@ -43,9 +43,9 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	return w, Admitted
 }
 
-// newest returns the party's request that gives up its place: the newest one of
-// the member with the most waiting. With own, a new request of the member comes
-// counts too; nil means that the new request itself must go.
+// newest returns the party's request that gives up its place. It is the newest request of the member with the most
+// waiting requests. If own is set, a new request of the member `comes` counts too. nil means that the new request
+// itself gives up.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -86,8 +86,8 @@ func (g *Gate) dequeue(w *waiter) {
 	g.sort(p)
 }
 
-// sort moves a party to its place in the queue by what it uses now, or removes
-// it if none of its requests may enter.
+// sort moves a party to its place in the queue, by its present use. If no request of the party may enter, sort removes
+// the party.
 func (g *Gate) sort(p *Party) {
 	if g.next(p) == nil {
 		if p.place > 0 {
@@ -103,8 +103,7 @@ func (g *Gate) sort(p *Party) {
 	}
 }
 
-// giveUp removes a waiter that timed out, unless it was admitted or refused
-// meanwhile.
+// giveUp removes a waiter that timed out. If the waiter was just admitted or refused, giveUp returns this verdict.
 func (g *Gate) giveUp(w *waiter) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -118,9 +117,9 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 	return verdict
 }
 
-// verdict tells why there is no room. OwnShare: the party or its member is at
-// its limit, uses more than an equal part of the room, or is held back by
-// Headroom while others find room. Full: everything else.
+// verdict returns the reason why there is no room. OwnShare means that the party or its member is at its limit, or that
+// the party uses more than an equal part of the room. It also means that Headroom limits the party while others find
+// room. Full means any other reason.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
 	if g.partyFull(p, weight) || g.memberFull(p, name, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {

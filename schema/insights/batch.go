@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Position is the place of a message in the log. It is stored with each row: with
-// the event's index in its message it identifies the event forever.
+// Position is the place of a message in the log. It is stored with each row. Together with the event's index in its
+// message, it identifies the event.
 type Position struct {
 	Partition uint16
 	Offset    uint64
@@ -37,10 +37,9 @@ func NewBatch() *Batch {
 // Rows is the number of rows collected.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add takes the events of a message, except those for whose index skip returns
-// true; a nil skip takes all. After an error the batch is unchanged. The error
-// wraps ErrNewer if the message is complete but has fields that this version does
-// not know.
+// Add takes the events of a message. It leaves out events for whose index skip returns true; a nil skip takes all
+// events. After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has unknown,
+// newer fields.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
@@ -76,8 +75,8 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed reports whether r holds exactly the given number of events. It does not check their content. If it does not,
-// the message is damaged, and unknown bits in it do not mean that a later version wrote it.
+// framed reports whether r holds exactly the given number of events. It does not check their content. Otherwise the
+// message is damaged. Unknown bits in it then do not mean that a later version wrote it.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {
@@ -151,8 +150,8 @@ func (b *Batch) Earliest() int64 {
 	return at
 }
 
-// RowContent tells apart events with the same position, which exist because a
-// position belongs to one log and a log can be re-created.
+// RowContent distinguishes events with equal positions. Positions are unique within a log, and a recreated log repeats
+// them.
 type RowContent struct {
 	Site             string
 	Visitor, Session uint64

@@ -5,8 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the builders of the column table's rows, with what several rows
-// share.
+// This file has the builders of the column table's rows, and the parts that several rows share.
 
 const (
 	textCodec = "ZSTD(3)"
@@ -144,18 +143,15 @@ const SketchedExactly = 1 << 10
 // TotalsExactly is SketchedExactly of the larger sketch of totals.
 const TotalsExactly = 1 << 14
 
-// uniques counts different values: exactly; or in bounded memory (about 1 MB per
-// cell), exactly up to UniquesBound and within 1 % beyond; or with a sketch of 2^15
-// registers (24 KB per cell, many of which fit into a core's cache), within 2 %; or, of a
-// single cell, with one of 2^19 registers, within 0.5 %. Of 1,801 cells of 1,000 and more
-// visitors, 99 % were within 1.0 % and all within 1.7 %.
+// uniques counts different values in one of four ways. The first is exact. The second has bounded memory (about 1 MB
+// per cell): it is exact up to UniquesBound, and within 1 % above. The third is a sketch of 2^15 registers, within 2 %.
+// Its cells have 24 KB, so many cells fit into a core's cache. Of 1,801 cells of 1,000 and more visitors, 99 % were
+// within 1.0 % and all within 1.7 %. The fourth is for a single cell: a sketch of 2^19 registers, within 0.5 %.
 //
-// Measured on 26.5: uniqExact is also the fastest of all where cells are small
-// (200 cells of 1,500 visitors: 208 ms; uniqCombined64(19) 239; the bounded
-// form 616). No estimator alone is exact up to 65,536: uniqCombined64(19) is up
-// to 16,384, (20) up to 32,768, and uniq has 32-bit hashes. So the bounded form
-// keeps the first 65,537 values beside a sketch of 2^19 registers, whose
-// standard error is 0.14 %. TestUniquesBound checks it on the engine.
+// Measured on 26.5: uniqExact is also the fastest for small cells (200 cells of 1,500 visitors: 208 ms;
+// uniqCombined64(19) 239; the bounded form 616). No estimator alone is exact up to 65,536. uniqCombined64(19) is exact
+// up to 16,384, uniqCombined64(20) up to 32,768, and uniq has 32-bit hashes. So the bounded form has the first 65,537
+// values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks it on the engine.
 //
 // Of a column with counters, only rows with such events count.
 func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
@@ -175,8 +171,8 @@ func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 		kept, sketch(19))
 }
 
-// counted is what a unique column counts the values of. Aggregate functions skip nulls, and
-// of nothing but nulls they make null; no hash is 0.
+// counted is the expression whose values a unique column counts. Aggregate functions skip nulls, and return null if all
+// values are null. A hash is never 0.
 func (c *Column) counted(env Env) sqltree.Expr {
 	value := valueOf(c.Visit)
 	if len(c.Counters) == 0 {
@@ -185,8 +181,8 @@ func (c *Column) counted(env Env) sqltree.Expr {
 	return sqltree.Call("nullIf", sqltree.Call("if", c.Counters[0].has(env), value, sqltree.Int(0)), sqltree.Int(0))
 }
 
-// valueOf is a number for each value of the columns together. The columns are keyed hashes,
-// so nobody chooses numbers that meet: two pairs do as seldom as two hashes.
+// valueOf is a number for each value of the columns together. The columns are keyed hashes, so nobody can choose
+// colliding numbers. Two pairs collide as seldom as two hashes.
 func valueOf(columns []string) sqltree.Expr {
 	if len(columns) == 1 {
 		return sqltree.Col(columns[0])
@@ -209,9 +205,8 @@ func (c *Column) state() string {
 	return c.Visit[0] + "_state"
 }
 
-// States are what events are aggregated to, so that a measure of many can be counted
-// from that of parts of them: with Env.States the measure reads them. Different values
-// must be counted with a sketch.
+// States are the aggregate states of events. A measure of many events is computed from the states of their parts. With
+// Env.States the measure reads the states. Different values must be counted with a sketch.
 func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	if c.Unique {
 		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, c.counted(env))
@@ -223,8 +218,8 @@ func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	return states
 }
 
-// uniqueCount is the metric of different values of stored columns, which are one value
-// together, in events of the kind of the counter if there is one.
+// uniqueCount is a metric that counts different values. A value is the combination of the stored columns. With a
+// counter, only events of the counter's kind count.
 func uniqueCount(name, doc string, of []string, counters ...*Counter) Column {
 	c := metric(name, numberValue{}, comparison, doc, nil, counters...)
 	c.Unique, c.Visit = true, of

@@ -2,8 +2,8 @@ package insights
 
 import "time"
 
-// Day is a day of the calendar, in no zone. All arithmetic of days and months is done on days:
-// a moment has no day before the zone is known, and some zones skip a midnight or a whole day.
+// Day is a day of the calendar, in no zone. All arithmetic of days and months is done on days. A moment belongs to a
+// day only in a known zone, and some zones skip a midnight or a whole day.
 type Day struct{ midnight time.Time } // as if in UTC
 
 // DayOf is the day that a clock in the time's location shows.
@@ -15,8 +15,8 @@ func DayOf(t time.Time) Day {
 // AddDays returns the day n days later.
 func (d Day) AddDays(n int) Day { return Day{d.midnight.AddDate(0, 0, n)} }
 
-// AddMonths returns the same day n months later. A month without that day gives its last one: three months before May
-// 31 is February 28.
+// AddMonths returns the same day n months later. If the month has no such day, it returns the month's last day: three
+// months before May 31 is February 28.
 func (d Day) AddMonths(n int) Day {
 	first := d.Month().midnight.AddDate(0, n, 0)
 	last := first.AddDate(0, 1, -1)
@@ -50,11 +50,12 @@ func (d Day) Since(other Day) int {
 // UTC is the first moment of the day in UTC.
 func (d Day) UTC() time.Time { return d.midnight }
 
-// Start is the first moment of the day in a location. That is later than midnight if the clock
-// skips midnight, and the first moment after the day if it skips the whole day.
+// Start is the first moment of the day in a location. If the clock skips midnight, Start is later than midnight. If it
+// skips the whole day, Start is the first moment after the day.
 func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
 
-// at is the first moment at which the day's clock shows a time, or a later one if it skips that.
+// at returns the first moment at which the day's clock shows a time. If the clock skips this time, it returns the first
+// moment with a later time.
 func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	const reach = 48 * time.Hour // more than any offset and any change of one
 	shown := d.midnight.Add(clock)
@@ -66,8 +67,8 @@ func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	return shown.In(location) // not reached: the spans cover the time
 }
 
-// clockOf is what the clock in the time's location shows, as the time since midnight. It is 0 for
-// the first moment of a day, also if the clock skips midnight.
+// clockOf returns the clock time in the time's location, as the duration since midnight. It is 0 for the first moment
+// of a day, also if the clock skips midnight.
 func clockOf(t time.Time) time.Duration {
 	d := DayOf(t)
 	if t.Equal(d.Start(t.Location())) {
@@ -80,8 +81,8 @@ func clockOf(t time.Time) time.Duration {
 // BeginsDay reports whether a day begins with a moment in the time's location.
 func BeginsDay(t time.Time) bool { return clockOf(t) == 0 }
 
-// OnDay is the moment of another day at which the clock in the time's location shows the same.
-// The first moment of a day becomes the first one of the other.
+// OnDay returns the moment of another day at which the clock in the time's location shows t's clock time. The first
+// moment of a day becomes the first moment of the other day.
 func OnDay(t time.Time, other func(Day) Day) time.Time {
 	return other(DayOf(t)).at(clockOf(t), t.Location())
 }

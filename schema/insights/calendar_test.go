@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDayStart compares the first moment of every day with a search, over the years in which zones
-// skipped or doubled midnights, or left a day out.
+// TestDayStart compares the first moment of every day with a search. The years are years in which zones skipped or
+// doubled midnights, or left out a day.
 func TestDayStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, from, to string }{
@@ -85,8 +85,8 @@ func TestDayArithmetic(t *testing.T) {
 	}
 }
 
-// TestBucketsAreInOrder: the clock of St. John's was set back from 0:01 to 23:01 of the day before,
-// so a range that begins in that minute has the day, then the day before.
+// TestBucketsAreInOrder: the clock of St. John's was set back from 0:01 to 23:01 of the previous day. A range that
+// begins in that minute has the day first, and then the previous day.
 func TestBucketsAreInOrder(t *testing.T) {
 	t.Parallel()
 	location, err := Location("America/St_Johns")

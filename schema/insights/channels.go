@@ -31,7 +31,7 @@ type TrafficSource struct {
 // TrafficSources returns the table of known sources. Callers must not change it.
 func TrafficSources() []TrafficSource { return trafficSources }
 
-// sourcesTable and mediumsTable are the tables of known sources and mediums. Their first lines say what they have.
+// sourcesTable and mediumsTable are the tables of known sources and mediums. Their first lines describe their columns.
 //
 //go:embed sources.txt
 var sourcesTable string
@@ -95,7 +95,8 @@ func words(list string) (all []string) {
 	return all
 }
 
-// sourceKeys finds the key of a text in the table: a known host that is the text or its end, a brand, or a word.
+// sourceKeys finds the key of a text in the table. The key is a known host that equals the text or its end, a brand, or
+// a word.
 var sourceKeys = newSourceKeys()
 
 type keys struct {
@@ -120,14 +121,14 @@ func newSourceKeys() (k keys) {
 			brands = append(brands, regexp.QuoteMeta(brand))
 		}
 	}
-	// The longest host comes first: mail.google.com is no google.com.
+	// The longest host comes first, because mail.google.com is not google.com.
 	slices.SortStableFunc(hosts, func(a, b string) int { return len(b) - len(a) })
 	k.host = `^(?:[^.]+\.)*?(` + strings.Join(hosts, "|") + `)$`
 	k.brand = `^(?:[^.]+\.)*?(` + strings.Join(brands, "|") + `)\.(?:com?\.)?[a-z]{2,3}$`
 	return k
 }
 
-// read reads one of the table's lists by a text's key; "" is none.
+// read reads one of the table's lists by a text's key; "" means no key.
 func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	of := func(pattern string) sqltree.Expr {
 		return orNull(sqltree.Call("extract", text, sqltree.Param(typeString, pattern)))
@@ -135,7 +136,7 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
 }
 
-// mapped reads the member of a list that stands where the text stands in the known texts; "" is none.
+// mapped returns the member of list at the text's index in known; "" if known does not have the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),
 		sqltree.Param(sqltree.ArrayOf(typeString), list), sqltree.Str(""))
@@ -148,7 +149,7 @@ func lowered(column string) sqltree.Expr {
 	return sqltree.Call("lower", sqltree.Call("toString", sqltree.Col(column)))
 }
 
-// origin is what says how an event's visitor came, in lower case.
+// origin has the texts that determine the source of an event's visitor, in lower case.
 type origin struct{ referrer, source, medium sqltree.Expr }
 
 // eventOrigin reads the origin of an event.
@@ -220,7 +221,7 @@ func (channelValue) Parse(raw jsontext.Value) (any, error) {
 	return word, err
 }
 
-// firstDoc ends what documents say about a visitor's first event.
+// firstDoc is the end of the documentation of columns about a visitor's first event.
 const firstDoc = " The first event is looked for in the range and the 12 hours before it, whatever the " +
 	"conditions are. Each visitor has exactly one, so that visitors by it add up to all visitors."
 

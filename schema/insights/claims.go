@@ -14,17 +14,15 @@ import (
 // Claims are stored as a map from a path to a text, so that every version of
 // the sink can write them and one claim is one look-up:
 //
-//   - A path is the names from the outside in, joined by dots: org.id. Names may
-//     contain dots. If that gives two claims of an event the same path, each is
-//     stored under its exact path, in which a dot within a name is written `\.`
-//     and a backslash `\\`: {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b.
-//     A name with a backslash is always stored under its exact path.
+//   - A path is the names from the outside in, joined by dots: org.id. Names may contain dots. If two claims of an
+//     event have equal paths, each is stored under its exact path. In an exact path, a dot within a name is written
+//     `\.` and a backslash `\\`. For example, {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b. A name with a
+//     backslash is always stored under its exact path.
 //   - A text is a string, a number as sent, true or false, or an array as JSON.
 //     ClaimTypes has the types, which the texts do not show.
 
-// ClaimTypes is the path of the notes on an event's other claims. No claim can
-// have this path: in an exact path a backslash is followed by a dot or another
-// backslash. Answers never show it.
+// ClaimTypes is the path of the notes on an event's other claims. No claim can have this path, because in an exact path
+// a dot or another backslash follows a backslash. Answers never show it.
 const ClaimTypes = `\types`
 
 // ClaimType is the JSON type of a claim.
@@ -38,8 +36,8 @@ const (
 	ClaimArray  ClaimType = 'a'
 )
 
-// The value of ClaimTypes is a JSON object with a member for each path whose
-// claim needs a note: its type, followed by its exact path if that differs.
+// The value of ClaimTypes is a JSON object. It has a member for each path whose claim needs a note. The note is the
+// claim's type, followed by the exact path if this differs from the path.
 
 // AppendClaimNote adds a claim to the value of ClaimTypes, unless it needs no
 // note. The first note begins the object, EndClaimNotes ends it.
@@ -78,9 +76,8 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject is the object that claims were flattened from, without nulls and
-// empty objects. notes is the value of ClaimTypes. Old events have none: their
-// claims are taken for strings with plain names. A path below another claim's
+// ClaimsObject is the object that claims were flattened from, without nulls and empty objects. notes is the value of
+// ClaimTypes. Old events have no notes. Their claims are read as strings with plain names. A path below another claim's
 // value stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
@@ -174,8 +171,7 @@ func ClaimOf(path sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
 }
 
-// matchClaim selects events whose claim is one of the values, or an array with
-// one of them as a member.
+// matchClaim selects events whose claim is one of the values, or an array that has one of the values.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
 	return claimOrMembers(a,
@@ -189,8 +185,8 @@ func claimTexts(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree
 	return claimOrMembers(a, meets, func(members sqltree.Expr) sqltree.Expr { return anyText(members, meets) })
 }
 
-// claimOrMembers is a condition on a claim's text or on the members of an array.
-// A text that begins with a bracket is an array, unless it is noted as a string.
+// claimOrMembers is a condition on a claim's text or on the members of an array. A text that begins with a bracket is
+// an array, except if its note is that it is a string.
 func claimOrMembers(a Arguments, text, members func(sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	path := sqltree.Param(typeString, a.Claim)
 	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", ClaimOf(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Role is what a column can do in a query.
+// Role is a part that a column can have in a query.
 type Role uint8
 
 // The roles.
@@ -19,7 +19,7 @@ const (
 	Time                     // takes an interval
 )
 
-// NullRule says what it means for an event to have no value in a column.
+// NullRule is the meaning of an absent value of an event in a column.
 type NullRule uint8
 
 // The null rules.
@@ -30,10 +30,10 @@ const (
 	AsNull
 	// AsEmpty: no value reads as "", and "" in a filter matches it.
 	AsEmpty
-	// Excluded: events without a value are left out when the column is
-	// selected or grouped by, since the contract has no word for "none" there.
+	// Excluded: if the column is selected or grouped by, events without a value are left out, because the contract has
+	// no word for "none" there.
 	Excluded
-	// AsZero: no value reads as 0, and 0 in a filter matches it. Comparisons leave it out.
+	// AsZero: an absent value reads as 0, and 0 in a filter matches it. Comparisons leave out absent values.
 	AsZero
 )
 
@@ -45,7 +45,7 @@ const (
 	Content   Privacy = iota // about the site, not the visitor
 	Coarse                   // shared by many visitors
 	Pseudonym                // a keyed hash
-	Personal                 // may identify a person: stored only if sent, or if the site asks for it
+	Personal                 // may identify a person: stored only if sent, or if the site's setting demands it
 )
 
 // Column is one row of the column table.
@@ -60,35 +60,34 @@ type Column struct {
 	// Unique marks a Measure that counts different values: exactly, or with
 	// Env.Counting exactly up to UniquesBound, or with a sketch.
 	Unique  bool
-	Fields  []Field // what the column stores; nothing if it is derived
+	Fields  []Field // the stored form of the column; nil for a derived column
 	Privacy Privacy
 	Doc     string
-	// Visit names the stored columns that the value can be read from in a row of
-	// visits, whose events all agree on them, and Counters the numbers that a Measure
-	// adds up. A column with neither is read from events only.
+	// Visit names the stored columns from which the value is read in a row of visits. All events of a row of visits
+	// have equal values there. Counters are the numbers that a Measure adds up. A column without Visit and Counters is
+	// read only from events.
 	Visit    []string
 	Counters []*Counter
-	// Several says that an event counts once for each of its values of the column.
+	// Several means that an event counts once for each of its values of the column.
 	Several bool
-	// Session are what the column reads of the event's whole session. A Measure counts
-	// each session once, in rows of which every session has one.
+	// Session are the parts of the event's whole session that the column reads. A Measure reads rows with one row per
+	// session, so it counts each session once.
 	Session []*SessionPart
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
-	// Grouped is another way to group by the column; nil groups by what Expr reads.
+	// Grouped is another way to group by the column; nil groups by the value of Expr.
 	Grouped *Grouped
-	// HasValue is the condition "the event has a value", for Excluded columns and for columns whose comparisons
-	// leave out events without a value.
+	// HasValue is the condition "the event has a value". Excluded columns have it, and columns whose comparisons leave
+	// out events without a value.
 	HasValue func() sqltree.Expr
-	// Match overrides the condition of `in` for columns whose values are not
-	// simply compared with Expr, or faster in another way.
+	// Match overrides the condition of `in`, for columns whose values are not compared with Expr, or whose values have
+	// a faster comparison.
 	Match func(a Arguments, values []any) sqltree.Expr
-	// Texts is the condition "one of the column's texts meets the test", for
-	// columns whose values are not simply what Expr reads.
+	// Texts is the condition "one of the column's texts meets the test", for columns whose texts differ from the value
+	// of Expr.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
-	// Rank is what order sorts by where it is not the value that Expr reads; nil is
-	// that value.
+	// Rank is the value that order sorts by; nil means the value of Expr.
 	Rank *Rank
 	// Nothing is the value of a Measure in a group without events of its kind; nil is 0.
 	Nothing func() sqltree.Expr
@@ -104,7 +103,7 @@ type Grouped struct {
 
 // Rank is an order of values.
 type Rank struct {
-	// Of reads the rank of what a column's Expr reads.
+	// Of reads the rank of the value of a column's Expr.
 	Of func(value sqltree.Expr) sqltree.Expr
 	// New returns a pointer to scan a rank into.
 	New func() any
@@ -127,18 +126,17 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 	return condition
 }
 
-// Env is what the expressions of a statement depend on beside the arguments of
-// their columns. It is decided once for all of them.
+// Env has the inputs that all expressions of a statement share. Other inputs are the arguments of the columns.
 type Env struct {
 	// Zone is the time zone in which time is cut to intervals.
 	Zone Zone
 	// Counting is how Unique measures count.
 	Counting Counting
-	// Visits says that rows have Counters' numbers: those of visits or sessions.
+	// Visits means that rows have the Counters' numbers: they are rows of visits or sessions.
 	Visits bool
 	// Hosts are the site's own hosts.
 	Hosts []string
-	// States says that rows have what [Column.States] are aggregated to.
+	// States means that rows have the aggregate states of [Column.States].
 	States bool
 }
 

@@ -7,8 +7,8 @@ import (
 // columns is THE column table. The schema, the log encoding, validation, queries
 // and the documents are made from its rows.
 //
-// To add a column, add a row and, if the event has a new member, that member in
-// event.go. Field ids never change and are never reused: take the next free one.
+// To add a column, add a row and, if the event has a new member, that member in event.go. Field ids never change and
+// are never reused. A new field takes the next free id.
 var columns = append([]Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval, Visit: []string{"time"},

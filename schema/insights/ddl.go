@@ -14,9 +14,9 @@ import (
 // Table is the table that queries read and the sink writes.
 const Table = "events"
 
-// StatesTable is the name of a table of aggregate states, which the query service makes and
-// fills (query/states.go), by what its columns are made of. Another version's columns may
-// have other types.
+// StatesTable returns the name of a table of aggregate states. The query service creates and fills it
+// (query/states.go). The name has a hash of the columns' definitions, because another version's columns may have other
+// types.
 func StatesTable(columns string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(columns)) // a hash never fails to write
@@ -41,9 +41,9 @@ const (
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
-	// ColumnReceived is the second in which the message arrived: an erasure takes the rows
-	// before its own. Parts are of the months of arrival, so an insert makes one or two
-	// parts whatever the events' times are.
+	// ColumnReceived is the second in which the message arrived. An erasure deletes rows that arrived before the
+	// erasure. The table is partitioned by the month of arrival. So an insert makes one or two parts, for any times of
+	// the events.
 	ColumnReceived = "received"
 	// ColumnEventKey is the publishable key that an event came under, with its generation.
 	ColumnEventKey = "event_key"
@@ -54,8 +54,8 @@ type Topology struct {
 	// Cluster is the cluster's name in the servers' configuration; "" is a
 	// single node.
 	Cluster string
-	// Statistics: the server makes statistics of every column unless it is told not to.
-	// An older one would refuse the setting.
+	// Statistics means that the server makes statistics of every column by default. A setting turns them off; older
+	// servers would refuse this setting.
 	Statistics bool
 }
 
@@ -68,11 +68,10 @@ type storedColumn struct {
 	Name, Type, Codec, Default string
 }
 
-// columnDefault is for rows older than the column: they have no place, which is
-// different from the place at 0°, 0°.
+// columnDefault is for rows older than the column. They have no place; 0°, 0° would be a place.
 func (wireDegrees) columnDefault() string { return "nan" }
 
-// columnDefault is for rows older than the column: nobody measured the number.
+// columnDefault is for rows older than the column. They have no measured number.
 func (wireMeasured) columnDefault() string { return strconv.Itoa(notMeasured) }
 
 // columnDefault is for rows older than the column, and for rows that an operator inserts by hand.
@@ -101,20 +100,17 @@ func storedColumns() []storedColumn {
 // tableSetting is a setting of the table that holds rows.
 type tableSetting struct{ name, value string }
 
-// tableSettings are set on the table instead of left to the server, whose
-// defaults changed between releases (field notes, §0.3). The windows are how many
-// insert tokens the server remembers to drop repeated inserts
-// (ingest/DELIVERY.md): by default none on a single node, and those of the last
-// hour on a cluster.
+// tableSettings are set on the table, because the server's defaults changed between releases (field notes, §0.3). The
+// windows are the numbers of insert tokens that the server remembers, to drop repeated inserts (ingest/DELIVERY.md). By
+// default a single node remembers no tokens, and a cluster remembers the tokens of the last hour.
 //
-// The four about fsync make an acknowledged insert survive a power cut: its files,
-// its folder and their names are synced before the answer. A merged part is synced
-// too, because the parts that it replaces are deleted soon after it, in the
-// embedded engine at once.
+// With the four settings about fsync, an acknowledged insert survives a power cut. Its files, its folder and their
+// names are synced before the answer. A merged part is synced too, because the replaced parts are deleted soon
+// afterwards, and in the embedded engine at once.
 //
-// A month that is over gets no more rows, since rows are partitioned by arrival.
-// A day later the engine makes one part of it: a question reads a granule of
-// each part at least, and opens each part's visits.
+// A past month gets no more rows, because rows are partitioned by arrival. A day after the month's end the engine
+// merges it into one part. Fewer parts make queries cheaper: a query reads at least a granule of each part, and opens
+// each part's visits.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
@@ -160,20 +156,20 @@ func settingsText(list []tableSetting) string {
 
 // The layout of the table that holds rows, in the server's own spelling.
 //
-// Rows are partitioned by arrival. Partitioned by event time, an import of many
-// years would split every insert into a part for each month, including the other
-// sites' events in it. Within a part the primary key finds a site's hours.
+// Rows are partitioned by arrival. With partitions by event time, an import of many years would split every insert into
+// a part for each month. This would also split other sites' events in the insert. Within a part the primary key finds a
+// site's hours.
 const (
 	PartitionKey = "toYYYYMM(" + ColumnReceived + ")"
 	PrimaryKey   = "(site, toStartOfHour(time))"
 )
 
-// SortKey sorts by hour, which queries select by, and puts the rows of a visit
-// side by side within it, where they compress best.
+// SortKey sorts by hour, because queries select hours. Within an hour, the rows of a visit are neighbours, so that they
+// compress best.
 const SortKey = "(site, toStartOfHour(time), visitor, session, time)"
 
-// positionIndex lets the sink skip most old rows when it takes over a log
-// partition and asks for the newest positions.
+// positionIndex is for a sink that takes over a log partition. The sink reads the newest positions, and skips most old
+// rows with the index.
 const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULARITY 16"
 
 // timeIndex lets a query about a few days skip the parts of other months.

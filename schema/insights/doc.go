@@ -1,7 +1,6 @@
-// Package insights defines visitor events: the column table, with the operators,
-// intervals and extra parameters that its rows name; the reasons for which an
-// event is refused; and the encoding of events in the log. The ClickHouse schema,
-// validation, queries and the documents all follow from these tables.
+// Package insights defines visitor events. It has the column table, with the operators, intervals and extra parameters
+// that the rows name. It has the reasons for refusing an event, and the encoding of events in the log. The ClickHouse
+// schema, validation, queries and the documents all follow from these tables.
 //
-// It does no I/O. Of this module it imports schema/sqltree and nothing else.
+// It does no I/O. Of this module it imports only schema/sqltree.
 package insights

@@ -74,8 +74,8 @@ var (
 	ContentForms       = newEnum("content form", "html", "markdown", "llms", "mcp", "rss", "api")
 	LinkKinds          = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
-	// publishedLinkKinds are those that the published contract has in the column
-	// eventLinkTargetKind. Events may have links of the other kinds too.
+	// publishedLinkKinds are the kinds of the column eventLinkTargetKind in the published contract. Events may have
+	// links of the other kinds too.
 	publishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
@@ -87,9 +87,8 @@ var (
 	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 
-// ContentRefMembers are the string members of a kind of content reference, a
-// code of LinkKinds: the first required ones must be there. The caller must
-// not change names.
+// ContentRefMembers returns the names of the string members of a kind of content reference. kind is a code of
+// LinkKinds. The first `required` members are required. The caller must not change names.
 func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]
 	return m.required, m.names

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Arguments are the extra parameters of a column in a request, resolved: each
-// is of a closed type or is sent to the server as a bound parameter.
+// Arguments are the resolved extra parameters of a column in a request. Each has a closed type, or is sent to the
+// server as a bound parameter.
 type Arguments struct {
 	Interval  *Interval // of a Time column; nil is exact time
 	Precision int       // of visitorGeoPoint: H3 resolution 0..15
@@ -23,8 +23,7 @@ type Arguments struct {
 // Extra is an extra parameter that a column takes: one row of Extras.
 type Extra struct {
 	Name string // in requests
-	// Required marks free text that is part of what the column is: filters take
-	// it too, and answers repeat it.
+	// Required marks free text that belongs to the column's identity. Filters take it too, and answers repeat it.
 	Required bool
 	// Default sets the value of a parameter that the request leaves out; nil
 	// keeps the zero value.
@@ -110,8 +109,8 @@ type Interval struct {
 	// local buckets are cut by the calendar: they begin at a time of the local
 	// clock. The others begin at a moment.
 	local bool
-	// cut reads when the bucket of a time begins, and start is the same in Go; next is
-	// when the bucket after one that begins then does. All are in UTC.
+	// cut is the SQL expression of the start of a time's bucket, and start computes it in Go. next returns the start of
+	// the bucket after the bucket that starts at t. All times are in UTC.
 	cut   func(t sqltree.Expr, week WeekStart) sqltree.Expr
 	start func(t time.Time, week WeekStart) time.Time
 	next  func(t time.Time) time.Time
@@ -128,7 +127,8 @@ var minute = &Interval{
 // exact time, which is nil.
 func (i *Interval) Quarters() bool { return i != nil && i != minute }
 
-// Cuts reports whether a range may be cut to the interval: to minutes, at most a day of the location's calendar.
+// Cuts reports whether a range may be cut to the interval. Only a range of at most a calendar day of the location may
+// be cut to minutes.
 func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
 	if i != minute || to.Sub(from) <= 24*time.Hour {
 		return true

@@ -18,8 +18,8 @@ type Field struct {
 
 // wireType is how a field travels: event → log bytes → column values.
 type wireType interface {
-	// put appends the field's log form and true, or reports that the event
-	// has no value and leaves dst as it was.
+	// put appends the field's log form to dst and returns true. If the event has no value, it returns dst unchanged and
+	// false.
 	put(dst []byte, e *Event) ([]byte, bool)
 	// buffer makes an empty buffer for the field's values.
 	buffer() fieldBuffer
@@ -170,8 +170,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values. It clears the others, so that an empty
-// buffer does not keep the last batch's messages in memory.
+// truncate keeps the first n values and clears the other values. So an empty buffer does not hold the last batch's
+// messages in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

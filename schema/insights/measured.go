@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns of numbers that an event may lack, and the metrics of their means. The store has
-// notMeasured for an absent number, so 0 is always a number that was measured.
+// This file has the columns of optional numbers, and the metrics of their means. The store has notMeasured for an
+// absent number. So 0 is always a measured number.
 
 const notMeasured = -1
 
@@ -34,7 +34,7 @@ func measuredDimension(name string, f Field, least, most int64, doc string) Colu
 	}
 }
 
-// measuredMean is the metric of the mean of a number in events of one type that have it.
+// measuredMean is the metric of the mean of a number. Events of one type with this number count.
 func measuredMean(name, doc, eventType, column string) Column {
 	typ := EventTypes.codeOf(eventType)
 	is := func() sqltree.Expr {
@@ -99,12 +99,12 @@ func (measuredValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// meanMetric is a mean, which is null where there is nothing to take the mean of.
+// meanMetric is a mean. It is null without values.
 func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Counter) Column {
 	c := metric(name, meanValue{}, comparison, doc, mean, counters...)
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
-	// No mean sorts like an absent value, before all others. The bits of numbers that are
-	// not negative sort as the numbers do, and cursors hold them without loss.
+	// A missing mean sorts like an absent value, before all other values. The bits of numbers that are not negative
+	// sort as the numbers do, and cursors hold them without loss.
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
 			none := sqltree.Call("toFloat64", sqltree.Int(-1))
@@ -115,7 +115,7 @@ func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Coun
 	return c
 }
 
-// meanValue is a number, or null where there was nothing to take the mean of.
+// meanValue is a number, or null if there were no values.
 type meanValue struct{}
 
 func (meanValue) Shape() string      { return "number or null" }

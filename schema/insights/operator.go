@@ -35,7 +35,7 @@ func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
 	return c.Value.Parse(raw)
 }
 
-// OpIn is the operator of a filter that names none.
+// OpIn is the operator of a filter without an operator.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
 // The texts and patterns of one filter are tried one by one on every event.
@@ -116,9 +116,8 @@ func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Ar
 
 func parseTextOf(raw jsontext.Value) (any, error) { return parseText(raw) }
 
-// parsePattern reads a regular expression in the syntax of RE2, in which a dot
-// matches any character. Go's parser accepts what the engine's does, but for a few
-// scripts by name that are newer than the engine.
+// parsePattern reads a regular expression in the syntax of RE2, in which a dot matches any character. Go's parser and
+// the engine's parser accept the same expressions, except that Go's parser has a few newer names of scripts.
 func parsePattern(raw jsontext.Value) (any, error) {
 	pattern, err := parseString(raw)
 	if err != nil {

@@ -55,7 +55,7 @@ var otherWords = []struct {
 }
 
 // Meant returns the known name that a word means in other products or in SQL, and a text that completes the name. It
-// returns "" for a word that means none of the known names.
+// returns "" if the word has no such meaning.
 func Meant(word string, known []string) (name, more string) {
 	word = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word))
 	for _, other := range otherWords {

@@ -10,9 +10,9 @@ import (
 
 // This file has the columns that group events by pages for lists of pages. Requests do not name them.
 
-// PageKey is the page that an event is about: a page of a space, or for an event outside any space the canonical path
-// of its address. Its value is the space, the page and the path, of which the others are "". An event of a space
-// without a page is about no page.
+// PageKey is the page of an event: a page of a space, or the canonical path of the address for an event outside all
+// spaces. Its value has a space, a page and a path. For a page of a space the path is "". For a path, the space and the
+// page are "". An event of a space without a page has no page.
 var PageKey = &Column{
 	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
 	Expr: func(Arguments, Env) sqltree.Expr {
@@ -68,8 +68,8 @@ func (pageKeyValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, ']')
 }
 
-// LastTitle is the title with which a group's last event that has one was sent. Of events of one moment it is the
-// greatest.
+// LastTitle is the title of a group's last event with a title. If several such events have one moment, it is the
+// greatest title.
 var LastTitle = func() *Column {
 	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {
 		return sqltree.Call("tupleElement", lastTitle.count(env), sqltree.Int(2))

@@ -2,8 +2,8 @@ package insights
 
 import "fmt"
 
-// Refusal is the error of a request whose events were not accepted. None of
-// them is stored, unless Reason is retryable: then they may be.
+// Refusal is the error of a request whose events were not accepted. The events are not stored. If Reason is retryable,
+// they may be stored.
 //
 // Message is public: it quotes our own field names and limits, never a value
 // that was sent.

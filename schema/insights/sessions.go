@@ -7,21 +7,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A session is what a visitor did under one session id. Columns of sessions are about all
-// of the session's events, whatever the query's conditions select: also about events
-// within SessionReach of its range.
+// A session is all events of a visitor with one session id. Columns of sessions read all of the session's events, even
+// events that the query's conditions leave out. They also read events up to SessionReach outside the query's range.
 
-// Sessions are made of all events except events of quietTypes. Such events accompany what a visitor does and begin no
-// session: they change no bounce, no entry or exit page, and no number of sessions. Only the duration of a session
-// runs to the last of its events, whatever its type is, because page_leave is the best measure of the last page.
+// Sessions are made of all events except events of quietTypes. Events of quietTypes accompany other events and begin no
+// session. They do not change bounces, entry and exit pages, or the number of sessions. But a session's duration runs
+// to its last event of any type, because page_leave is the best measure of the last page.
 
-// SessionReach is how long before and after a range events are of sessions that have an
-// event in the range. So the sessions of a day that last no longer are the same for a
-// query about the day and for a query about the month. A working day of a reader's open tab
-// is shorter. A statement reads twice the reach in addition to its range.
+// SessionReach is the time before and after a range in which events still belong to sessions of the range. A session of
+// a day that is not longer has equal values in a query about the day and in a query about the month. A working day of a
+// reader's open tab is shorter. A statement reads twice the reach in addition to its range.
 const SessionReach = 12 * time.Hour
 
-// sessionReachDoc ends what documents say about a column of sessions.
+// sessionReachDoc is the end of the documentation of columns of sessions.
 const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 " +
 	"hours before and after the range."
 
@@ -30,7 +28,8 @@ type SessionPart struct {
 	Name string
 	// Of aggregates it from the session's events.
 	Of func() sqltree.Expr
-	// First is what the first event says, of a part that is about all sessions of the visitor. Such a part has no Of.
+	// First is the expression for a part about all sessions of a visitor; it reads the visitor's first event. Such a
+	// part has no Of.
 	First func() sqltree.Expr
 }
 
@@ -60,18 +59,17 @@ func isPageView() sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
 }
 
-// SentOrder reads the numbers that events are in order by: the moment, and the place in the
-// log for events of one moment. So the events of a request are in the order in which they
-// were sent.
+// SentOrder reads the numbers that order events: the moment, and then the place in the log. So events of a request with
+// equal moments are in the order in which they were sent.
 func SentOrder() []sqltree.Expr {
 	return []sqltree.Expr{
 		UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex),
 	}
 }
 
-// viewedPage is the page of the page view with the least or the greatest number. The number
-// has all of SentOrder, so that states are small: 42 bits of the moment, 16 of the
-// partition, 54 of the offset and 16 of the index.
+// viewedPage reads the page of the page view with the least or the greatest number. The number combines all parts of
+// SentOrder, so that states are small: 42 bits of the moment, 16 of the partition, 54 of the offset and 16 of the
+// index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return aggregate(pageOfSpace(Arguments{}, Env{}), sentNumber(), isPageView())
 }
@@ -93,8 +91,8 @@ func sentNumber() (number sqltree.Expr) {
 // VisitorKey is the column that tells a site's visitors apart.
 func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
 
-// SessionRows reads the parts of sessions, from rows of events: a row for each session, or for each visitor if all
-// parts are about visitors. keys tell the rows apart.
+// SessionRows reads the parts of sessions from rows of events. The result has a row for each session, or for each
+// visitor if all parts are about visitors. keys distinguish the rows.
 func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Select, keys []sqltree.Expr) {
 	ofVisitor := func(p *SessionPart) bool { return p.First != nil }
 	all := !slices.ContainsFunc(parts, func(p *SessionPart) bool { return !ofVisitor(p) })
@@ -142,10 +140,10 @@ type Actor struct {
 	Key  []sqltree.Expr
 }
 
-// Actors are those that a request may name, the default first.
+// Actors are the actors that a request may name, the default first.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
-// RowOf is how a row of a session reads the part, if the rows that it is made of have it.
+// RowOf is the expression with which a row of a session reads the part from rows that have it.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
 // CountOf is the number of such events in a row that is made of several events.
@@ -175,8 +173,8 @@ const (
 // groupBits is how many bits a group's number has. The last bit of a cell says whether sessions are made of the event.
 const groupBits = 63
 
-// KeyOfGroup is the number of a group of events that these expressions tell apart. It is a hash: an attacker would
-// need 2^63 tries to make a group with the number of another one.
+// KeyOfGroup is the number of a group of events; keys distinguish the groups. The number is a hash: an attacker would
+// need 2^63 tries to make a group with another group's number.
 func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	if len(keys) == 0 {
 		return sqltree.Call("toUInt64", sqltree.Int(0))
@@ -193,10 +191,10 @@ func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", hash, sqltree.Int(1<<groupBits-1))
 }
 
-// SessionsInGroups reads sessions from rows of events in one pass: a row for each session and each group in which it
-// has an event that meets the condition. Each row has GroupKey, the parts of its session, and in the column of
-// SessionEvents whether sessions are made of one of the events. A session may have two rows in a group, of which one
-// has such an event and one has none. keys tell the groups apart.
+// SessionsInGroups reads sessions from rows of events in one pass. The result has a row for each session and each group
+// in which the session has an event that meets the condition. A row has GroupKey and the parts of its session. The
+// column of SessionEvents shows whether one of the events makes sessions. A session may have two rows in a group: one
+// with such an event, and one without. keys distinguish the groups.
 func SessionsInGroups(events *sqltree.Select, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr) {
 	events.GroupBy = SessionKey()
 	column := func(e sqltree.Expr, name string) {
@@ -218,8 +216,8 @@ func SessionsInGroups(events *sqltree.Select, parts []*SessionPart, keys []sqltr
 	column(sqltree.Call("bitAnd", sqltree.Col(groupCell), one), SessionEvents.Name)
 }
 
-// sessionMetric is a mean over sessions. A row of the statement is a session in a group. A row counts only if sessions
-// are made of one of its events.
+// sessionMetric is a mean over sessions. A row of the statement is a session in a group. A row counts only if one of
+// its events makes sessions.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
 	c := meanMetric(name, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() }, SessionEvents)
 	c.Session = parts
@@ -258,7 +256,8 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 	}
 }
 
-// OfVisitor reports whether the column reads what a visitor's first event says, which no session's events say alone.
+// OfVisitor reports whether the column reads a visitor's first event. The events of a single session are not enough for
+// it.
 func (c *Column) OfVisitor() bool {
 	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }
@@ -269,7 +268,8 @@ func (c *Column) OfSessions() bool {
 	return slices.ContainsFunc(c.Session, own) || slices.Contains(c.Visit, "session")
 }
 
-// Assigned is the condition that a node assigned the event's session: the event came from a browser, which sends none.
+// Assigned is the condition that a node assigned the event's session. Nodes assign sessions to events from browsers,
+// because browsers send no sessions.
 func Assigned() sqltree.Expr {
 	return sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("door")), sqltree.Int(int64(doorAPI)))
 }

@@ -23,8 +23,8 @@ var (
 	typeTime   = sqltree.T("DateTime64(3,'UTC')")
 )
 
-// JSONOptions are how requests are read: the last of equal member names counts,
-// and bytes that are not UTF-8 become U+FFFD.
+// JSONOptions are the options for reading requests. Of equal member names the last counts. Invalid UTF-8 becomes
+// U+FFFD.
 var JSONOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func isNull(raw jsontext.Value) bool { return raw.Kind() == jsontext.KindNull }
@@ -122,7 +122,7 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	return AppendText(dst, s)
 }
 
-// sectionValue is the id of a site section: read in both of its forms, and shown in one.
+// sectionValue is the id of a site section. It is read in both of its forms, and shown in one form.
 type sectionValue struct{ textValue }
 
 func (v sectionValue) Parse(raw jsontext.Value) (any, error) {
@@ -242,7 +242,7 @@ func (flagValue) Parse(raw jsontext.Value) (any, error) {
 	case jsontext.KindFalse:
 		return uint8(0), nil
 	case jsontext.KindNull:
-		// Every event has one or the other, so null matches none.
+		// Every event has true or false, so null matches no event.
 		return uint8(2), nil
 	default:
 		return nil, errors.New("must be true, false or null")
@@ -256,15 +256,14 @@ func (flagValue) Append(dst []byte, scanned any) []byte {
 // timeValue is a moment, to the millisecond.
 type timeValue struct{}
 
-// minTime and maxTime bound what is stored. DateTime64(3) itself reaches from
-// 1900 to 2299, but the table's key cuts time to the hour in 32 bits: outside
-// these years it wraps, and the server would skip rows that a query needs.
+// minTime and maxTime bound the stored times. DateTime64(3) itself reaches from 1900 to 2299. But the table's key cuts
+// time to the hour in 32 bits, which wraps outside these years. The server would then skip rows that a query needs.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 )
 
-// TimeProblem is what is wrong with a text that is not a date-time.
+// TimeProblem is the problem of a text that is not a date-time.
 const TimeProblem = "must be a date-time such as 2026-01-31T00:00:00Z"
 
 func (timeValue) Shape() string      { return "date-time (RFC 3339)" }
@@ -319,7 +318,7 @@ func TimeType() sqltree.Type { return typeTime }
 // FormatTime writes a moment as a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// constantNull is the value of a column in which no event has one.
+// constantNull is the value of a column without values in any event.
 type constantNull struct{ enumValue }
 
 func (v constantNull) Append(dst []byte, _ any) []byte { return append(dst, "null"...) }

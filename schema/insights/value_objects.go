@@ -19,7 +19,7 @@ type pageValue struct{}
 
 const pageShape = `object {page: string or null, space: string}, {page: null} or null`
 
-// noPage is the value of a filter that no page meets: neither a page of a space, nor one outside any space.
+// noPage is the value of a filter that matches no page, inside or outside of spaces.
 type noPage struct{}
 
 func (noPage) String() string { return "no page" }
@@ -53,7 +53,7 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	return sqltree.Tuple{*v.Space, page}, nil
 }
 
-// oneOf is the condition that value is one of the values. noPage is met wherever there is no page.
+// oneOf is the condition that value is one of the values. noPage matches all rows without a page.
 func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
 	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
@@ -150,8 +150,8 @@ func (linkValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, *scanned.(*string)...)
 }
 
-// contentRefMembers are the string members of each kind of content reference,
-// the required ones first, up to the count given.
+// contentRefMembers are the string members of each kind of content reference. The first `required` members are
+// required.
 var contentRefMembers = map[string]struct {
 	required int
 	names    []string
@@ -175,9 +175,8 @@ type ContentRef struct {
 	unknown map[string]jsontext.Value // the members that the kind does not have
 }
 
-// ParseContentRef reads a content reference and gives its canonical JSON:
-// known members only, sorted by name, so that equal targets are equal text.
-// The error names the member.
+// ParseContentRef reads a content reference and returns its canonical JSON. This JSON has only the known members,
+// sorted by name, so that equal targets have equal texts. The error names the member.
 func ParseContentRef(raw []byte) (ContentRef, string, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members, JSONOptions); err != nil || members == nil {

@@ -15,9 +15,9 @@ import (
 // the row's events share. A row counts its events of each kind. The projection has a fifth
 // as many rows as the table and answers queries about the columns with Visit.
 //
-// The engine writes a part's projection with the part, and rebuilds the projection when
-// it deletes rows. So the projection is right at once for late, imported and erased
-// events, and no job can fall behind. The projection takes about 9 B per event.
+// The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
+// projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
+// projection takes about 9 B per event.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
@@ -30,18 +30,18 @@ type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any
 	is    func() sqltree.Expr // whether a row is such an event; nil for every event
-	value func() sqltree.Expr // what the number is the sum of; nil counts events
+	value func() sqltree.Expr // the number's summands; nil counts events
 	// without are the types that are not such events, of a counter of all other types.
 	without []Code
 	state   string // the column of the projection; "" if the projection has none
 	last    bool   // whether the number is the time of the last event, or its value
 }
 
-// Events counts all events, or those of some types. Its name is not the table's nor a
-// statement's alias, for which the engine would take it.
+// Events counts all events, or the events of some types. Its name differs from the table's name and from aliases of
+// statements, because the engine would confuse them.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
 
-// lastEvent is the time of the last event. Rows of visits know the quarter of an hour only.
+// lastEvent is the time of the last event. Rows of visits have only the quarter of an hour.
 var lastEvent = &Counter{Name: "last_event", last: true}
 
 var (
@@ -68,14 +68,13 @@ func noneOf(types []Code) sqltree.Expr {
 	return sqltree.AllOf(list...)
 }
 
-// People counts events that a visitor's browser sent, and not a server: for a program
-// that read a page, or for nobody in particular. Servers make up a visitor for each.
+// People counts events that a visitor's browser sent. Servers also send events, for programs that read a page or
+// without any visitor. A server makes up a new visitor for each of its events.
 var People = &Counter{Name: "number_of_people_events", without: serverTypes, is: func() sqltree.Expr {
 	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
 }}
 
-// serverTypes are the types of events that only servers send; others they send in
-// serverContexts.
+// serverTypes are the types of events that only servers send. Servers send other types in serverContexts.
 var (
 	serverTypes = []Code{
 		EventTypes.codeOf("page_markdown_request"), EventTypes.codeOf("agent_feedback"), EventTypes.codeOf("llms_request"),
@@ -170,8 +169,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 	return sqltree.Call("toUInt64", c.is())
 }
 
-// OfVisit is the number of such events in a row of visits, counting only events of the
-// types; nil is all types. ok is false if visits do not know it.
+// OfVisit is the number of such events in a row of visits. Only events of the types count; nil means all types. ok is
+// false if visits do not know it.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
@@ -206,14 +205,14 @@ func TypesOf(op *Operator, values []any) []Code {
 	return types
 }
 
-// projected is what the projection of visits is made of.
+// projected has the columns, the query and the name of the projection of visits.
 var projected = newProjected()
 
 type projection struct {
-	columns []string // the stored columns whose values tell rows apart, beside the quarter
+	columns []string // the stored columns whose values distinguish rows, in addition to the quarter
 	query   string
-	// name has a hash of what the projection reads and of the columns' types, so that
-	// another version's is never taken for this one's.
+	// name has a hash of the projection's query and of the columns' types. So another version's projection has another
+	// name.
 	name string
 }
 
@@ -262,12 +261,11 @@ func VisitColumn(name string) sqltree.Expr { return sqltree.Col(name) }
 // VisitsProjection is the projection's name.
 func VisitsProjection() string { return projected.name }
 
-// VisitsStatements add the projection to an older table, drop those of other versions,
-// and have the engine make it for the rows that are there. have are the table's
-// projections of visits; bare says that there are parts without the present one, and
-// that the engine is not about to make it. The engine does that part by part, while
-// inserts and queries go on. A cluster's table has none: no function reads it through a
-// distributed table.
+// VisitsStatements returns statements that add the projection to an older table, drop other versions' projections, and
+// make the engine build the projection for existing rows. have are the table's projections of visits. bare means that
+// some parts lack the present projection, and that the engine is not already building it. The engine builds it part by
+// part, while inserts and queries go on. A cluster's table has no projection, because no function reads a projection
+// through a distributed table.
 func VisitsStatements(t Topology, have []string, bare bool) []string {
 	if t.Cluster != "" {
 		return nil
@@ -286,9 +284,9 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 // VisitsOf reads the names of a table's projections of visits in system.tables.
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
-// DropVisits drop projections of visits: the engine changes no column that one reads as
-// it is. It does so in the background, but for the present one: that is made again under
-// the same name, which the engine might then drop.
+// DropVisits returns statements that drop projections of visits, because the engine does not change a column that a
+// projection reads. Other versions' projections are dropped in the background. The present projection is dropped at
+// once, because it is built again under its name, and a later background drop would remove it.
 func DropVisits(names ...string) (statements []string) {
 	for _, name := range names {
 		settings := " SETTINGS alter_sync = 0"
@@ -313,8 +311,7 @@ func VisitTime() sqltree.Expr {
 	return sqltree.Call("toDateTime64", VisitSlot(), sqltree.Int(3), sqltree.Str("UTC"))
 }
 
-// Quarters reports whether every hour of the zone begins with a whole quarter of an
-// hour, in the range that it was made for.
+// Quarters reports whether every hour of the zone, in the zone's range, begins with a whole quarter of an hour.
 func (z Zone) Quarters() bool {
 	for i, s := range z.spans {
 		if s.offset%VisitQuarter != 0 || i > 0 && !s.from.Truncate(VisitQuarter).Equal(s.from) {
@@ -324,9 +321,9 @@ func (z Zone) Quarters() bool {
 	return true
 }
 
-// VisitsCheck are two statements about the events of {site} on {day}, a DateTime, that
-// give the same numbers if the projection of visits is right: of events, of all that
-// rows of visits are told apart by, and of the events' types.
+// VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
+// right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
+// of visits, and sums over the events' types.
 func VisitsCheck() (events, visits string) {
 	sums := func(number, types, slot sqltree.Expr, read func(string) sqltree.Expr) []sqltree.Aliased {
 		args := []sqltree.Expr{slot}

@@ -34,7 +34,7 @@ const (
 // beforeBaselines is the letter of messages from before baseline 1.
 const beforeBaselines = 'E'
 
-// MessageID tells repeats of one message from other messages.
+// MessageID distinguishes repeats of one message from other messages.
 type MessageID [16]byte
 
 const idAt = len(wireMagic) + 1
@@ -192,8 +192,8 @@ func ParseMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// receivedSecond is when the message arrived, in seconds, within what the column can hold, however
-// wrong the clock was.
+// receivedSecond is the second in which the message arrived. It is cut to the column's range, because the clock may
+// have been wrong.
 func (m *Message) receivedSecond() int64 { return min(max(m.ReceivedMillis/1000, 0), math.MaxUint32) }
 
 // Received is when the message arrived, as the events table has it.
@@ -267,8 +267,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of things of at least size bytes each, so that a bad
-// message cannot ask for more memory than it has bytes.
+// count reads a number of items of at least size bytes each. It refuses numbers that do not fit into the message. So a
+// bad message cannot allocate more memory than its own size.
 func (r *reader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {

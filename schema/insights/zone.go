@@ -13,13 +13,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Zone is a time zone within a range of time, and the day with which its weeks begin. Go's
-// zone data alone says what the local time is: statements carry offsets, so that the
-// engine's own data, which may be of another year, has no say.
+// Zone is a time zone within a range of time, and the day with which its weeks begin. Only Go's zone data determines
+// local times. Statements carry offsets, because the engine's own zone data may be of another year.
 type Zone struct {
 	location *time.Location // nil is UTC
-	spans    []span         // by time, without gaps; of UTC none
-	events   []span         // those of spans in which the range has events
+	spans    []span         // by time, without gaps; nil for UTC
+	events   []span         // the spans in which the range has events
 	week     WeekStart
 }
 
@@ -29,10 +28,10 @@ type span struct {
 	offset   time.Duration
 }
 
-// local is what a clock in the zone shows, as if it were UTC.
+// local returns the time of a clock in the zone, as if the clock showed UTC.
 func (s span) local(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 
-// UTC is the zone of requests that name none.
+// UTC is the zone of requests without a zone.
 var UTC = Zone{}
 
 // String is the zone's name.
@@ -56,8 +55,8 @@ func Location(name string) (*time.Location, error) {
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location), nil
 	}
-	// Some systems keep other files beside the zones: copies, some with leap
-	// seconds, and their own local time.
+	// Some systems have other files in the folder of the zones: copies, some with leap seconds, and the system's local
+	// time.
 	other := name == "Local" || name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix/")
 	if !zoneName.MatchString(name) || other {
 		return nil, errZone
@@ -116,8 +115,8 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 		case end.IsZero() || end.After(to):
 			end = to
 		case !end.After(t):
-			// ZoneBounds is wrong on December 31 of leap years that only a zone's
-			// general rule covers: it ends the period with December 30.
+			// ZoneBounds is wrong on December 31 of leap years that only a zone's general rule covers. It then ends the
+			// period with December 30.
 			end = t.Add(time.Hour)
 		}
 		offset := time.Duration(seconds) * time.Second
@@ -171,13 +170,12 @@ func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
 
-// bucket cuts time to an interval in the zone: to the local time at which a day,
-// week or month begins, or to the moment at which an hour does. Moment makes
-// moments of both.
+// bucket cuts time to an interval in the zone. For a day, week or month it returns the local time of the beginning. For
+// an hour it returns the moment of the beginning. Moment converts both to moments.
 //
-// Every result is a DateTime64(3), so that all intervals are scanned alike. The
-// setting enable_extended_results_for_datetime_functions has to be on: without it
-// the week of January 1, 1970 starts on that day.
+// Every result is a DateTime64(3), so that all intervals are scanned alike. The setting
+// enable_extended_results_for_datetime_functions must be on. Without it, the week of January 1, 1970 starts on that
+// day.
 func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval == nil {
 		return TimeExpr()
@@ -196,8 +194,8 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }
 
-// Moment is when a bucket begins, given what [bucket] reads, as a time in the zone.
-// Exact times are moments already.
+// Moment returns the beginning of a bucket as a time in the zone. read is the result of [bucket]. Exact times are
+// moments already.
 func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	switch {
 	case len(z.spans) == 0:
@@ -206,8 +204,8 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 		return read.In(z.location)
 	}
 	for _, s := range z.spans {
-		// The bucket's first moment in this span, if it has any: a clock that is set
-		// forward at midnight begins the day later.
+		// The bucket's first moment in this span, if the span has part of the bucket. If a clock is set forward at
+		// midnight, the day begins later.
 		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)
@@ -216,8 +214,8 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	return read.In(z.location) // not reached: the spans cover every event
 }
 
-// Buckets are what [bucket] reads in each bucket from one time to another, in the
-// order of what it reads. ok is false if there are more than most.
+// Buckets returns the result of [bucket] for each bucket from one time to another, sorted by this result. ok is false
+// if there are more than most buckets.
 func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []time.Time, ok bool) {
 	spans := z.spans
 	if len(spans) == 0 {

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// someZones are of all kinds: half and quarter hours, clocks that are set at
-// midnight or by half an hour, a day that was left out, rules by the calendar of
-// another faith.
+// someZones has zones of all kinds: with half and quarter hours, with clocks that are set at midnight or by half an
+// hour, with a day that was left out, and with rules by a religious calendar.
 var someZones = []string{"UTC", "Etc/UTC", "Europe/Berlin", "Europe/Dublin", "Asia/Kathmandu", "Asia/Almaty", "America/St_Johns", "America/Havana", "America/Sao_Paulo",
 	"Australia/Lord_Howe", "Africa/Cairo", "Africa/Casablanca", "Pacific/Apia", "Pacific/Kwajalein", "America/Argentina/Buenos_Aires", "Africa/Monrovia"}
 
-// TestZoneOffsets compares a zone's offsets with Go's, at and around every change
-// and once a day, over all years that can be stored.
+// TestZoneOffsets compares a zone's offsets with Go's offsets, over all storable years. It compares them at and around
+// every change, and once a day.
 func TestZoneOffsets(t *testing.T) {
 	t.Parallel()
 	for _, name := range someZones {
@@ -65,8 +64,7 @@ func TestLocationNames(t *testing.T) {
 	}
 }
 
-// TestZoneOfAnEmptyRange: a range outside the years that can be stored is empty, also
-// where a clock is set at that moment.
+// TestZoneOfAnEmptyRange: a range outside the storable years is empty, even if a clock is set at its moment.
 func TestZoneOfAnEmptyRange(t *testing.T) {
 	t.Parallel()
 	berlin, err := Location("Europe/Berlin")

@@ -51,8 +51,8 @@ var small = strings.Fields(`-_ _-_ _*_ _/_ _%_ int uint double bool duration tim
 	getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours
 	getMilliseconds getMinutes getMonth getSeconds`)
 
-// TestGrowth feeds each function its own output, as often as an expression can. Each call's values live until the next
-// call only: a hundred expressions make at most 384 MB of them, and take at most two seconds of a processor.
+// TestGrowth feeds each function its own output, as often as an expression can. Each call's values live only until the
+// next call. A hundred expressions make at most 384 MB of values, and take at most two seconds of processor time.
 func TestGrowth(t *testing.T) {
 	env, err := environment()
 	if err != nil {
@@ -126,7 +126,7 @@ func evaluate(t *testing.T, facts Facts, text string) int {
 	return 0
 }
 
-// made1MB keeps the compiler from leaving out what nobody reads.
+// made1MB makes the compiler keep an allocation that the test does not read.
 var made1MB []byte
 
 // evaluateRules evaluates as many rules as an organization may have.

@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// Facts are what an expression sees.
+// Facts are the variables of an expression.
 type Facts struct {
 	// Actor is the id of the user who merges.
 	Actor         string
@@ -35,11 +35,11 @@ type ChangeRequest struct {
 	Outdated bool `cel:"outdated"`
 }
 
-// Review is an entry of the variable `reviews`: somebody who was asked to review or has reviewed.
+// Review is an entry of the variable `reviews`: a requested reviewer, or a user who has reviewed.
 type Review struct {
 	// User is the id of the reviewer.
 	User string `cel:"user"`
-	// Status is the verdict on the current content, `approved` or `changes-requested`; empty if there is none.
+	// Status is the verdict on the current content, `approved` or `changes-requested`; empty without a verdict.
 	Status    string `cel:"status"`
 	Requested bool   `cel:"requested"`
 	// Contributor says that the reviewer wrote part of the content.
@@ -60,7 +60,7 @@ const (
 	interruptEvery = 100
 )
 
-// Error says what is wrong with an expression. At counts its characters from 1.
+// Error is the problem of an expression. At counts its characters from 1.
 type Error struct {
 	Problem string
 	At      int
@@ -100,7 +100,7 @@ func Parse(text string) (*Expression, error) {
 	}
 	checked, issues := env.Compile(text)
 	if found := issues.Errors(); len(found) > 0 {
-		// The first line is the problem; the others draw where it is.
+		// The first line is the problem. The other lines show its place.
 		problem, _, _ := strings.Cut(strings.TrimSpace(found[0].Message), "\n")
 		problem = strings.ReplaceAll(problem, " (in container '')", "")
 		return nil, &Error{problem, character(text, found[0].Location.Line(), found[0].Location.Column())}
@@ -135,8 +135,8 @@ type Evaluation struct {
 	cost  uint64
 }
 
-// Allows evaluates an expression. An error says why it has no result: it divides by zero, asks for an entry beyond the
-// end, costs too much, or ctx has ended.
+// Allows evaluates an expression. It returns an error if the expression has no result. The expression divides by zero,
+// reads an entry beyond the end, or costs too much, or ctx has ended.
 func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error) {
 	if e.cost >= costLimit {
 		return false, errors.New("the expressions cost too much together")

@@ -96,7 +96,7 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for expressions that panic, and for problems that are said to be outside of the text.
+// FuzzParse searches expressions that panic, and problems whose place is outside of the text.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`true`, `reviews.exists(r, r.status == "approved")`, `changeRequest.x`, "a\nb", `"\u00e4"`, `1/0 == 1`, `[1][2] == 3`} {
 		f.Add(seed)

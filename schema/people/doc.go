@@ -1,5 +1,5 @@
-// Package people defines who belongs to an organization: its members and teams, their permissions on content,
+// Package people defines the people of an organization: its members and teams, their permissions on content,
 // invitations, and single sign-on.
 //
-// Of this module it imports package schema and nothing else.
+// Of this module it imports only package schema.
 package people

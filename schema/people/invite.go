@@ -6,9 +6,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their number.
-// FailedSSOEmails are the addresses that should log in through a provider, although the organization has no provider.
-// Mail says whether mails are sent; it is absent if nobody is invited.
+// Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their
+// number. FailedSSOEmails are the addresses that should log in through a provider, although the organization has no
+// provider. Mail shows whether mails are sent. It is absent if nobody is invited.
 type Invited struct {
 	Users           []string    `json:"users"`
 	Invited         int         `json:"invited"`
@@ -43,7 +43,7 @@ type InviteMail struct {
 // InviteMailsOff is the reason of a mail that is off.
 const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
 
-// LinkInvite is what a link grants to everyone who follows it: a role in the organization, or a level on one space or
+// LinkInvite is the grant to everyone who follows a link: a role in the organization, or a level on one space or
 // collection. It has either Role, or Level with a space or a collection. Redundant says that the caller already has the
 // access.
 type LinkInvite struct {
@@ -85,7 +85,7 @@ type EmailInvite struct {
 	Organization *InvitingOrganization `json:"organization,omitempty"`
 }
 
-// InvitingOrganization is what an invited user may see of an organization.
+// InvitingOrganization has the data of an organization that an invited user may see.
 type InvitingOrganization struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

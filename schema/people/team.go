@@ -16,7 +16,7 @@ type Team struct {
 	location string
 }
 
-// TeamPermissions say what the caller may do with a team.
+// TeamPermissions are the caller's rights on a team.
 type TeamPermissions struct {
 	Admin bool `json:"admin"`
 	View  bool `json:"view"`
@@ -38,12 +38,12 @@ type TeamMember struct {
 	Permissions  TeamMemberPermissions `json:"permissions"`
 }
 
-// TeamMembership is what a member is in a team.
+// TeamMembership is a member's role in a team.
 type TeamMembership struct {
 	Role string `json:"role" rules:"enum=teamRole"`
 }
 
-// TeamMemberPermissions say what the caller may do with a member of a team.
+// TeamMemberPermissions are the caller's rights on a member of a team.
 type TeamMemberPermissions struct {
 	View bool `json:"view"`
 }

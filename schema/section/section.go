@@ -1,11 +1,11 @@
-// Package section has the two forms of the ids of site sections. They are stored as they are made; answers show them with
-// a prefix, because front ends use them as identifiers in style sheets, which cannot begin with a digit. Requests, filters
-// and events may have either form. The package imports nothing of this module.
+// Package section has the two forms of the ids of site sections. Stored ids have no prefix. In answers they have a
+// prefix, because front ends use them as identifiers in style sheets. Such identifiers cannot begin with a digit.
+// Requests, filters and events may have either form. The package imports nothing of this module.
 package section
 
 import "strings"
 
-// Prefix is what Shown adds to the ids that Pattern matches, as a regular expression.
+// Prefix is the text that Shown adds to ids. Pattern is a regular expression for ids without the prefix.
 const (
 	Prefix  = "sec_"
 	Pattern = "^[0-9a-v]{26}$"

@@ -2,6 +2,6 @@
 // statements, and prints it. Operator precedence, identifier quoting and typed
 // server-side parameters are handled here and nowhere else.
 //
-// A user's value can only enter a tree as a [Param]; no node prints user text.
-// The package knows nothing of insights and imports nothing of this module.
+// A user's value can only enter a tree as a [Param]; no node prints user text. The package has no code for insights,
+// and imports no other package of this module.
 package sqltree

@@ -41,9 +41,8 @@ var (
 	Mul = Op{"*", precMul}
 )
 
-// constant is SQL text from this program's source. The type is unexported, so
-// other packages can only pass an untyped constant: a string variable does not
-// convert to it implicitly.
+// constant is SQL text from this program's source. The type is unexported, so other packages can pass only an untyped
+// constant. A string variable does not convert to the type implicitly.
 type constant string
 
 type identifier struct{ name string }
@@ -70,8 +69,7 @@ type call struct {
 // Call is a function call; the name is from this program's source.
 func Call(name constant, args ...Expr) Expr { return call{name: name, args: args} }
 
-// Parametric is a call of an aggregate function that takes parameters beside
-// its arguments: name(params)(args).
+// Parametric is a call of an aggregate function with parameters and arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
 type over struct {
@@ -161,9 +159,8 @@ func (t Type) String() string { return t.text }
 // Tuple is a parameter's value of a Tuple type, also inside a list.
 type Tuple []any
 
-// Param is a value bound on the server: it is sent beside the statement and
-// never becomes part of its text. value is a string, an integer, a float64, a
-// Tuple, or a slice of these.
+// Param is a value that the server binds. It is sent separately and never becomes part of the statement's text. value
+// is a string, an integer, a float64, a Tuple, or a slice of these.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (identifier) prec() int { return precAtom }

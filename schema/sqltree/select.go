@@ -12,10 +12,9 @@ type Order struct {
 	Desc bool
 }
 
-// Select is one SELECT statement. A nil Where or Having is left out, and so is a
-// zero Limit. It reads from Sub or Rows, whichever is set, else from Table. With Join each
-// row has the columns of the row there with which it agrees on Using; a row without such a row is left out. The rows of
-// Union follow its own.
+// Select is one SELECT statement. A nil Where or Having is left out, and so is a zero Limit. It reads from Sub or Rows
+// if one is set, and otherwise from Table. Join adds the columns of the joined row with equal values in Using; a row
+// without a joined row is left out. The rows of Union follow the statement's own rows.
 type Select struct {
 	Columns []Aliased
 	Table   string

@@ -3,14 +3,14 @@
 -- this is the current text. Changing a signature needs a migration that drops the function. A migration also stops
 -- older nodes from restoring their own text.
 --
--- Postgres inlines most of them into the query that calls them and plans both as one, so they are plain selects.
+-- Postgres inlines most of these functions into the calling query, and plans both together. So they are plain selects.
 
--- The rank of a role, as schema.Role has it; a guest, whose role is null, has 0.
+-- role_rank returns the rank of a role, as schema.Role does. A guest has a null role and the rank 0.
 create or replace function role_rank(role text) returns integer language sql immutable
 return coalesce(array_position(array['read', 'comment', 'edit', 'review', 'create', 'admin'], role), 0);
 
--- The rank of a member's role on a piece of content, 0 for no access: from the role in the organization, the level that holds
--- there, and the rank of the highest grant there and above.
+-- access_rank returns the rank of a member's role on a piece of content; 0 means no access. Its inputs are the role in
+-- the organization, the effective level, and the rank of the highest grant on the content and above.
 create or replace function access_rank(role text, level text, grant_rank integer) returns integer language sql immutable
 return case
     when role = 'admin' then 6

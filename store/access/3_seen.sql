@@ -1,10 +1,11 @@
--- What a member sees in lists: the content on which access_rank is above 0, found for many rows at once.
+-- The functions here return the content that a member sees in lists: the content with an access_rank above 0. Each
+-- function finds the content of many rows at once.
 --
--- Functions that return rows of a table have a text body, so that they also return columns added by later migrations. Postgres
--- overestimates how many rows a recursion returns, but expects few entries in an array and looks ids up in a hash of them: hence
--- unnest(array()).
+-- Functions that return rows of a table have a text body, so that they also return columns added by later migrations.
+-- Postgres overestimates the number of rows of a recursion. With unnest(array()) it expects few entries, and looks ids
+-- up in a hash.
 
--- What a user was given in an organization, directly or through a team.
+-- grants_of returns the grants of a user in an organization, directly or through a team.
 create or replace function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$
     select g.*
     from grants g
@@ -22,7 +23,7 @@ create or replace function given_collections(of_user text, of_organization text)
     select unnest(array(select g.id from given g))
 $$;
 
--- The collections that nobody can enter without a grant: no level holds there.
+-- closed_collections returns the collections that nobody can enter without a grant, because they have no level.
 create or replace function closed_collections(of_organization text) returns setof text language sql stable as $$
     with recursive closed as (
         select c.id from collections c where c.organization_id = of_organization and c.default_level is null
@@ -72,8 +73,8 @@ create or replace function spaces_seen(of_user text, of_role text, of_organizati
            or s.id in (select g.space_id from grants_of(of_user, of_organization) g where g.space_id is not null))
 $$;
 
--- The spaces directly in a collection that a member with this role sees. The level and the grant are those of access_to for the
--- collection: what is in other collections need not be looked at.
+-- spaces_seen_in returns the spaces directly in a collection that a member with this role sees. The level and the grant
+-- are access_to's result for the collection. So the content of other collections is not read.
 create or replace function spaces_seen_in(
     of_user text, of_role text, of_organization text, of_collection text, of_level text, of_grant integer
 ) returns setof spaces language sql stable as $$

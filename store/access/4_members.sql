@@ -19,8 +19,8 @@ create or replace function ranks_on_collection(of_organization text, of_level te
     select r.user_id, r.rank from ranks_on_content(of_organization, of_level, of_path) r
 $$;
 
--- How many spaces of an organization each of these members sees: all for an admin; for a guest those that were given; for anybody
--- else all but the closed ones, and of those the ones that were given.
+-- spaces_seen_by returns the number of an organization's spaces that each of these members sees. An admin sees all
+-- spaces. A guest sees the spaces with a grant. Other members see all open spaces, and closed spaces with a grant.
 create or replace function spaces_seen_by(of_organization text, of_users text[])
     returns table (user_id text, spaces bigint) language sql stable as $$
     with recursive given as (

@@ -1,5 +1,6 @@
--- Writes what a collection passes on to its direct content on that content itself, so that the collection can go without changing
--- anybody's access: its level where the content inherits, and its grants where the content has none that is higher.
+-- lift_access copies a collection's level and grants to its direct content. So the collection can be deleted without a
+-- change of anybody's access. The level is copied to content that inherits. A grant is copied if the content has no
+-- higher grant.
 create or replace function lift_access(of_collection text) returns void language sql volatile as $$
     update spaces s set default_level = c.default_level
     from collections c

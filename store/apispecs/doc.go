@@ -1,5 +1,6 @@
 // Package apispecs has the OpenAPI specifications of organizations and their versions. It is built on store/postgres.
-// It must not import store, which has it as Store.Specs, nor another room of the store.
+// Package store has it as Store.Specs. It must not import store or another package below store, except store/postgres
+// and store/db.
 //
 // Its files by subject:
 //
@@ -12,9 +13,9 @@ import "github.com/octavo-docs/octavo/store/postgres"
 // Store reads and writes the rows of this room.
 type Store struct {
 	db *postgres.DB
-	// versions is how many versions of a specification are kept; 0 means all.
+	// versions is the number of versions of a specification that are stored; 0 means all.
 	versions int32
 }
 
-// New returns a Store on a database. It keeps this many versions of a specification; 0 means all.
+// New returns a Store on a database. versions is the number of versions of a specification that it stores; 0 means all.
 func New(db *postgres.DB, versions int32) *Store { return &Store{db, versions} }

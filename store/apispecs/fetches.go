@@ -39,8 +39,8 @@ func (s *Store) AskForFetches(ctx context.Context) error {
 	})
 }
 
-// StartFetch returns the next specification of an organization that is due, except the specifications with which the
-// caller has begun. found is false if there is none.
+// StartFetch returns the next due specification of an organization. It leaves out specifications that the caller has
+// already begun. found is false if no specification is due.
 func (s *Store) StartFetch(
 	ctx context.Context, organizationID string, begun []string,
 ) (spec Spec, found bool, err error) {

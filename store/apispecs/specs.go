@@ -21,7 +21,7 @@ type (
 	Version = db.ListOpenAPISpecVersionsRow
 )
 
-// Source is where a specification comes from: a URL, which a job fetches, or a text and the document in it.
+// Source is the source of a specification: a URL that a job fetches, or a text with the document in it.
 type Source struct {
 	URL      *string
 	Text     string
@@ -119,8 +119,8 @@ func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source 
 	})
 }
 
-// addVersion makes a document the newest version, unless the newest version has the same hash. It deletes the oldest
-// versions if there are more than the store keeps.
+// addVersion makes a document the newest version. If the newest version has an equal hash, it adds no version. If there
+// are more versions than the store's limit, the oldest versions are deleted.
 func (s *Store) addVersion(
 	ctx context.Context, q *db.Queries, spec *Spec, hash [sha256.Size]byte, document []byte,
 ) error {
@@ -143,7 +143,7 @@ func (s *Store) addVersion(
 	})
 }
 
-// Delete deletes a specification with its versions, if there is one.
+// Delete deletes a specification with its versions. It succeeds if the specification does not exist.
 func (s *Store) Delete(ctx context.Context, organizationID, slug string) error {
 	return postgres.Interpret(s.db.Queries.DeleteOpenAPISpec(ctx, db.DeleteOpenAPISpecParams{
 		OrganizationID: organizationID, Slug: slug,

@@ -56,8 +56,9 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 }
 
-// TestAuditedColumnsAreThere runs the triggers of every audited table as if rows had changed, with statements that
-// change none. A column without the name of its row, or a wrong join, would fail every write of the table.
+// TestAuditedColumnsAreThere runs the triggers of every audited table. The statements change no rows, but the triggers
+// run as if rows had changed. A column without the name of its row, or a wrong join, would fail every write of the
+// table.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -205,8 +206,8 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 }
 
-// TestAuditOfFailures checks that uncommitted changes leave no entry: a refused statement, and a transaction that
-// fails late.
+// TestAuditOfFailures checks that uncommitted changes leave no entry. It has a refused statement, and a transaction
+// that fails late.
 func TestAuditOfFailures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -436,8 +437,8 @@ func TestAuditStays(t *testing.T) {
 	}
 }
 
-// TestAuditOfRemovedOrganizations checks that the log of an organization is deleted with it, and that the
-// installation's log names the user who removed it.
+// TestAuditOfRemovedOrganizations removes an organization. The organization's log is deleted too. The installation's
+// log names the user who removed the organization.
 func TestAuditOfRemovedOrganizations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -466,8 +467,8 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	}
 }
 
-// TestAuditOfErasures checks that the log names the user who requested an erasure, and the visitor only by the keyed
-// hash. The entry outlives the erasure's row.
+// TestAuditOfErasures checks that the log names the user who requested an erasure. It names the visitor only by the
+// keyed hash. The entry outlives the erasure's row.
 func TestAuditOfErasures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

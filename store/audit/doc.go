@@ -1,6 +1,6 @@
-// Package audit is the audit log: which tables and columns it shows, the triggers that write it, and the lists of its
-// entries. It is built on store/postgres, and is Store.Audit of package store. It must not import store, nor another
-// room of the store.
+// Package audit is the audit log. It has the table of the audited tables and columns, the triggers that write the log,
+// and the lists of entries. It is built on store/postgres. Package store has it as Store.Audit. It must not import
+// store or another package below store, except store/postgres and store/db.
 //
 // Its files by subject:
 //

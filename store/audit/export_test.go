@@ -1,6 +1,6 @@
 package audit
 
-// Unchanged is how triggers of the audit log find that nothing changed.
+// Unchanged is the SQL condition with which a trigger finds that its statement changed no row.
 const Unchanged = unchanged
 
 // AuditedTable is a row of the table of tables.

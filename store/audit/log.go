@@ -22,7 +22,8 @@ func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
 
-// ListAuditEntries lists what changed in an organization, the newest first, after a cursor if there is one.
+// ListAuditEntries lists the changes in an organization, the newest first. If a cursor is set, the list continues after
+// it.
 func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {

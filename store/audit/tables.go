@@ -2,15 +2,15 @@ package audit
 
 import "strings"
 
-// auditedTable is a row of the table of tables. It has the columns of a database table that the audit log shows, or
-// the reason to show none.
+// auditedTable is a row of the table of tables. It has the columns of a database table that the audit log shows, or the
+// reason why the log does not show the table.
 type auditedTable struct {
 	name string
 	// object is the log's name for a row of the table; "" for exempt tables.
 	object string
 	// in says which organization, site and space a row belongs to.
 	in auditPlace
-	// id is the expression of the object's id in the row r, and key are the columns that no change of a row touches.
+	// id is the expression of the object's id in the row r. key are the columns that identify a row and never change.
 	id, key string
 	// columns are the shown columns by name; the log has them in camel case. A change of other columns leaves no
 	// entry. A column with a # may be large, so the log shows its hash. A column with a ! is secret, so the log shows
@@ -21,8 +21,8 @@ type auditedTable struct {
 	exempt string
 }
 
-// auditPlace has the expressions for the place of a row r. The join finds nothing for a row that is deleted together
-// with its owner, because the log has an entry for the owner.
+// auditPlace has the expressions for the place of a row r. If a row is deleted together with its owner, the join is
+// empty. The log then has only the owner's entry.
 type auditPlace struct{ join, organization, site, space string }
 
 var (

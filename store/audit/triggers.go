@@ -10,12 +10,13 @@ import (
 // changes without an entry.
 const auditedRows = 100
 
-// unchanged is how a trigger finds that its statement changed no row: the branch of an upsert that was not taken, or
-// a change of missing rows. The check is ten times cheaper than an insert of no entries.
+// unchanged is the condition with which a trigger finds that its statement changed no row. Examples are the branch of
+// an upsert that was not taken, and a change of missing rows. The check is ten times cheaper than an insert without
+// entries.
 const unchanged = "not exists (select from "
 
-// Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers, which run once per
-// statement, and one function with the expressions of the table's row.
+// Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers and one function.
+// The triggers run once per statement. The function has the expressions of the table's row.
 func Triggers() string {
 	var text strings.Builder
 	tables := auditedTables()

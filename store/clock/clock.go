@@ -16,13 +16,13 @@ type Store struct{ db *postgres.DB }
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// State returns what is known of the time.
+// State returns the installation's knowledge about the time.
 func (s *Store) State(ctx context.Context) (State, error) {
 	row, err := s.db.Queries.Clock(ctx)
 	return stateOf(db.LockClockRow(row)), postgres.Interpret(err, "clock")
 }
 
-// Look notes what a node sees, and returns the state before and after that.
+// Look records a node's observation, and returns the state before and after the look.
 func (s *Store) Look(ctx context.Context, l Look) (before, after State, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.LockClock(ctx)
@@ -48,8 +48,8 @@ func (s *Store) Confirm(ctx context.Context) (State, error) {
 	return s.State(ctx)
 }
 
-// DeletionTime is the time by which code deletes what is old: Postgres's clock, or the beginning of 1970 while nothing
-// is deleted by age.
+// DeletionTime returns the time that deletions by age measure from. It is the time of Postgres's clock, or the
+// beginning of 1970 while deletions by age are stopped.
 func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.DeletionTime(ctx)
 	return at, postgres.Interpret(err, "clock")

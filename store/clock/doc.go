@@ -1,10 +1,11 @@
-// Package clock has what the installation knows of the time, and says whether Postgres's clock may be trusted with
-// deletions by age. It is built on store/postgres. It must not import store, which has it as Store.Clock, nor another
-// room of the store.
+// Package clock stores the installation's knowledge about the time. It decides whether deletions by age may trust
+// Postgres's clock. It is built on store/postgres. Package store has it as Store.Clock. It must not import store or
+// another package below store, except store/postgres and store/db.
 //
-// A machine that starts in a wrong year finds everything old. So each node looks at the clock every minute, and the
-// furthest time that nodes have seen is kept. A clock that is two days ahead of that time is in doubt. Then nothing is
-// deleted by age until it is right again, until nodes have run for 24 hours, or until an operator confirms the time.
+// If a machine starts with a clock in a later year, everything looks old. So each node reads the clock every minute,
+// and stores the latest time that nodes have seen. A clock that is two days ahead of that time is in doubt. Then
+// deletions by age stop. They continue when the clock is right again, when nodes have run for 24 hours, or when an
+// operator confirms the time.
 //
 // Statements that delete by age have the time of the function deletion_time (store/functions/clock.sql), and code that
 // deletes has DeletionTime.

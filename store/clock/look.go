@@ -3,9 +3,10 @@ package clock
 import "time"
 
 const (
-	// tolerance is how far the clock may be ahead of what is known. deletion_time in Postgres has the same.
+	// tolerance is the time that the clock may be ahead of the latest known time. The function deletion_time in
+	// Postgres has the same constant.
 	tolerance = 48 * time.Hour
-	// patience is how long nodes run until a clock in doubt is trusted.
+	// patience is the time that nodes run until a clock in doubt is trusted.
 	patience = 24 * time.Hour
 )
 
@@ -17,19 +18,19 @@ const (
 	Behind Doubt = "behind" // it is days behind the furthest time that nodes have seen
 )
 
-// State is what the installation knows of the time.
+// State is the installation's knowledge about the time.
 type State struct {
-	// Now is Postgres's clock, which decides what is old.
+	// Now is the time of Postgres's clock. Ages are measured from it.
 	Now time.Time
 	// Seen is the furthest time that nodes have seen; zero before the first look.
 	Seen time.Time
-	// Doubt is "" while the clock is trusted. DoubtedAt is what the clock said when the doubt began.
+	// Doubt is "" while the clock is trusted. DoubtedAt is the clock's time when the doubt began.
 	Doubt     Doubt
 	DoubtedAt time.Time
-	// Ran is how long nodes have run since. CountedBy is the node that counts.
+	// Ran is the time that nodes have run since then. CountedBy is the node that counts.
 	Ran       time.Duration
 	CountedBy string
-	// ConfirmedAt is when an operator last said that the clock is right; zero is never.
+	// ConfirmedAt is the time of an operator's last confirmation that the clock is right; zero means never.
 	ConfirmedAt time.Time
 }
 
@@ -44,7 +45,7 @@ func (s State) Left() time.Duration {
 	return max(0, patience-s.Ran)
 }
 
-// Look is what a node sees of the time.
+// Look is a node's observation of the time.
 type Look struct {
 	// Node names the node.
 	Node string
@@ -52,12 +53,12 @@ type Look struct {
 	Clocks []time.Time
 	// Newest is when the newest event was received; zero without events. It counts at the first look only.
 	Newest time.Time
-	// Ran is how long the node has run since its last look, and LastRan what State.Ran was then.
+	// Ran is the time that the node has run since its last look. LastRan is State.Ran at that look.
 	Ran, LastRan time.Duration
 }
 
-// after returns the state after a look. It compares the clock with the furthest time that nodes have seen. If nodes
-// have seen no time, it uses the newest event and the other clocks.
+// after returns the state after a look. It compares the clock with the furthest time that nodes have seen. If no node
+// has seen a time yet, it uses the newest event and the other clocks.
 func (s State) after(l Look) State {
 	doubt := s.doubt(l)
 	switch {
@@ -103,8 +104,8 @@ func (s State) doubt(l Look) Doubt {
 	return ""
 }
 
-// known is the time of the first look's evidence: the earlier one of the newest event and the furthest other clock.
-// It is zero without evidence.
+// known returns the time that the first look's evidence shows: the newest event's time or the latest other clock,
+// whichever is earlier. It is zero without evidence.
 func (l Look) known() (at time.Time) {
 	for _, clock := range l.Clocks {
 		if clock.After(at) {

@@ -7,15 +7,15 @@ import (
 
 const day = 24 * time.Hour
 
-// TestLooks checks what looks make of the time, one after another.
+// TestLooks checks the states after a series of looks.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	// A step is a look. The clocks are all moved by the same, unless others says how far the others are moved.
+	// A step is a look. All clocks move by the same time. If others is set, the other clocks move by others.
 	type step struct {
 		at     time.Duration // of Postgres's clock, from start
 		others *time.Duration
-		newest time.Duration // of the newest event, from start; 0 is none
+		newest time.Duration // of the newest event, from start; 0 means no event
 		node   string        // "" is a
 		ran    time.Duration
 		doubt  Doubt

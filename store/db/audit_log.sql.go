@@ -69,7 +69,7 @@ type CountAuditEntriesParams struct {
 	ObjectID       *string
 }
 
-// No index: of those that begin with the organization, any does.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountAuditEntries(ctx context.Context, arg CountAuditEntriesParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countAuditEntries,
 		arg.OrganizationID,
@@ -97,7 +97,7 @@ type ForgetAuditEntriesParams struct {
 	Most           int32
 }
 
-// A null organization means those of all organizations and of the installation that are older than a time.
+// With a null organization, it deletes the old entries of all organizations and of the installation.
 func (q *Queries) ForgetAuditEntries(ctx context.Context, arg ForgetAuditEntriesParams) (int64, error) {
 	row := q.db.QueryRow(ctx, forgetAuditEntries, arg.Kept, arg.OrganizationID, arg.Most)
 	var column_1 int64

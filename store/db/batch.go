@@ -367,7 +367,7 @@ type UpsertConversationsParams struct {
 	Now            time.Time
 }
 
-// Replaces what the same source said under the same id; what it does not say about the time stays.
+// Replaces the conversation with the source's id. If the source sends no time, the stored time stays.
 func (q *Queries) UpsertConversations(ctx context.Context, arg []UpsertConversationsParams) *UpsertConversationsBatchResults {
 	batch := &pgx.Batch{}
 	for _, a := range arg {

@@ -24,7 +24,7 @@ const deleteEndedBrowserSessions = `-- name: DeleteEndedBrowserSessions :exec
 delete from browser_sessions where expires_at < deletion_time()
 `
 
-// No index need be used: it is browser_sessions_end unless most have ended.
+// No index need be used: Postgres uses browser_sessions_end, except if most sessions have ended.
 func (q *Queries) DeleteEndedBrowserSessions(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, deleteEndedBrowserSessions)
 	return err
@@ -144,7 +144,7 @@ type TokenOfBrowserSessionRow struct {
 	Token  Token
 }
 
-// Index: browser_sessions_hash_key. A token that was revoked or has expired opens nothing.
+// Index: browser_sessions_hash_key. A revoked or expired token gives no row.
 func (q *Queries) TokenOfBrowserSession(ctx context.Context, hash []byte) (TokenOfBrowserSessionRow, error) {
 	row := q.db.QueryRow(ctx, tokenOfBrowserSession, hash)
 	var i TokenOfBrowserSessionRow

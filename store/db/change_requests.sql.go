@@ -538,7 +538,8 @@ type SetSpaceHeadParams struct {
 	Revision string
 }
 
-// It gives the translations that follow the space: those that have a copy of it, and those whose first run has maybe read it already.
+// Returns the translations that follow the space. They have a copy of the space, or their first run may already have
+// read it.
 // Index: translations_space (source_space_id).
 // Sorts: the translations of one space.
 func (q *Queries) SetSpaceHead(ctx context.Context, arg SetSpaceHeadParams) ([]string, error) {

@@ -29,7 +29,8 @@ type CollectionForUserRow struct {
 	GrantRank  int32
 }
 
-// The collection with what decides about the user's access to it; no row if it is unknown or in another organization.
+// Returns the collection with the facts about the user's access to it. There is no row if the collection is unknown
+// or in another organization.
 func (q *Queries) CollectionForUser(ctx context.Context, arg CollectionForUserParams) (CollectionForUserRow, error) {
 	row := q.db.QueryRow(ctx, collectionForUser, arg.UserID, arg.CollectionID)
 	var i CollectionForUserRow
@@ -354,8 +355,8 @@ const lockOrganization = `-- name: LockOrganization :one
 select id from organizations where id = $1 for no key update
 `
 
-// Every change of the order or the nesting of content holds this lock: two moves at once could otherwise make a cycle, or give two
-// items one position.
+// Every change of the order or the nesting of content holds this lock. Without it, two concurrent moves could make a
+// cycle, or give two items one position.
 func (q *Queries) LockOrganization(ctx context.Context, id string) (string, error) {
 	row := q.db.QueryRow(ctx, lockOrganization, id)
 	err := row.Scan(&id)
@@ -559,7 +560,7 @@ type UpdateCollectionParams struct {
 	ID           string
 }
 
-// Null leaves a member as it is; the level, for which null means something, is set only if set_level.
+// Null leaves a member unchanged. A null level is a value, so the level is set only if set_level is true.
 func (q *Queries) UpdateCollection(ctx context.Context, arg UpdateCollectionParams) (Collection, error) {
 	row := q.db.QueryRow(ctx, updateCollection,
 		arg.Title,

@@ -353,9 +353,8 @@ type ListCommentsParams struct {
 	PageSize  int32
 }
 
-// Index: comments_thread (thread_id, posted_at, id).
-// It is planned for its values (see planned), so that filters that are not set cost nothing, and each set one uses the index that
-// fits it.
+// Index: comments_thread (thread_id, posted_at, id). Postgres plans it for its values (store/postgres/planned.go). So
+// unset filters cost nothing, and a set filter uses its index.
 func (q *Queries) ListComments(ctx context.Context, arg ListCommentsParams) ([]Comment, error) {
 	rows, err := q.db.Query(ctx, listComments,
 		arg.ThreadID,
@@ -473,7 +472,7 @@ type MoveThreadCountsParams struct {
 	Resolved int64
 }
 
-// The ids of spaces, change requests and comments are of one kind: one of the three has this one.
+// The ids of spaces, change requests and comments never collide. So only one of the three updates finds the id.
 func (q *Queries) MoveThreadCounts(ctx context.Context, arg MoveThreadCountsParams) error {
 	_, err := q.db.Exec(ctx, moveThreadCounts, arg.Opened, arg.ThreadID, arg.Resolved)
 	return err
@@ -492,7 +491,7 @@ type PutCommentDocumentParams struct {
 	Body     []byte
 }
 
-// Nothing is kept for a body that has changed meanwhile.
+// If the body has changed since, no document is stored.
 func (q *Queries) PutCommentDocument(ctx context.Context, arg PutCommentDocumentParams) error {
 	_, err := q.db.Exec(ctx, putCommentDocument, arg.Document, arg.ID, arg.Body)
 	return err

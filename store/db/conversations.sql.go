@@ -35,7 +35,8 @@ type ClusterIssuesSampleRow struct {
 	Summary     string
 }
 
-// A bounded number of the issues of each cluster, the same ones whatever order they came in.
+// Returns a bounded number of issues of each cluster. The choice does not depend on the order in which the issues
+// came.
 func (q *Queries) ClusterIssuesSample(ctx context.Context, arg ClusterIssuesSampleParams) ([]ClusterIssuesSampleRow, error) {
 	rows, err := q.db.Query(ctx, clusterIssuesSample, arg.Clusters, arg.Most)
 	if err != nil {
@@ -276,9 +277,9 @@ type LeaveClustersParams struct {
 	Replaced       []string
 }
 
-// Notes that issues leave their clusters because their conversations were replaced. An issue leaves if the kept words
-// no longer include its words. Every cluster with a replaced conversation is counted again. A model's text about a
-// cluster that an issue leaves may be out of date.
+// Notes that issues leave their clusters because their conversations were replaced. An issue leaves if its words are
+// not among the kept words. Every cluster with a replaced conversation is counted again. A model's text about a cluster
+// that an issue leaves may be out of date.
 func (q *Queries) LeaveClusters(ctx context.Context, arg LeaveClustersParams) error {
 	_, err := q.db.Exec(ctx, leaveClusters,
 		arg.Prefix,
@@ -555,7 +556,8 @@ type RecentIssuesRow struct {
 	Cluster     string
 }
 
-// The latest issues that are in clusters, without those that have an older twin: equal issues move together or not at all.
+// Returns the latest issues that are in clusters. Issues with an older twin are left out, because equal issues move
+// together.
 // Index: conversation_issues_organization (organization_id, id).
 func (q *Queries) RecentIssues(ctx context.Context, arg RecentIssuesParams) ([]RecentIssuesRow, error) {
 	rows, err := q.db.Query(ctx, recentIssues, arg.OrganizationID, arg.Most)
@@ -667,7 +669,7 @@ type UnclusteredIssuesRow struct {
 	TwinCluster string
 }
 
-// The issues of conversations that are in no cluster, each with the cluster of one with equal words.
+// Returns the issues without a cluster. Each has the cluster of an issue with equal words.
 func (q *Queries) UnclusteredIssues(ctx context.Context, conversations []string) ([]UnclusteredIssuesRow, error) {
 	rows, err := q.db.Query(ctx, unclusteredIssues, conversations)
 	if err != nil {

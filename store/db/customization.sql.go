@@ -22,7 +22,7 @@ type CustomizationsOfSiteRow struct {
 	Settings    []byte
 }
 
-// What the site sets, and what each of its site spaces overrides; the site's own row has no id.
+// Returns the settings of the site, and the overrides of each of its site spaces. The site's own row has no id.
 // Index: site_spaces_rank (site_id, rank).
 func (q *Queries) CustomizationsOfSite(ctx context.Context, siteID string) ([]CustomizationsOfSiteRow, error) {
 	rows, err := q.db.Query(ctx, customizationsOfSite, siteID)
@@ -68,7 +68,8 @@ type LockSiteSpaceParams struct {
 	SiteID      string
 }
 
-// Makes changes of one site space's overrides wait for each other, also the first one, which has no row of its own to lock.
+// This lock lets changes of one site space's overrides wait for each other. The first change has no row of overrides to
+// lock, so it locks the site space.
 func (q *Queries) LockSiteSpace(ctx context.Context, arg LockSiteSpaceParams) (string, error) {
 	row := q.db.QueryRow(ctx, lockSiteSpace, arg.SiteSpaceID, arg.SiteID)
 	var id string
@@ -135,7 +136,8 @@ type SiteSpaceCustomizationRow struct {
 	Overrides []byte
 }
 
-// What the site sets and what the site space overrides, null where nothing was; no row for another site's site space.
+// Returns the settings of the site and the overrides of the site space. Unset ones are null. There is no row for
+// another site's site space.
 func (q *Queries) SiteSpaceCustomization(ctx context.Context, arg SiteSpaceCustomizationParams) (SiteSpaceCustomizationRow, error) {
 	row := q.db.QueryRow(ctx, siteSpaceCustomization, arg.SiteSpaceID, arg.SiteID)
 	var i SiteSpaceCustomizationRow

@@ -305,7 +305,7 @@ type SpacesNamingFilesElsewhereRow struct {
 	Revision string
 }
 
-// The spaces, of some, in which a document or a reusable content of any revision names a file with its space.
+// Returns the given spaces with a document or a reusable content, of any revision, that names a file with its space.
 // Index: documents_elsewhere (space_id) where file_refs names spaces.
 func (q *Queries) SpacesNamingFilesElsewhere(ctx context.Context, spaces []string) ([]SpacesNamingFilesElsewhereRow, error) {
 	rows, err := q.db.Query(ctx, spacesNamingFilesElsewhere, spaces)
@@ -384,7 +384,7 @@ type UnreadDocumentsRow struct {
 	Content []byte
 }
 
-// Some documents whose file_refs or words were not read: one at least, and more up to a number of bytes.
+// Returns some documents whose file_refs or words were not read: at least one, and more up to a number of bytes.
 // Index: documents_unread (space_id, hash) where file_refs is null or words is null.
 func (q *Queries) UnreadDocuments(ctx context.Context, bytes int64) ([]UnreadDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, unreadDocuments, bytes)

@@ -69,7 +69,7 @@ type ProveDomainParams struct {
 	OrganizationID string
 }
 
-// Nothing is done for a domain that the organization does not name. What is proved stays as it is.
+// If the organization does not name the domain, no row is stored. An existing proof stays unchanged.
 func (q *Queries) ProveDomain(ctx context.Context, arg ProveDomainParams) (int64, error) {
 	result, err := q.db.Exec(ctx, proveDomain, arg.Domain, arg.ProvedBy, arg.OrganizationID)
 	if err != nil {

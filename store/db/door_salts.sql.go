@@ -63,8 +63,8 @@ type KeepDoorSaltParams struct {
 	MadeAt *time.Time
 }
 
-// Index: door_salts_pkey. Of two salts of a day the older one stays. A new salt, without made_at, replaces no other: a
-// node may have read the other one. A day that is over for long gets no salt.
+// Index: door_salts_pkey. Of two salts of a day, the older salt stays. A new salt, without made_at, never replaces a
+// salt that a node may have read. A day that ended long ago gets no salt.
 func (q *Queries) KeepDoorSalt(ctx context.Context, arg KeepDoorSaltParams) error {
 	_, err := q.db.Exec(ctx, keepDoorSalt, arg.Day, arg.Salt, arg.MadeAt)
 	return err

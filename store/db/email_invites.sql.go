@@ -21,7 +21,7 @@ type ClaimUserParams struct {
 	ID          string
 }
 
-// Gives an account that nobody has used to whoever follows the link in the mail to its address.
+// Gives an unused account to the person who follows the link in the mail to the account's address.
 func (q *Queries) ClaimUser(ctx context.Context, arg ClaimUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, claimUser, arg.DisplayName, arg.ID)
 	if err != nil {
@@ -184,7 +184,8 @@ type InviteMailNotSentParams struct {
 	MailID         *string
 }
 
-// Notes why a mail was not sent, or all that wait if no user is named. Those that were asked for long ago are given up.
+// Records the reason why a mail was not sent. Without a user, it records the reason for all waiting mails. Mails
+// that were requested long ago are given up.
 // Index: email_invites_mail.
 func (q *Queries) InviteMailNotSent(ctx context.Context, arg InviteMailNotSentParams) error {
 	_, err := q.db.Exec(ctx, inviteMailNotSent,
@@ -502,7 +503,7 @@ type TakeEmailInviteParams struct {
 	UserID         string
 }
 
-// Ends an invite for whom it is for; its row says what it gives.
+// Ends an invite of a user. The returned row has the invite's role.
 func (q *Queries) TakeEmailInvite(ctx context.Context, arg TakeEmailInviteParams) (EmailInvite, error) {
 	row := q.db.QueryRow(ctx, takeEmailInvite, arg.OrganizationID, arg.UserID)
 	var i EmailInvite

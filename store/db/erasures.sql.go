@@ -47,8 +47,8 @@ type AskErasureParams struct {
 	Keep     pgtype.Interval
 }
 
-// Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
-// place if it is not done.
+// Index: erasures_pkey. An erasure that already covers the moment stays unchanged. An earlier erasure starts again, and
+// keeps its place if it is not done.
 func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure, error) {
 	row := q.db.QueryRow(ctx, askErasure,
 		arg.SiteID,
@@ -141,7 +141,8 @@ type BeginRetentionRow struct {
 	Days   int32
 }
 
-// Sites with events that may be too old by now, which are once a day. The days are those of UTC, whatever zone the session has.
+// Returns sites with events that may be too old by now, each site once a day. Days are in UTC, also in a session
+// with another zone.
 func (q *Queries) BeginRetention(ctx context.Context, most int32) ([]BeginRetentionRow, error) {
 	rows, err := q.db.Query(ctx, beginRetention, most)
 	if err != nil {
@@ -220,7 +221,8 @@ type CarriedOutParams struct {
 	Days   []int32
 }
 
-// Where the days were changed meanwhile, the new ones are still due. What was begun before midnight counts for the day before.
+// If a site's days were changed since the beginning, the new days are still due. A deletion that began before midnight
+// counts for the previous day.
 func (q *Queries) CarriedOut(ctx context.Context, arg CarriedOutParams) error {
 	_, err := q.db.Exec(ctx, carriedOut, arg.Sites, arg.Before, arg.Days)
 	return err
@@ -325,7 +327,7 @@ const nextTombstoneVersion = `-- name: NextTombstoneVersion :one
 update tombstone_version set version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint) returning version
 `
 
-// A version has the time in it: one that was given before a restored backup is never given again.
+// A version contains the time. So after a restored backup, no version is given a second time.
 func (q *Queries) NextTombstoneVersion(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, nextTombstoneVersion)
 	var version int64
@@ -346,7 +348,8 @@ type PendingErasuresRow struct {
 	FirstMutated time.Time
 }
 
-// Index: erasures_pending. When the first of them left the active parts: later ones must not keep it waiting.
+// Index: erasures_pending. first_mutated is the time at which the first erasure left the active parts, because later
+// erasures must not delay it.
 func (q *Queries) PendingErasures(ctx context.Context) (PendingErasuresRow, error) {
 	row := q.db.QueryRow(ctx, pendingErasures)
 	var i PendingErasuresRow

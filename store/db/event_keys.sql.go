@@ -51,9 +51,9 @@ type ClaimEventKeysRow struct {
 	Attempt      int32
 }
 
-// Index: event_keys_pkey. A key that is free or too old becomes the caller's. A key whose attempt did not end in its
-// time, with the same body, becomes the caller's with the message that it has. Other keys have no row: they are
-// claimed, or done. The order of the keys is the same on all nodes, so that they do not lock each other out.
+// Index: event_keys_pkey. A free or too old key becomes the caller's. If an attempt with an equal body did not end in
+// its time, its key becomes the caller's, with the message that the key has. Other keys are claimed or done, and get no
+// row. All nodes have one order of keys, so that they do not deadlock.
 // Sorts: the keys of one statement.
 func (q *Queries) ClaimEventKeys(ctx context.Context, arg ClaimEventKeysParams) ([]ClaimEventKeysRow, error) {
 	rows, err := q.db.Query(ctx, claimEventKeys,

@@ -94,7 +94,7 @@ type FrontEndChangesRow struct {
 	Tag string
 }
 
-// What front ends are to be told, a batch of an organization's, the oldest first.
+// Returns a batch of an organization's changes for front ends, the oldest first.
 // Index: front_end_changes_asked.
 func (q *Queries) FrontEndChanges(ctx context.Context, arg FrontEndChangesParams) ([]FrontEndChangesRow, error) {
 	rows, err := q.db.Query(ctx, frontEndChanges, arg.OrganizationID, arg.Limit)

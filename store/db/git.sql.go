@@ -92,8 +92,8 @@ type EndGitJobsParams struct {
 	Attempted bool
 }
 
-// The jobs of an operation that do not run never have to. A job whose attempt is over, if the operation waits for its
-// next attempt, may be noted as running still: River then does not try it again.
+// Ends the operation's jobs that do not run. If the operation waits for its next attempt, its last attempt is over.
+// Its job may still have the state running; River then does not retry the job.
 // Index: jobs_sequence.
 func (q *Queries) EndGitJobs(ctx context.Context, arg EndGitJobsParams) error {
 	_, err := q.db.Exec(ctx, endGitJobs, arg.SpaceID, arg.Operation, arg.Attempted)
@@ -321,7 +321,7 @@ order by j.state = 'pending', j.id
 limit 1
 `
 
-// The operation of a space whose job comes before all others that are not over.
+// Returns the operation of a space whose job is the first of all unfinished jobs.
 // Index: jobs_sequence.
 // Sorts: the jobs of a space.
 func (q *Queries) GitOperationAtWork(ctx context.Context, spaceID string) (GitOperation, error) {
@@ -705,8 +705,8 @@ type LastGitSyncParams struct {
 	SpaceID         string
 }
 
-// The synchronization that says where the pages of a space are in a repository: what a change request imported, or the
-// last one otherwise.
+// Returns the synchronization with the places of a space's pages in a repository. It is the synchronization that a
+// change request imported, or otherwise the last one.
 // Index: git_syncs_known, git_syncs_request.
 // Sorts: the synchronizations of a space.
 func (q *Queries) LastGitSync(ctx context.Context, arg LastGitSyncParams) (string, error) {

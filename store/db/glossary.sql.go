@@ -207,7 +207,7 @@ const lockGlossary = `-- name: LockGlossary :exec
 select pg_advisory_xact_lock(hashtextextended('glossary ' || $1::text, 0))
 `
 
-// Changes of a glossary run in turns. So changes of several entries neither mix nor wait for each other in a circle.
+// Changes of a glossary run in turns. So changes of several entries do not mix, and do not deadlock.
 func (q *Queries) LockGlossary(ctx context.Context, organizationID string) error {
 	_, err := q.db.Exec(ctx, lockGlossary, organizationID)
 	return err

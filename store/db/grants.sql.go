@@ -104,7 +104,7 @@ type InsertGrantsParams struct {
 	Teams          []string
 }
 
-// Gives access to those of the users and teams who are in the organization, or changes what they have.
+// Gives access to users and teams, or changes their access. Users and teams outside the organization are left out.
 func (q *Queries) InsertGrants(ctx context.Context, arg InsertGrantsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertGrants,
 		arg.OrganizationID,

@@ -48,8 +48,8 @@ type AnnotateSitesParams struct {
 	Kept            int64
 }
 
-// Annotates one site, or all sites that show a space. Of each kind, a site keeps the newest annotations: a new one
-// replaces what is beyond kept. A site that is being deleted gets none.
+// Annotates one site, or all sites that show a space. A site keeps the newest `kept` annotations of each kind. A new
+// annotation replaces older annotations beyond this number. A site that is being deleted gets no annotation.
 func (q *Queries) AnnotateSites(ctx context.Context, arg AnnotateSitesParams) error {
 	_, err := q.db.Exec(ctx, annotateSites,
 		arg.Kind,

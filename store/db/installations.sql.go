@@ -537,7 +537,7 @@ type IntegrationTokenByHashRow struct {
 	Scopes         []string
 }
 
-// Scopes are those that the integration asks for now and the organization has allowed.
+// Scopes are the scopes that the integration requests now and that the organization has allowed.
 func (q *Queries) IntegrationTokenByHash(ctx context.Context, hash []byte) (IntegrationTokenByHashRow, error) {
 	row := q.db.QueryRow(ctx, integrationTokenByHash, hash)
 	var i IntegrationTokenByHashRow
@@ -958,7 +958,7 @@ type SpaceOfInstallationRow struct {
 	Space Space
 }
 
-// A space that an installation is for; one that is paused is for none.
+// Returns a space of an installation. A paused installation has no spaces.
 func (q *Queries) SpaceOfInstallation(ctx context.Context, arg SpaceOfInstallationParams) (SpaceOfInstallationRow, error) {
 	row := q.db.QueryRow(ctx, spaceOfInstallation, arg.SpaceID, arg.InstallationID)
 	var i SpaceOfInstallationRow

@@ -341,7 +341,8 @@ type IntegrationForUserRow struct {
 	Role          *string
 }
 
-// An integration that the user may see: one that is not private, or of an organization that the user is in.
+// Returns an integration that the user may see. The integration is not private, or it belongs to an organization of
+// the user.
 func (q *Queries) IntegrationForUser(ctx context.Context, arg IntegrationForUserParams) (IntegrationForUserRow, error) {
 	row := q.db.QueryRow(ctx, integrationForUser, arg.UserID, arg.Name)
 	var i IntegrationForUserRow
@@ -531,8 +532,8 @@ type ListIntegrationsRow struct {
 	Role          *string
 }
 
-// Index: integrations_public (name) of public ones.
-// An organization's own, private ones too, are in ListOwnIntegrations.
+// Index: integrations_public (name) of public ones. ListOwnIntegrations lists an organization's own integrations,
+// including private ones.
 func (q *Queries) ListIntegrations(ctx context.Context, arg ListIntegrationsParams) ([]ListIntegrationsRow, error) {
 	rows, err := q.db.Query(ctx, listIntegrations,
 		arg.UserID,

@@ -215,7 +215,7 @@ type RaiseGrantParams struct {
 	Role           string
 }
 
-// Gives a user a role on a piece of content, unless the user was given a higher one there.
+// Gives a user a role on a piece of content. A higher role of the user stays.
 func (q *Queries) RaiseGrant(ctx context.Context, arg RaiseGrantParams) error {
 	_, err := q.db.Exec(ctx, raiseGrant,
 		arg.OrganizationID,

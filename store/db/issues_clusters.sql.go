@@ -55,7 +55,7 @@ type ClusterForRequestParams struct {
 	OrganizationID string
 }
 
-// Share: the cluster is neither muted nor taken away before the request refers to it.
+// The share lock prevents muting and deleting the cluster before the request refers to it.
 func (q *Queries) ClusterForRequest(ctx context.Context, arg ClusterForRequestParams) (bool, error) {
 	row := q.db.QueryRow(ctx, clusterForRequest, arg.ID, arg.OrganizationID)
 	var muted bool
@@ -243,7 +243,8 @@ type ClustersToRefineRow struct {
 	Language string
 }
 
-// No index: the clusters of an organization, as ClusterProfiles reads them. Those that have grown to several times what they were.
+// No index: the clusters of an organization, as ClusterProfiles reads them. It returns the clusters that have grown to
+// several times their former size.
 func (q *Queries) ClustersToRefine(ctx context.Context, arg ClustersToRefineParams) ([]ClustersToRefineRow, error) {
 	rows, err := q.db.Query(ctx, clustersToRefine,
 		arg.OrganizationID,
@@ -403,9 +404,8 @@ type ListClustersParams struct {
 }
 
 // Index: issues_clusters_organization (organization_id, id), or with the key before the id: issues_clusters_updated,
-// issues_clusters_issues, issues_clusters_conversations.
-// Clusters have no counts but those of issues and conversations: by any other all are equal, and the id decides. Planned for its
-// values: see planned.
+// issues_clusters_issues, issues_clusters_conversations. Clusters have only counts of issues and conversations. Sorted
+// by another count, all are equal, and the id decides. Postgres plans it for its values (store/postgres/planned.go).
 func (q *Queries) ListClusters(ctx context.Context, arg ListClustersParams) ([]IssuesCluster, error) {
 	rows, err := q.db.Query(ctx, listClusters,
 		arg.OrganizationID,
@@ -604,7 +604,8 @@ const tellMergedClusters = `-- name: TellMergedClusters :exec
 select set_config('octavo.merged_clusters', $1::text, true)
 `
 
-// Says, for the rest of the transaction, what clusters were merged into, as JSON: webhooks hear it when these are deleted.
+// Sets, for the rest of the transaction, the targets of merged clusters as JSON. The deletion of the merged clusters
+// reads it for webhooks.
 func (q *Queries) TellMergedClusters(ctx context.Context, merged string) error {
 	_, err := q.db.Exec(ctx, tellMergedClusters, merged)
 	return err

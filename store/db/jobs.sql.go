@@ -55,7 +55,7 @@ type DeleteOldJobsParams struct {
 	Most   int32
 }
 
-// Deletes by river's index of states and ends. River itself would do so by the clock of its node, whatever that says.
+// Deletes with river's index of states and ends. River itself would delete by its node's clock, which may be wrong.
 func (q *Queries) DeleteOldJobs(ctx context.Context, arg DeleteOldJobsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteOldJobs, arg.States, arg.Kept, arg.Most)
 	if err != nil {
@@ -191,8 +191,9 @@ type JobTotalsRow struct {
 	OldestWaiting float64
 }
 
-// What metrics show, by kind. Jobs that are over and did not fail are left out. The age is that of the oldest job that could
-// run and does not: it has its turn or waits for one, and no other of its sequence comes first.
+// Returns the numbers for metrics, by kind. Jobs that ended without a failure are left out. The age is the age of
+// the oldest job that could run but does not run. Such a job has a turn or waits for a turn, and it is the first job of
+// its sequence.
 func (q *Queries) JobTotals(ctx context.Context) ([]JobTotalsRow, error) {
 	rows, err := q.db.Query(ctx, jobTotals)
 	if err != nil {
@@ -269,7 +270,7 @@ type JobsWithoutWorkerRow struct {
 	ID    int64
 }
 
-// The oldest job of each kind whose turn has come, and that nobody takes.
+// Returns the oldest job of each kind that has a turn and no worker.
 // Index: river_job_prioritized_fetching_index.
 func (q *Queries) JobsWithoutWorker(ctx context.Context, kinds []string) ([]JobsWithoutWorkerRow, error) {
 	rows, err := q.db.Query(ctx, jobsWithoutWorker, kinds)
@@ -489,8 +490,8 @@ const lockJobSequence = `-- name: LockJobSequence :exec
 select pg_advisory_xact_lock(hashtextextended('jobs ' || $1::text, 0))
 `
 
-// Until the transaction ends, no other asks for a job of the sequence. So the ids of its jobs have the order in which the
-// transactions that asked for them are committed.
+// Until the transaction ends, no other transaction enqueues a job of the sequence. So the order of the ids is the order
+// in which the transactions are committed.
 func (q *Queries) LockJobSequence(ctx context.Context, sequence string) error {
 	_, err := q.db.Exec(ctx, lockJobSequence, sequence)
 	return err
@@ -503,8 +504,8 @@ with nodes as materialized (
 select node from nodes where pg_try_advisory_xact_lock(hashtextextended('lock jobs node ' || node, 0))
 `
 
-// The nodes that were running jobs and do not live anymore: a living one holds its lock (see TryLock). Whoever asks at the same
-// time as another may miss one.
+// Returns dead nodes with running jobs. A living node holds its lock (TryLock). Two concurrent callers may each miss
+// a node.
 func (q *Queries) LostJobNodes(ctx context.Context) ([]string, error) {
 	rows, err := q.db.Query(ctx, lostJobNodes)
 	if err != nil {
@@ -573,7 +574,7 @@ type RetryJobRow struct {
 	ShownState string
 }
 
-// It is promoted like a new one, before those of its sequence that were asked for later.
+// Gets its turn like a new job, before later jobs of its sequence.
 func (q *Queries) RetryJob(ctx context.Context, id int64) (RetryJobRow, error) {
 	row := q.db.QueryRow(ctx, retryJob, id)
 	var i RetryJobRow
@@ -655,12 +656,12 @@ type WaitingJobsRow struct {
 	Crowded bool
 }
 
-// Reads two facts about a sequence: whether a waiting job can take the place of a new job, and whether a job is not
-// over. River skips a locked row, so the waiting job does not start before this transaction ends. A job that waits
-// after a failure starts without the rest of its pause, which may be an hour. That attempt does not count, because
-// there is news. The job keeps only its last errors. A new job counts for its maker: the user, or the first
-// administrator of the organization. The query also tells whether the maker has nothing more at work, and whether the
-// job has to wait for its turn.
+// Reads two facts about a sequence: whether a waiting job can replace a new job, and whether the sequence has an
+// unfinished job. River skips a locked row, so the waiting job does not start before this transaction ends. If a job
+// waits after a failure, its pause, which may be an hour, ends at once. This attempt does not count, because there is
+// new work. The job keeps only its last errors. A new job counts for its maker: the user, or the first administrator of
+// the organization. The query also returns whether the maker has no other running job, and whether the job must wait
+// for its turn.
 // Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRow(ctx, waitingJobs,

@@ -125,8 +125,8 @@ type JoinByDomainRow struct {
 	IsMember bool
 }
 
-// Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
-// No row otherwise; a member keeps the role.
+// Adds a user to the organization with the default role, if the domain of the user's e-mail address is a proved
+// domain of the organization. Otherwise it returns no row. A member keeps the role.
 func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (JoinByDomainRow, error) {
 	row := q.db.QueryRow(ctx, joinByDomain, arg.UserID, arg.OrganizationID)
 	var i JoinByDomainRow

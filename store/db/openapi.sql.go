@@ -550,7 +550,7 @@ type SetOpenAPISpecURLParams struct {
 	ID        string
 }
 
-// What was read from the same URL before is still known.
+// If the URL is unchanged, the results of earlier fetches stay.
 func (q *Queries) SetOpenAPISpecURL(ctx context.Context, arg SetOpenAPISpecURLParams) (OpenapiSpec, error) {
 	row := q.db.QueryRow(ctx, setOpenAPISpecURL, arg.SourceUrl, arg.AskAgain, arg.ID)
 	var i OpenapiSpec
@@ -633,8 +633,9 @@ type StartOpenAPISpecFetchParams struct {
 	Begun          []string
 }
 
-// The next specification of an organization that is to be fetched. One whose job was stopped in the middle, or ended with its process,
-// goes after those that were not tried yet. It is locked until the statement ends, and not after: it may be fetched twice.
+// Returns the organization's next specification to fetch. A specification whose job was stopped, or ended with its
+// process, comes after specifications without an attempt. The row is locked only until the statement ends, so a
+// specification may be fetched twice.
 // Index: openapi_specs_wanted.
 func (q *Queries) StartOpenAPISpecFetch(ctx context.Context, arg StartOpenAPISpecFetchParams) (OpenapiSpec, error) {
 	row := q.db.QueryRow(ctx, startOpenAPISpecFetch, arg.OrganizationID, arg.Begun)

@@ -30,8 +30,8 @@ type ContentSiblingsRow struct {
 	Position int64
 }
 
-// The last of the collections and spaces in a collection, or with null at the top, from the end on: they share one order. A null limit
-// is none.
+// Returns the last collections and spaces in a collection, the last first. A null collection means the top.
+// Collections and spaces share one order. A null limit means no limit.
 func (q *Queries) ContentSiblings(ctx context.Context, arg ContentSiblingsParams) ([]ContentSiblingsRow, error) {
 	rows, err := q.db.Query(ctx, contentSiblings, arg.OrganizationID, arg.ParentID, arg.Most)
 	if err != nil {

@@ -98,7 +98,7 @@ const deletedOrganization = `-- name: DeletedOrganization :one
 select id from organizations where deleted_at is not null order by deleted_at limit 1
 `
 
-// Index: organizations_deleted (deleted_at) of deleted ones.
+// Index: organizations_deleted (deleted_at) of deleted organizations.
 func (q *Queries) DeletedOrganization(ctx context.Context) (string, error) {
 	row := q.db.QueryRow(ctx, deletedOrganization)
 	var id string
@@ -351,7 +351,7 @@ const purgeOrganization = `-- name: PurgeOrganization :exec
 delete from organizations where id = $1 and deleted_at is not null
 `
 
-// What is left goes with it.
+// Remaining rows are deleted with the organization.
 func (q *Queries) PurgeOrganization(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, purgeOrganization, id)
 	return err
@@ -447,7 +447,8 @@ type UpdateOrganizationParams struct {
 	ID             string
 }
 
-// Null leaves a member as it is. A member for which null is a value is set only if its set_ parameter is true.
+// Null leaves a member as it is. For some members null is a value. These members are set only if their set_ parameter
+// is true.
 func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) (Organization, error) {
 	row := q.db.QueryRow(ctx, updateOrganization,
 		arg.Title,

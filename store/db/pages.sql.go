@@ -306,9 +306,9 @@ type FormerPagesRow struct {
 	PageID string
 }
 
-// For each path the page that had it last, of those that the revision still has: what the page, or one above it, was called before it
-// was renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
-// No page is deeper than 16.
+// Returns, for each path, the page that had the path last, if the revision still has the page. The page or a page
+// above it was then renamed or moved. For each place on the way, it reads the newest 1,000 states of the pages there.
+// More edits do not increase this number. Pages have at most 16 levels.
 // Index: branch_pages_parent.
 // Sorts: the pages that were at the paths.
 func (q *Queries) FormerPages(ctx context.Context, arg FormerPagesParams) ([]FormerPagesRow, error) {
@@ -794,7 +794,7 @@ type PagesOfBranchParams struct {
 	Seq    int32
 }
 
-// The pages that a change request's revision has in another state than its base, or has deleted.
+// Returns the pages that a change request's revision has changed or deleted, compared with its base.
 // No index: both begin with the branch.
 func (q *Queries) PagesOfBranch(ctx context.Context, arg PagesOfBranchParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, pagesOfBranch, arg.Branch, arg.Seq)
@@ -1116,8 +1116,8 @@ type UnnamedFilesParams struct {
 	Revision string
 }
 
-// Of some files those that no page names: none of a revision, and none that an open change request has changed. Ids are long enough
-// to be looked for as text.
+// Returns the given files that no page of a revision names, and no page that an open change request has changed. Ids
+// are long enough for a search as text.
 // Index: branch_pages_pkey.
 func (q *Queries) UnnamedFiles(ctx context.Context, arg UnnamedFilesParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, unnamedFiles, arg.Ids, arg.SpaceID, arg.Revision)

@@ -156,7 +156,7 @@ type PublishableKeyWithSiteRow struct {
 	StoreClearIds  bool
 }
 
-// Looks up a key that a browser sends, with what the intake needs to know about its site.
+// Returns a key that a browser sends, with the facts about its site that the intake needs.
 func (q *Queries) PublishableKeyWithSite(ctx context.Context, id string) (PublishableKeyWithSiteRow, error) {
 	row := q.db.QueryRow(ctx, publishableKeyWithSite, id)
 	var i PublishableKeyWithSiteRow

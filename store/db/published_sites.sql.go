@@ -34,8 +34,9 @@ type PlacesOfSpacesRow struct {
 	SectionCondition *string
 }
 
-// Where readers find each of these spaces: in the published site that has the space and is open to most readers. Of
-// several such sites, a site that shows the space without a condition wins, and then the oldest site.
+// Returns the place where readers find each of these spaces. It is in the published site that has the space and is
+// open to most readers. Of several such sites, a site that shows the space without a condition has precedence, and then
+// the oldest site.
 // Index: site_spaces_once (space_id, site_id).
 // Sorts: the published sites of one page of spaces.
 func (q *Queries) PlacesOfSpaces(ctx context.Context, spaces []string) ([]PlacesOfSpacesRow, error) {
@@ -108,8 +109,8 @@ type PublishedPartsRow struct {
 	SectionCondition *string
 }
 
-// What decides which part of a site an address leads to. A section wins over a site space of the default section that has its path;
-// the address of such a site space names the default section too.
+// Returns the parts of a site that determine the target of an address. A section has precedence over a site space of
+// the default section with its path. The address of such a site space also names the default section.
 // Index: site_spaces_rank (site_id, rank).
 // Sorts: the site spaces of one site.
 func (q *Queries) PublishedParts(ctx context.Context, siteID string) ([]PublishedPartsRow, error) {
@@ -171,9 +172,9 @@ type PublishedVersionRow struct {
 	Version      string
 }
 
-// Which site a caller names, by its id or by its proved hostname, with the share link that the caller has, by its id or by its key.
-// Each change of what its row and PublishedParts say gives it another version: Postgres writes a new row with the number of the
-// transaction that wrote it.
+// Returns the site that a caller names by its id or its proved hostname. The caller may also have a share link, by
+// the link's id or key. Each change of the site's row or of PublishedParts changes the version. The version is the
+// number of the transaction that wrote the row.
 // Index: sites_pkey.
 // Sorts: the parts of one site.
 func (q *Queries) PublishedVersion(ctx context.Context, arg PublishedVersionParams) (PublishedVersionRow, error) {

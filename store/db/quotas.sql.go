@@ -58,7 +58,7 @@ type CountAdministeredParams struct {
 	Bound   int32
 }
 
-// What quotas count. Each stops at a bound, so that a refusal costs no more than the quota.
+// The counts of quotas. Each count stops at a bound, so that the cost of a refusal is bounded by the quota.
 // Index: memberships_pkey (user_id, organization_id).
 func (q *Queries) CountAdministered(ctx context.Context, arg CountAdministeredParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countAdministered, arg.Subject, arg.Bound)
@@ -96,7 +96,7 @@ type CountCollectionsUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountCollectionsUpTo(ctx context.Context, arg CountCollectionsUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countCollectionsUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -113,7 +113,7 @@ type CountConversationsUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountConversationsUpTo(ctx context.Context, arg CountConversationsUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countConversationsUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -166,7 +166,7 @@ type CountIntegrationsUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountIntegrationsUpTo(ctx context.Context, arg CountIntegrationsUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countIntegrationsUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -183,7 +183,7 @@ type CountLinkInvitesUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountLinkInvitesUpTo(ctx context.Context, arg CountLinkInvitesUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countLinkInvitesUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -204,7 +204,7 @@ type CountMembersUpToParams struct {
 }
 
 // Members, and those who are invited by e-mail.
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountMembersUpTo(ctx context.Context, arg CountMembersUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countMembersUpTo, arg.Subject, arg.Bound)
 	var column_1 int64
@@ -221,7 +221,7 @@ type CountOpenAPISpecsUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountOpenAPISpecsUpTo(ctx context.Context, arg CountOpenAPISpecsUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countOpenAPISpecsUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -277,7 +277,7 @@ type CountSitesUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountSitesUpTo(ctx context.Context, arg CountSitesUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSitesUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -294,7 +294,7 @@ type CountSpacesUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountSpacesUpTo(ctx context.Context, arg CountSpacesUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSpacesUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -311,7 +311,7 @@ type CountTeamsUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountTeamsUpTo(ctx context.Context, arg CountTeamsUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countTeamsUpTo, arg.Subject, arg.Bound)
 	var count int64
@@ -328,7 +328,7 @@ type CountWebhooksUpToParams struct {
 	Bound   int32
 }
 
-// No index: every index that starts with the organization does as well.
+// No index: any index that begins with the organization is enough.
 func (q *Queries) CountWebhooksUpTo(ctx context.Context, arg CountWebhooksUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countWebhooksUpTo, arg.Subject, arg.Bound)
 	var count int64

@@ -262,7 +262,7 @@ type RequestReviewersParams struct {
 	RequestedBy     string
 }
 
-// Users who were asked and have not answered stay asked as they were; users who have answered are asked again.
+// The request of a user who has not answered stays unchanged. A user who has answered gets a new request.
 func (q *Queries) RequestReviewers(ctx context.Context, arg RequestReviewersParams) error {
 	_, err := q.db.Exec(ctx, requestReviewers,
 		arg.ChangeRequestID,

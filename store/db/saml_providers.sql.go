@@ -253,7 +253,7 @@ type UpdateSAMLProviderParams struct {
 	OrganizationID    string
 }
 
-// In one statement, so that of two changes at once each keeps what the other did not name.
+// The change is a single statement. So two concurrent changes of different members are both stored.
 func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProviderParams) (SamlProvider, error) {
 	row := q.db.QueryRow(ctx, updateSAMLProvider,
 		arg.Label,

@@ -271,7 +271,8 @@ const keepSpace = `-- name: KeepSpace :many
 select id from spaces where id = $1 for key share
 `
 
-// Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
+// Until the transaction ends, the space is not deleted or moved to another organization. Other data of the space may
+// change.
 func (q *Queries) KeepSpace(ctx context.Context, id string) ([]string, error) {
 	rows, err := q.db.Query(ctx, keepSpace, id)
 	if err != nil {
@@ -336,7 +337,7 @@ const lockIndexedSpace = `-- name: LockIndexedSpace :many
 select space_id, number, revision, dictionary, target, reached from search_spaces where space_id = $1 for update
 `
 
-// Who changes a space's index holds this row, and nothing else of the space.
+// A change of a space's index locks only this row of the space.
 func (q *Queries) LockIndexedSpace(ctx context.Context, spaceID string) ([]SearchSpace, error) {
 	rows, err := q.db.Query(ctx, lockIndexedSpace, spaceID)
 	if err != nil {
@@ -695,13 +696,13 @@ type SearchSpaceRow struct {
 	Rank        float32
 }
 
-// The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
-// with one Postgres would read the index of all of the space's pages as well.
-// The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
-// their top, and of 100 others: of more than that, the rest has rank 0. Pages with the words at their top come first.
-// The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted:
-// Postgres stops there. Pages that are hidden from the visitor count as missing. Of a long page, parts have the words:
-// each of the terms is in one of them.
+// The words of a space begin with its number, so all found pages are in the space. A condition on space_id is not
+// needed. With this condition, Postgres would also read the index of all of the space's pages.
+// Returns the pages of a space, the best first. Every row has the total number of pages. At most 500 pages with all
+// words at their top, and 100 other pages, get a rank. Further pages have rank 0. Pages with the words at their top
+// come first. The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not
+// sorted: Postgres stops there. Pages that are hidden from the visitor count as missing. A long page is indexed in
+// parts. Each of the terms is in one part.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
@@ -829,11 +830,11 @@ type SearchSpacesRow struct {
 	Best        float32
 }
 
-// The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
-// space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
-// is its place among those that are shown of all spaces.
-// Pages that are hidden from the visitor, each named with its space, count as missing.
-// Of a long page, parts have the words. A term says how many terms its space has.
+// Returns the spaces with a match, in the order of their best pages, and the ten best pages of each. Every row has
+// the number of spaces. In each space, at most 100 pages with all words at their top get a rank. If they are fewer than
+// ten, 50 other pages get a rank too. The number of a page is its place among the shown pages of all spaces. Pages that
+// are hidden from the visitor, each named with its space, count as missing. A long page is indexed in parts. A term has
+// the number of terms of its space.
 // Index: search_pages_words.
 // Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
@@ -1146,7 +1147,8 @@ type StemsRow struct {
 	Stem       string
 }
 
-// What the dictionary makes of words: null for what it does not know, and nothing for words that say nothing, as "the".
+// Returns the stems of words by the dictionary. known is false for unknown words. The stem of a stop word, such as
+// "the", is empty.
 func (q *Queries) Stems(ctx context.Context, arg StemsParams) ([]StemsRow, error) {
 	rows, err := q.db.Query(ctx, stems, arg.Words, arg.Dictionaries)
 	if err != nil {

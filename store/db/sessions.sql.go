@@ -42,7 +42,7 @@ const deleteEndedSAMLAnswers = `-- name: DeleteEndedSAMLAnswers :exec
 delete from saml_answers where expires_at < deletion_time()
 `
 
-// No index need be used: it is saml_answers_end unless most have ended.
+// No index need be used: Postgres uses saml_answers_end, except if most answers have ended.
 func (q *Queries) DeleteEndedSAMLAnswers(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, deleteEndedSAMLAnswers)
 	return err
@@ -52,7 +52,7 @@ const deleteEndedSessions = `-- name: DeleteEndedSessions :exec
 delete from sessions where expires_at < deletion_time()
 `
 
-// No index need be used: it is sessions_end unless most have ended.
+// No index need be used: Postgres uses sessions_end, except if most sessions have ended.
 func (q *Queries) DeleteEndedSessions(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, deleteEndedSessions)
 	return err
@@ -240,7 +240,7 @@ type LockActiveSAMLProviderParams struct {
 	OrganizationID string
 }
 
-// Locked, so that what is made of it does not outlive a provider that is deleted or changed meanwhile.
+// The lock prevents a concurrent change or deletion of the provider. So objects of the provider do not outlive it.
 func (q *Queries) LockActiveSAMLProvider(ctx context.Context, arg LockActiveSAMLProviderParams) (SamlProvider, error) {
 	row := q.db.QueryRow(ctx, lockActiveSAMLProvider, arg.ID, arg.OrganizationID)
 	var i SamlProvider

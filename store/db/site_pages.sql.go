@@ -46,8 +46,8 @@ type PagesOfSpacesRow struct {
 	Words     int32
 }
 
-// The newest pages of spaces, at most so many, with links and groups. The owner is who made the last change of the
-// page: the author of the change request that was merged, or otherwise of the revision.
+// Returns the newest pages of spaces with links and groups, up to a limit. The owner is the user who changed the
+// page last: the author of the merged change request, or otherwise the author of the revision.
 // No index: both begin with the branch.
 func (q *Queries) PagesOfSpaces(ctx context.Context, arg PagesOfSpacesParams) ([]PagesOfSpacesRow, error) {
 	rows, err := q.db.Query(ctx, pagesOfSpaces, arg.Spaces, arg.Most)

@@ -302,7 +302,7 @@ type UpdateSectionParams struct {
 	ID             string
 }
 
-// Null arguments leave a member as it is, except where null is a value: those have a set_ of their own.
+// A null argument leaves a member unchanged. For some members null is a value; these have a set_ argument.
 func (q *Queries) UpdateSection(ctx context.Context, arg UpdateSectionParams) (SiteSection, error) {
 	row := q.db.QueryRow(ctx, updateSection,
 		arg.Title,

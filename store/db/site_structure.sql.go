@@ -181,7 +181,8 @@ with recursive tree as (
 update site_spaces l set rank = r.rank from spaces r where l.id = r.id and l.rank <> r.rank
 `
 
-// Ranks are the positions from the root down, so that they sort like the structure. Each begins with that of the parent.
+// Ranks are the positions from the root down, so that they sort like the structure. Each rank begins with the parent's
+// rank.
 func (q *Queries) RankSite(ctx context.Context, siteID string) error {
 	_, err := q.db.Exec(ctx, rankSite, siteID)
 	return err

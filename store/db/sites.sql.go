@@ -210,7 +210,7 @@ type ProveHostnameParams struct {
 	Hostname string
 }
 
-// What is proved stays as it is. No row if the site has another name now.
+// An existing proof stays unchanged. There is no row if the site has another name now.
 func (q *Queries) ProveHostname(ctx context.Context, arg ProveHostnameParams) (Site, error) {
 	row := q.db.QueryRow(ctx, proveHostname, arg.ProvedBy, arg.ID, arg.Hostname)
 	var i Site

@@ -537,7 +537,8 @@ type SpacesForUserRow struct {
 	GrantRank int32
 }
 
-// Spaces with what decides about the user's access to them; no row if one is unknown or in another organization.
+// Returns spaces with the facts about the user's access to them. An unknown space, or a space in another
+// organization, has no row.
 func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([]SpacesForUserRow, error) {
 	rows, err := q.db.Query(ctx, spacesForUser, arg.UserID, arg.Ids)
 	if err != nil {
@@ -613,7 +614,8 @@ type TitlesSeenRow struct {
 	Revision string
 }
 
-// The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
+// Returns the titles of the given spaces and collections of an organization that a user sees, with the newest
+// revision of a space.
 // Index: spaces_organization (organization_id, id), collections_id_organization_id_key.
 func (q *Queries) TitlesSeen(ctx context.Context, arg TitlesSeenParams) ([]TitlesSeenRow, error) {
 	rows, err := q.db.Query(ctx, titlesSeen, arg.UserID, arg.Ids, arg.OrganizationID)
@@ -664,7 +666,7 @@ type UpdateSpaceParams struct {
 	ID           string
 }
 
-// Null leaves a member as it is; members that can be null are set only if their set_ is true.
+// Null leaves a member unchanged. Members that can be null are set only if their set_ parameter is true.
 func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space, error) {
 	row := q.db.QueryRow(ctx, updateSpace,
 		arg.Title,

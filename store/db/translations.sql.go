@@ -626,8 +626,8 @@ type LockSpaceToTranslateParams struct {
 	OrganizationID string
 }
 
-// Takes a space of the same organization as source, and no other. One translation at a time is added to it, and a space that is being
-// given to another organization is waited for.
+// Locks a space of the organization as source. So only one translation at a time is added to the space. It waits for
+// a transfer of the space to another organization.
 func (q *Queries) LockSpaceToTranslate(ctx context.Context, arg LockSpaceToTranslateParams) (string, error) {
 	row := q.db.QueryRow(ctx, lockSpaceToTranslate, arg.ID, arg.OrganizationID)
 	var id string
@@ -740,7 +740,7 @@ type TranslatedSegmentsRow struct {
 	Problem string
 }
 
-// What is asked for stays in use.
+// Requested segments stay in use.
 func (q *Queries) TranslatedSegments(ctx context.Context, arg TranslatedSegmentsParams) ([]TranslatedSegmentsRow, error) {
 	rows, err := q.db.Query(ctx, translatedSegments, arg.TranslationID, arg.Keys)
 	if err != nil {

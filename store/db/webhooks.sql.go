@@ -73,8 +73,8 @@ type AskAboutNewDeliveriesRow struct {
 	OrganizationID string
 }
 
-// Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them. One that is held is asked
-// for when the hold ends: see RecordWebhookFailure.
+// Marks new deliveries and returns their webhooks. Concurrent nodes share the deliveries. If a webhook is held, its
+// job is enqueued when the hold ends (RecordWebhookFailure).
 // Index: webhook_deliveries_new.
 // Sorts: a batch.
 func (q *Queries) AskAboutNewDeliveries(ctx context.Context, size int32) ([]AskAboutNewDeliveriesRow, error) {
@@ -269,7 +269,7 @@ type InsertPingParams struct {
 	OrganizationID string
 }
 
-// An event that only this webhook hears of, whatever it wants.
+// Inserts an event for this webhook alone, independent of the webhook's event types.
 func (q *Queries) InsertPing(ctx context.Context, arg InsertPingParams) (string, error) {
 	row := q.db.QueryRow(ctx, insertPing,
 		arg.ID,
@@ -493,7 +493,7 @@ type NextWebhookDeliveryRow struct {
 	GivesUp         bool
 }
 
-// The first that is due, of a webhook that is not held. What somebody waits for goes first.
+// Returns the first due delivery of a webhook that is not held. Deliveries that a user waits for come first.
 // Index: webhook_deliveries_pending.
 func (q *Queries) NextWebhookDelivery(ctx context.Context, arg NextWebhookDeliveryParams) (NextWebhookDeliveryRow, error) {
 	row := q.db.QueryRow(ctx, nextWebhookDelivery, arg.Patience, arg.WebhookID)
@@ -583,7 +583,7 @@ type RecordDeliveryParams struct {
 	ID            string
 }
 
-// What came of an attempt. One that somebody else has settled in the meantime stays as it is.
+// Records the outcome of an attempt. If another node has already recorded an outcome, the delivery stays unchanged.
 func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) error {
 	_, err := q.db.Exec(ctx, recordDelivery,
 		arg.State,
@@ -610,7 +610,7 @@ type RecordWebhookFailureParams struct {
 	ID        string
 }
 
-// Until the hold ends, no job is asked for, whatever happens.
+// Until the hold ends, no job is enqueued.
 func (q *Queries) RecordWebhookFailure(ctx context.Context, arg RecordWebhookFailureParams) error {
 	_, err := q.db.Exec(ctx, recordWebhookFailure, arg.HeldUntil, arg.ID)
 	return err
@@ -701,7 +701,8 @@ select coalesce(extract(epoch from now() - least(
 )), 0)::float8 as seconds
 `
 
-// For how many seconds the oldest of what is to be handed to a job has waited for that; less than 0 if its time has not come.
+// Returns the waiting time, in seconds, of the oldest delivery without a job. It is less than 0 if the delivery is
+// not due yet.
 // Index: webhook_deliveries_new, webhooks_due.
 func (q *Queries) UnaskedDeliveries(ctx context.Context) (float64, error) {
 	row := q.db.QueryRow(ctx, unaskedDeliveries)
@@ -734,7 +735,7 @@ type UpdateWebhookParams struct {
 	OrganizationID string
 }
 
-// A webhook that becomes active again has no failures, and its pending deliveries are sent at once.
+// If a webhook becomes active again, its failures are cleared, and its pending deliveries are sent at once.
 func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (Webhook, error) {
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Url,

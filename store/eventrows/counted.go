@@ -40,8 +40,8 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	return ends, postgres.Interpret(err, "counted rows")
 }
 
-// OpenRows begins to count a partition, with rows that the table has. It reports false, and changes nothing, if the
-// partition is counted already.
+// OpenRows begins to count a partition, with rows that the table has. If the partition is counted already, it changes
+// nothing and returns false.
 func (s *Store) OpenRows(
 	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -53,8 +53,8 @@ func (s *Store) OpenRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// AdvanceRows counts rows of the messages between was and the new end. It reports false, and changes nothing, if the
-// rows are not counted up to was.
+// AdvanceRows counts rows of the messages between was and the new end. If the count does not end at was, it changes
+// nothing and returns false.
 func (s *Store) AdvanceRows(
 	ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -78,8 +78,8 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion leaves rows out of the counts that a deletion is about to delete. A deletion with a name that is noted
-// already counts once, so that a deletion that was interrupted can go on.
+// NoteDeletion subtracts the rows that a deletion will delete from the counts. A deletion is noted once by its name. So
+// an interrupted deletion can be noted again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)
 	_, err := s.db.Queries.NoteEventRowDeletion(ctx, db.NoteEventRowDeletionParams{

@@ -1,6 +1,6 @@
-// Package eventrows counts how many rows the events table should have. The numbers are outside of the table's store, so
-// that a loss of rows shows. It is built on store/postgres. It must not import store, which has it as Store.Rows,
-// nor another room of the store.
+// Package eventrows counts the rows that the events table should have. The counts are in another database than the
+// table, so that a loss of rows is found. It is built on store/postgres. Package store has it as Store.Rows. It must
+// not import store or another package below store, except store/postgres and store/db.
 //
 // Sinks count the rows that they store, up to an offset of each partition of the log (ingest/sink). Jobs note the rows
 // that they delete (ingest/erasure). A node compares the numbers with the table, and all nodes read the result.

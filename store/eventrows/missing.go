@@ -22,7 +22,7 @@ func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	return missing, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces what is known to be missing.
+// NoteMissing replaces the list of missing rows.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {

@@ -2,9 +2,9 @@
 
 -- audit_actor returns the actor of the transaction. store.By sets octavo.actor in the statement that begins the
 -- transaction. Ids come from this service's own tables, and the name is the current name. The log hides the identity
--- and address of a person of another organization: for example, unpublishing an integration ends its installations
--- everywhere. A person who has just created the organization, or leaves it, belongs to it. The log reads the actor once
--- per entry, because reading it per column took a sixth of an entry's time.
+-- and address of a person of another organization. For example, a publisher who unpublishes an integration ends its
+-- installations in other organizations. A person who has just created the organization, or leaves it, belongs to it.
+-- The log reads the actor once per entry, because reading it per column took a sixth of an entry's time.
 create or replace function audit_actor(of_organization text, of_object text) returns table (
     type text, id text, name text, token_id text, token_kind text, operation text, request_id text, address text
 ) language sql stable as $$

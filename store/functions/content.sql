@@ -20,8 +20,8 @@ $$;
 create or replace trigger collection_depth_below after update on collections
     for each row when (old.depth <> new.depth) execute function collection_depth_below();
 
--- pages_of returns the pages of a revision: the pages of its branch, and the pages of its base that the branch has not
--- changed. Postgres inlines it. Its body is text, so that it also returns columns of later migrations.
+-- pages_of returns the pages of a revision. They are the pages of its branch, and unchanged pages of its base. Postgres
+-- inlines it. Its body is text, so that it also returns columns of later migrations.
 create or replace function pages_of(of_space text, of_revision text)
     returns setof branch_pages language sql stable as $$
     select p.*
@@ -51,7 +51,7 @@ create or replace function change_requests_like(
 $$;
 
 -- specs_of_document returns the specifications that a document names. It returns no rows if Postgres cannot read the
--- document as JSON: for example, if a text has NUL, or the document has too many levels.
+-- document as JSON. Examples are a text with NUL and a document with too many levels.
 create or replace function specs_of_document(content bytea) returns setof text language plpgsql immutable as $$
 begin
     if position('"openapi"'::bytea in content) > 0 then

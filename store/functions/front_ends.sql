@@ -1,5 +1,6 @@
--- These triggers record changes for front ends: they insert a row into front_end_changes in the transaction of the
--- change. Front ends cache spaces with their public addresses, so a change of a space's address is recorded too.
+-- These triggers record changes for front ends. In the transaction of a change, they insert a row into
+-- front_end_changes. Front ends cache spaces with their public addresses, so a change of a space's address is recorded
+-- too.
 
 create or replace function front_end_change(of_organization text, changed text) returns void language sql as $$
     insert into front_end_changes (organization_id, tag) values (of_organization, changed)
@@ -16,8 +17,8 @@ end
 $$;
 create or replace trigger front_ends_hear after update or delete on sites for each row execute function sites_changed();
 
--- The parts of a site name the site in their column site_id. A part that is deleted with its site records nothing,
--- because the deletion of the site records a row.
+-- The parts of a site name the site in their column site_id. If a part is deleted with its site, no row is recorded for
+-- the part, because the site's deletion records a row.
 create or replace function site_parts_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'site:' || s.id)

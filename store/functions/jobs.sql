@@ -6,8 +6,8 @@
 --   yields        a job that waits for its next attempt lets later jobs of the sequence start
 --   slow          the job was found slow; there is no such member otherwise
 --
--- A pending job waits for its turn. An available job has its turn and waits for a worker: with priority 1 as the only
--- job of its parties, with priority 4 because nobody else waited.
+-- A pending job waits for its turn. An available job has its turn and waits for a worker. It has priority 1 if it is
+-- the only job of its parties. It has priority 4 if it got its turn because nobody else waited.
 
 -- job_state returns the state that users see.
 create or replace function job_state(state river_job_state, attempt smallint)
@@ -21,8 +21,8 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
--- maker_of returns the user whose turns and mails a change counts for: the user, or the first administrator of the
--- organization if no user made the change. It returns '' if there is neither.
+-- maker_of returns the user for whose turns and mails a change counts. It is the given user. If no user made the
+-- change, it is the first administrator of the organization, or '' without an administrator.
 create or replace function maker_of(user_id text, organization text) returns text language sql stable as $$
     select coalesce(nullif(maker_of.user_id, ''), (
         select m.user_id from memberships m
@@ -38,8 +38,9 @@ create or replace function job_parties(metadata jsonb) returns text[] language s
     ], null)
 $$;
 
--- job_waits makes a job wait for a turn that would run again: after a failure, a pause, or the end of its node. It
--- runs after the update, whose result tells river what became of the job: river does not expect a pending one.
+-- job_waits lets a job that would run again wait for a turn. This happens after a failure, a pause, or the end of its
+-- node. The trigger runs after the update, because river reads the job's state from the update's result and does not
+-- expect a pending job.
 create or replace function job_waits() returns trigger language plpgsql as $$
 begin
     update river_job set state = 'pending' where id = new.id and state = 'available';
@@ -50,15 +51,15 @@ $$;
 create or replace trigger job_waits after update of state on river_job for each row
     when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
 
--- give_job_turns lets jobs start whose turn has come, for each kind up to as many as one node has workers for. The
--- parties whose last turn is longest ago come first. A party that has a job at work, or about to be, gets another one
--- only if nobody else waits. Of a sequence, only the first job may start, and only if none is at work. The caller
+-- give_job_turns lets jobs start whose turn has come. Each kind gets at most as many turns as one node has workers. The
+-- parties whose last turn is longest ago come first. A party with a running or available job gets another turn only if
+-- nobody else waits. Only the first job of a sequence may start, and only if no job of the sequence runs. The caller
 -- holds the lock of promotions.
 --
--- The cost is linear in the number of parties that wait. Of each, at most looked_at jobs are read.
+-- The cost is linear in the number of waiting parties. At most looked_at jobs of each party are read.
 create or replace function give_job_turns(kinds text[], workers integer[]) returns bigint language plpgsql as $$
 declare
-    -- So many jobs of a maker and an organization are looked at: the others may be behind a sequence that is held up.
+    -- The number of jobs of a maker and an organization that are read. Further jobs may be behind a blocked sequence.
     looked_at constant integer := 1000;
     k         text;
     room      integer;
@@ -76,7 +77,7 @@ begin
             continue;
         end if;
         granted := 0;
-        -- The job of a party comes first as soon as the party has nothing more at work.
+        -- A party's job gets priority 1 as soon as the party has no running job.
         update river_job j set priority = 1
         where j.queue = k and j.state = 'available' and j.priority > 1 and not exists (
             select from river_job o
@@ -154,13 +155,13 @@ begin
         end if;
         given := given + granted;
     end loop;
-    -- A party whose turn is that long ago is like a party without a turn.
+    -- A party whose last turn is older counts as a party without a turn.
     delete from job_turns where turn < deletion_time() - interval '1 day';
     return given;
 end
 $$;
 
--- start_job gives a job its turn. It returns the number of jobs that got one.
+-- start_job gives a job its turn. It returns the number of jobs that got a turn.
 create or replace function start_job(k text, job bigint, rank smallint) returns bigint language plpgsql as $$
 begin
     update river_job set state = 'available', priority = rank where id = job and state = 'pending';
@@ -175,9 +176,10 @@ begin
 end
 $$;
 
--- hasten_jobs gives jobs a time that they can have, after the clock was set back: a job that has its turn may run now,
--- and a pause is no longer than the longest one. Otherwise jobs from before would wait until the clock is where it was.
--- Likewise it ends the term of a leader that is longer than any: without a leader, river repeats no job.
+-- hasten_jobs corrects the times of jobs after the clock was set back. A job with a turn may run now. A pause becomes
+-- at most the longest possible pause. Without this, old jobs would wait until the clock reaches its former time.
+-- hasten_jobs also ends a leader's term that is longer than any possible term, because river retries no job without a
+-- leader.
 create or replace function hasten_jobs(longest interval) returns bigint language plpgsql as $$
 declare
     hastened bigint;

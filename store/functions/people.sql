@@ -11,8 +11,8 @@ create or replace trigger claim_user after insert on tokens
     for each row when (new.user_id is not null) execute function claim_user();
 create or replace trigger claim_user after insert on memberships for each row execute function claim_user();
 
--- keep_integration_script stores the former script. A trigger does this because the second of two simultaneous
--- publications can read the row only after it holds the row's lock.
+-- keep_integration_script stores the former script. Of two simultaneous publications, the second must read the row
+-- after it holds the row's lock. A trigger does this.
 create or replace function keep_integration_script() returns trigger language plpgsql as $$
 begin
     insert into integration_scripts (integration, version, script) values (old.name, old.version, old.script);

@@ -1,7 +1,7 @@
 -- Sites: every section, and the root of a site without sections, has a default site space.
 
 -- promote_site_space makes another site space the default after the default has left a section or the root. It chooses
--- the next site space in order, or the first if the former default was the last.
+-- the next site space in order. If the former default was the last, it chooses the first site space.
 create or replace function promote_site_space(site text, section text, after text) returns void language sql as $$
     update site_spaces set is_default = true
     where id = (select l.id from site_spaces l

@@ -1,6 +1,6 @@
-// Package hooks has the changes that others hear of: webhooks, the deliveries of their events, and the changes that
-// front ends read. It is built on store/postgres. It must not import store, which has it as Store.Hooks, nor another
-// room of the store.
+// Package hooks has the notifications about changes: webhooks, the deliveries of their events, and the changes that
+// front ends read. It is built on store/postgres. Package store has it as Store.Hooks. It must not import store or
+// another package below store, except store/postgres and store/db.
 //
 // Its files by subject:
 //

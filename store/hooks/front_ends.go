@@ -16,7 +16,7 @@ import (
 const (
 	// frontEndBatch limits the changes that one statement reads.
 	frontEndBatch = 1000
-	// frontEndChangeKept is how long a change waits for front ends that are unreachable, or that are not configured.
+	// frontEndChangeKept is the time that a change waits for front ends that are unreachable or not configured.
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 

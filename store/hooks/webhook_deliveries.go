@@ -160,8 +160,7 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 	})
 }
 
-// inOrder merges two lists of webhooks that are sorted by id, because jobs must be enqueued in one order: see
-// Enqueue.
+// inOrder merges two lists of webhooks that are sorted by id. Jobs must be enqueued in one order (Enqueue).
 func inOrder(fresh []db.AskAboutNewDeliveriesRow, due []db.AskAboutDueWebhooksRow) (jobs []schema.DeliverWebhooks) {
 	for len(fresh) > 0 || len(due) > 0 {
 		var next schema.DeliverWebhooks
@@ -192,7 +191,7 @@ type DueDelivery struct {
 	GivesUp bool
 }
 
-// NextDelivery returns the delivery that is due next. ok is false if there is none now.
+// NextDelivery returns the delivery that is due next. ok is false if no delivery is due now.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
 	row, err := s.db.Queries.NextWebhookDelivery(ctx, db.NextWebhookDeliveryParams{
 		WebhookID: webhookID, Patience: postgres.Interval(webhookFailingKept),
@@ -229,7 +228,7 @@ type DeliveryResult struct {
 	Response string
 	// NextAttempt is the time when a failed delivery is sent again; nil if it is not.
 	NextAttempt *time.Time
-	// HeldUntil is the time until which nothing is sent to the webhook after a failure.
+	// HeldUntil is the end of the pause of the webhook after a failure.
 	HeldUntil time.Time
 	// Disable makes the webhook inactive, for this reason.
 	Disable string

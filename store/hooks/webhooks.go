@@ -21,7 +21,7 @@ const (
 	WebhookSecretPrefix = "whsec_"
 	// webhookSecretBytes is the size of a secret; the specification requires 24 to 64.
 	webhookSecretBytes = 32
-	// webhookSecretOverlap is how long a secret stays valid after a new one was made.
+	// webhookSecretOverlap is the time that a secret stays valid after the next secret was made.
 	webhookSecretOverlap = 24 * time.Hour
 )
 

@@ -65,7 +65,7 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// In one transaction, a created and then changed object counts as created, with its last state.
+	// An object that is created and then changed in one transaction counts as created, with its last state.
 	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			insert, "update comments set body = '{\"a\":1}' where id = $1 and space_id = $2 and author_id = $3",
@@ -151,8 +151,8 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	}
 }
 
-// TestWebhooksHearOfTranslations checks that a run fails once, however often it is tried, and may be completed
-// afterwards.
+// TestWebhooksHearOfTranslations checks that a run with several failed attempts causes one event of failure. A later
+// event may report its completion.
 func TestWebhooksHearOfTranslations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

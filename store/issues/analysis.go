@@ -16,7 +16,7 @@ import (
 )
 
 // Analysis finds the clusters of issues. Its methods depend only on their present and earlier arguments, because they
-// run while a transaction is open. Each round of an analysis uses a new one.
+// run while a transaction is open. Each round of an analysis uses a new Analysis.
 type Analysis interface {
 	// Meaning returns the meaning of a text, for Assign and Describe to compare; nil if it is unknown.
 	Meaning(text string) []byte
@@ -43,7 +43,7 @@ type AnalyzedIssue struct {
 	Words    []string
 	Language string
 	Meaning  []byte
-	// Cluster is the id of the issue's cluster; empty if it has none yet.
+	// Cluster is the id of the issue's cluster; empty without a cluster.
 	Cluster string
 }
 
@@ -56,7 +56,7 @@ type IssueGroup struct {
 }
 
 // ClusterMembers are the members of a cluster. Label is its current label; empty for a new cluster. Overview is a
-// language model's text about it, if there is one. Sample is a limited number of its issues.
+// language model's text about the cluster; empty without a text. Sample is a limited number of its issues.
 type ClusterMembers struct {
 	Label        string
 	Overview     string
@@ -68,7 +68,7 @@ type ClusterMembers struct {
 // ClusterDescription is the shown description of a cluster. Summary and Profile are JSON.
 type ClusterDescription struct {
 	Label, Icon, Impact, Language string
-	// Theme is empty if there is none.
+	// Theme is empty without a theme.
 	Theme   string
 	Summary []byte
 	Profile []byte
@@ -77,7 +77,7 @@ type ClusterDescription struct {
 const (
 	// analysisRound limits the conversations that are analyzed in one transaction, and so the texts in memory.
 	analysisRound = 1000
-	// analysisWindow limits the issues of earlier rounds that a round may move: the latest ones.
+	// analysisWindow is the number of latest issues of earlier rounds that a round may move.
 	analysisWindow = 1000
 	// clusterSample limits the issues by which a cluster is described.
 	clusterSample = 64
@@ -96,8 +96,8 @@ const (
 	reasonRenamed = "More issues show better what the cluster is about."
 )
 
-// AnalyzeConversations brings an organization's clusters up to date with the conversations since the last analysis,
-// in rounds. Only one analysis of an organization runs at a time; another one is refused. The finished rounds of an
+// AnalyzeConversations brings an organization's clusters up to date with the conversations since the last analysis, in
+// rounds. Only one analysis of an organization runs at a time. A second analysis is refused. The finished rounds of an
 // interrupted analysis stay.
 func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, analysis func() Analysis) error {
 	for {
@@ -140,7 +140,7 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 	if err := w.read(ctx, fresh); err != nil {
 		return false, err
 	}
-	// So far only the right to analyze was locked. Ingests that have begun end first; others wait.
+	// So far only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the lock.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}

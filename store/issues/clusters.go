@@ -58,8 +58,8 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 // ClusterEvent is a row of the history of a cluster.
 type ClusterEvent = db.IssuesClusterEvent
 
-// ClusterRow is a cluster with its numbers of issues in each of the last weeks, the oldest first, and its newest
-// change requests.
+// ClusterRow is a cluster with its newest change requests. Pulse has its number of issues in each of the last weeks,
+// the oldest week first.
 type ClusterRow struct {
 	Cluster  IssuesCluster
 	Pulse    [schema.PulseWeeks]int

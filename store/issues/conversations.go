@@ -31,7 +31,7 @@ type NewConversation struct {
 	CreatedAt *time.Time
 	Parts     []byte
 	Metadata  []byte
-	// Impact is the highest impact of the issues; nil if there are none.
+	// Impact is the highest impact of the issues; nil without issues.
 	Impact *string
 	Issues []NewIssue
 }
@@ -53,9 +53,9 @@ func (i NewIssue) fingerprint() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// IngestConversations stores conversations of one source, all or nothing. A conversation that the source has sent
-// before, under the same id, is replaced. It keeps its id here, and the ids of its issues if it still has as many. A
-// job brings the clusters up to date.
+// IngestConversations stores conversations of one source. It stores all of them, or none if one fails. If the source
+// sends an id again, the conversation is replaced. The conversation keeps its id here. Its issues keep their ids if
+// their number is unchanged. A job brings the clusters up to date.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
 ) error {

@@ -143,7 +143,8 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater lets an analysis fail once. It stores nothing, and the next call does the work.
+// TestFailedAnalysisIsDoneLater lets an analysis fail once. The failed call stores nothing, and the next call does the
+// work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -231,7 +232,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// Conversation 3 has other words now, and is the only issue in its analysis: it joins the second cluster.
+	// Conversation 3 has other words now. Its issue is the only issue of the analysis, and joins the second cluster.
 	ingest(t, st, org, "email", storetest.Conversation("3", "c"))
 	analyze(issues.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
 	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
@@ -252,7 +253,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// A cluster whose conversations no longer have its issues is deleted.
+	// A cluster is deleted if its conversations have lost its issues.
 	ingest(
 		t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"),
 		storetest.Conversation("4"),
@@ -261,7 +262,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}
-	// Webhooks receive the cluster into which the second was merged. The first was merged into none.
+	// Webhooks receive the cluster into which the second was merged. The first cluster was not merged.
 	deliveries, err := st.Hooks.ListWebhookDeliveries(
 		t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10,
 	)
@@ -277,8 +278,9 @@ func TestHistoryOfClusters(t *testing.T) {
 	}
 }
 
-// TestAnalysisIsCut ends the context of one analysis between its two rounds, and of another in its second round. The
-// first round's results stay. The next call does the rest, and every issue joined its cluster once.
+// TestAnalysisIsCut ends the context of one analysis between its two rounds. It ends the context of another analysis in
+// the second round. The first round's results stay. The next call does the rest, and every issue joined its cluster
+// once.
 func TestAnalysisIsCut(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -105,7 +105,7 @@ func (w *clusterWriter) description(
 	if err != nil {
 		return update, false, err
 	}
-	// The counts fit: a quota bounds the conversations of an organization, and a conversation has few issues.
+	// The counts fit, because a quota bounds the conversations of an organization, and a conversation has few issues.
 	update = db.DescribeClustersParams{
 		ID: old.ID, Label: d.Label, Icon: d.Icon, Impact: d.Impact, Summary: d.Summary, Sources: encoded,
 		Issues: int32(count.Issues), Conversations: int32(count.Conversations), Language: d.Language, Profile: d.Profile,

@@ -1,5 +1,6 @@
 // Package issues has the conversations with readers, their issues, and the clusters of issues. It is built on
-// store/postgres. It must not import store, which has it as Store.Issues, nor another room of the store.
+// store/postgres. Package store has it as Store.Issues. It must not import store or another package below store, except
+// store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -52,7 +52,7 @@ func refinable(organizationID, after string, most int32) db.ClustersToRefinePara
 	}
 }
 
-// UnrefinedClusters lists the clusters to refine after an id, in the order of their ids. It returns none at the end.
+// UnrefinedClusters lists the clusters to refine after an id, in the order of their ids. At the end the list is empty.
 func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
 	q := s.db.Queries
 	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))

@@ -1,5 +1,6 @@
 // Package orgs has the organizations and their people: users, members, teams, invites and logins. It is built on
-// store/postgres. It must not import store, which has it as Store.Orgs, nor another room of the store.
+// store/postgres. Package store has it as Store.Orgs. It must not import store or another package below store, except
+// store/postgres and store/db.
 //
 // Its files by subject:
 //
@@ -21,9 +22,10 @@ import (
 
 // Config says how invites are treated.
 type Config struct {
-	// InviteLifetime is how long new invites are valid; 0 means for ever.
+	// InviteLifetime is the time that new invites are valid; 0 means for ever.
 	InviteLifetime time.Duration
-	// InvitesByMail says that a job sends new invites by mail. Otherwise their list says that none are sent.
+	// InvitesByMail means that a job sends new invites by mail. If it is false, the list of invites shows that no mail
+	// is sent.
 	InvitesByMail bool
 }
 

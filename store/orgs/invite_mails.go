@@ -74,8 +74,8 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 	return nil
 }
 
-// askForMails counts mails against the quotas of the organization and of the inviter, and enqueues the job that sends
-// them. An invite that no user made counts for the organization's first administrator.
+// askForMails counts mails against the quotas of the organization and of the inviter. Then it enqueues the job that
+// sends the mails. An invite that no user made counts for the organization's first administrator.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
 	if !s.config.InvitesByMail || n == 0 {
 		return nil
@@ -198,8 +198,8 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	})
 }
 
-// InviteMailNotSent records why a mail was not sent. The mail waits for another attempt, unless the failure is final
-// or the mail has waited for a day.
+// InviteMailNotSent records why a mail was not sent. If the failure is final, or the mail has waited for a day, the
+// mail is given up. Otherwise it waits for another attempt.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{
 		OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final,

@@ -14,8 +14,8 @@ import (
 // LinkInvite is a row of its table.
 type LinkInvite = db.LinkInvite
 
-// NewLinkInvite has the values of a new invite. Role is the role that it gives in the organization, or in a space or
-// a collection of the organization if one is set. A nil role is the guest role.
+// NewLinkInvite has the values of a new invite. Role is the role that the invite gives in the organization. If a space
+// or a collection is set, the role is for this space or collection. A nil role is the guest role.
 type NewLinkInvite struct {
 	OrganizationID string
 	UserID         string

@@ -137,8 +137,8 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 	return postgres.Interpret(err, "member")
 }
 
-// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. The error is
-// the same for an unknown organization and for one that is not open to the user.
+// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
+// organization and an organization that is not open to the user give equal errors.
 func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})

@@ -107,7 +107,7 @@ func (s *Store) Purge(ctx context.Context) error {
 		}
 		err = s.purge(ctx, id)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // The error only says that the time is over.
+			return nil //nolint:nilerr // The error only reports that the time is over.
 		}
 		if err != nil {
 			return err

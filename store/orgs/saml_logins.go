@@ -40,11 +40,11 @@ type SAMLLogin struct {
 // LogInBySAML makes a session for the user who logged in, and returns its token or code. Each request logs in only
 // once, even if several nodes get the answer concurrently.
 //
-// The first login decides which user a name is, and binds the name to the provider. Only then the e-mail address
-// counts, and only if its domain is proved to be this organization's. So an organization's provider can never speak
-// for the people of other organizations. An account with that address is linked and becomes a member, by its pending
-// invite or with the provider's role and team. Without such an account, a new one is made. Members keep their roles,
-// unless a pending invite gives them a higher role.
+// The first login of a name chooses its user, and binds the name to the provider. Only then the e-mail address counts,
+// and only if its domain is proved to be this organization's. So an organization's provider can never speak for the
+// people of other organizations. An account with that address is linked, and becomes a member by its pending invite or
+// with the provider's role and team. If there is no such account, a new account is made. Members keep their roles, but
+// a pending invite can give them a higher role.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})

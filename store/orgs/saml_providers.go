@@ -11,7 +11,7 @@ import (
 // SAMLProvider is a row of its table.
 type SAMLProvider = db.SamlProvider
 
-// NewSAMLProvider has the values of a new provider; all but the label may come later.
+// NewSAMLProvider has the values of a new provider. All values except the label may be set later.
 type NewSAMLProvider struct {
 	OrganizationID string
 	Label          string

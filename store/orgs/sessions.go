@@ -21,7 +21,7 @@ type Session struct {
 	Provider string
 }
 
-// newSession stores a session. It returns the session's token, or with byCode the code that opens it.
+// newSession stores a session. It returns the session's token. With byCode it returns the code that opens the session.
 func newSession(
 	ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool,
 ) (secret string, err error) {

@@ -21,7 +21,7 @@ type TeamRow struct {
 	Team    Team
 	Members int64
 	Spaces  int64
-	// ViewerRole is the user's role in the team; empty for none.
+	// ViewerRole is the user's role in the team; empty without a role.
 	ViewerRole string
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Actor is the user or other actor of a change, for the audit log. The text goes into a statement, so its members
-// lose all characters except printable ASCII, and also quotes and backslashes.
+// Actor is the user or other actor of a change, for the audit log. The text goes into a statement. So its members may
+// have only printable ASCII, without quotes and backslashes; other characters are removed.
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
@@ -155,7 +155,8 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return a.sendAfter(ctx, said, limit, b.QueuedQueries...)
 }
 
-// send sends a statement with the actor and the limit before it. It returns nil if the statement needs neither.
+// send sends a statement with the actor and the limit before it. It returns nil if the statement needs no actor and no
+// limit.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	limit := limitOf(ctx)
 	if limit == "" && reads(sql) {

@@ -1,7 +1,7 @@
 package postgres
 
-// Lists of statements are sent as one batch, in one round trip: the statements that sqlc generates for :batchexec and
-// :batchone. The first failing statement ends the transaction, so its error is the batch's error.
+// The statements that sqlc generates for :batchexec and :batchone are sent as one batch, in one round trip. The first
+// failing statement ends the transaction, so its error is the batch's error.
 
 // BatchExec runs a batch of statements without rows.
 func BatchExec(exec func(each func(i int, err error))) error {

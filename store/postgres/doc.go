@@ -1,6 +1,7 @@
-// Package postgres is the kernel of the store: the pool, transactions, the actor of a change, and what every room of
-// the store says about rows. Each other package below store that reads or writes rows is built on its DB. It imports
-// schema and store/db only: it must not import store or any of its rooms, which import it.
+// Package postgres is the kernel of the store. It has the pool, transactions, the actor of a change, and the rules
+// about rows that all packages of the store share. Each other package below store that reads or writes rows is built on
+// its DB. It imports only schema and store/db. It must not import store or another package below store, because these
+// import it.
 //
 // Its files by subject:
 //

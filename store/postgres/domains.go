@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// DomainKey names the key (see Key) of the records that prove domains. It may change: domains that are not proved yet
-// then need another record.
+// DomainKey names the key (see Key) of the records that prove domains. If the name changes, domains that are not proved
+// yet need another record.
 const DomainKey = "domain-verification"
 
 // The proofs that a domain belongs to an organization or a site.
@@ -16,10 +16,10 @@ const (
 	ProvedByOperator = "operator"
 )
 
-// DomainToken returns the text that a TXT record of a domain must have. It also depends on the owner of the domain,
-// so nobody can use the record of another owner.
+// DomainToken returns the text that a TXT record of a domain must have. The text also depends on the owner of the
+// domain. So nobody can use the record of another owner.
 func DomainToken(key []byte, owner, domain string) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(owner + "\x00" + domain)) // A hash never fails to take bytes.
+	_, _ = mac.Write([]byte(owner + "\x00" + domain)) // Writing to a hash never fails.
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }

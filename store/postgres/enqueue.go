@@ -34,8 +34,8 @@ type JobAbout struct {
 	Yields       bool   `json:"yields,omitzero"`
 }
 
-// jobAlone is the priority of a job whose turn has come as the only one of its organization and maker. jobBesides is
-// the priority of a job that starts because no other party waits.
+// jobAlone is the priority of a job whose organization and maker have no other job with a turn. jobBesides is the
+// priority of a further job, which starts because no other party waits.
 const (
 	jobAlone   = 1
 	jobBesides = 4

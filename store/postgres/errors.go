@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// retryAfter is the retry time for clients while Postgres is unavailable: time for a restart or a failover to
+// retryAfter is the retry time for clients while Postgres is unavailable. It gives a restart or a failover time to
 // progress.
 const retryAfter = 2 * time.Second
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Group gathers concurrent calls, and runs them together: one run at a time, which takes the calls that came during the
-// last run. So many callers share the statements and the commits of a run, and hold one connection.
+// Group gathers concurrent calls, and runs them together. Only one run is active. A run takes the calls that came
+// during the previous run. So many callers share the statements and the commits of a run, and hold one connection.
 type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int
@@ -27,7 +27,7 @@ type groupCall[In, Out any] struct {
 }
 
 // NewGroup builds a Group. run takes at most so many calls and has the time limit. It returns a result for each call,
-// or the error of all.
+// or an error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestGroup: each call gets its own result, runs never overlap nor exceed their size, and callers share them.
+// TestGroup: each call gets its own result. Callers share runs. Runs do not overlap, and do not exceed their size.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// TestGroupFails: the error of a run is the error of its calls only, and a run that hangs ends.
+// TestGroupFails: the error of a run is the error of only its own calls. A hanging run ends.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,8 @@ func TestGroupFails(t *testing.T) {
 	})
 }
 
-// TestGroupOfGoneCallers: a caller that has gone does not wait for its run, and costs none if it waits for one.
+// TestGroupOfGoneCallers: a caller whose context ends returns at once. If its run has not begun, the run leaves out its
+// call.
 func TestGroupOfGoneCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 
 type limitKey struct{}
 
-// Limited returns a context whose statements may each take a time, instead of the time that the pool allows. It is for
-// jobs: their statements read and write all pages of a space.
+// Limited returns a context whose statements have their own time limit, instead of the pool's limit. Jobs use it,
+// because their statements read and write all pages of a space.
 func Limited(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, limitKey{}, limit)
 }
 
-// LimitOf returns the limit of a context; 0 if it has none.
+// LimitOf returns the limit of a context; 0 without a limit.
 func LimitOf(ctx context.Context) time.Duration {
 	limit, _ := ctx.Value(limitKey{}).(time.Duration)
 	return limit

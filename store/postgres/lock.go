@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lock is held by one process at a time, over all nodes, until Release or the end of its connection, as when the
-// process is killed.
+// Lock is a lock that one process of all nodes holds. It ends with Release, or with the end of its connection, for
+// example when the process is killed.
 type Lock struct {
 	conn *pgxpool.Conn
 	name string

@@ -10,13 +10,13 @@ import (
 )
 
 // People order collections and spaces within their parent, and the parts of a site. All of these are sorted by
-// position, then by id. Writers of positions hold the lock of the organization or of the site, so that no order changes
-// after they have read it.
+// position, then by id. Writers of positions hold the lock of the organization or of the site. So the order stays as
+// they have read it.
 const (
-	// firstPosition is the position of a single item. It has as much room before it as after it, and no position is
+	// firstPosition is the position of a single item. The room before it equals the room after it. Positions are never
 	// negative.
 	firstPosition = 1 << 62
-	// positionGap is the distance between neighbours: many items fit between them before others must move.
+	// positionGap is the distance between neighbours. Many items fit between neighbours before other items must move.
 	positionGap = 1 << 32
 )
 
@@ -37,8 +37,8 @@ func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between finds the index right after one sibling and right before another. Either may be nil; without both it
-// returns the end. It returns -1 if there is no such place.
+// Between finds the index right after one sibling and right before another. Either may be nil; without both it returns
+// the end. It returns -1 without such a place.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {

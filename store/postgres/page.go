@@ -2,7 +2,7 @@ package postgres
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Page is one page of rows and the total. More says that rows follow the last one.
+// Page is one page of rows and the total. More means that further rows follow the last row.
 type Page[T any] struct {
 	Rows  []T
 	Total int64
@@ -12,7 +12,7 @@ type Page[T any] struct {
 // PageOf drops the extra row, which only shows that the list continues.
 func PageOf[T any](rows []T, size int, total int64) Page[T] {
 	if len(rows) > size {
-		// A page without rows has no cursor to continue from, so it is always the last one.
+		// A page without rows has no cursor, so it is always the last page.
 		return Page[T]{Rows: rows[:size], Total: total, More: size > 0}
 	}
 	return Page[T]{Rows: rows, Total: total}

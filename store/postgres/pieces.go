@@ -9,8 +9,8 @@ import (
 // pieceWait limits the wait for a piece. A client may take much longer for all of them.
 const pieceWait = 10 * time.Second
 
-// Pieces are stored bytes that are read piece by piece. Between two reads they hold neither memory nor a connection,
-// so a slow client costs nothing.
+// Pieces are stored bytes that are read piece by piece. Between two reads they hold no memory and no connection. So a
+// slow client does not block them.
 type Pieces struct {
 	// ctx outlives the request: the bytes are read while they are sent.
 	ctx      context.Context

@@ -8,8 +8,8 @@ import (
 )
 
 // planned runs statements that Postgres plans again for the values of each call. That costs a tenth of a millisecond.
-// It is for statements with optional filters or orders. A single plan for all values cannot use the indexes that fit
-// only some of them. A test checks that every such list is run this way.
+// Statements with optional filters or orders use it. A single plan for all values cannot use the indexes that fit only
+// some of them. A test checks that every such list is run this way.
 type planned struct{ *pgxpool.Pool }
 
 // Query has the pool's parameters; by pgx's convention one of the arguments is the mode of execution.

@@ -55,7 +55,7 @@ func (d *DB) Stop() {
 	}
 }
 
-// NewPool opens another pool on the same database, for a library that must not wait for the other connections.
+// NewPool opens another pool on the database, for a library that must not wait for the pool's connections.
 func (d *DB) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	config := d.Config.Copy()
 	config.MaxConns = int32(connections) // A pool has few connections.
@@ -66,7 +66,7 @@ func (d *DB) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error
 	return pool, nil
 }
 
-// InTx runs fn in one transaction, for the actor of the context, and rolls back whenever fn fails or panics.
+// InTx runs fn in one transaction, for the actor of the context. If fn fails or panics, InTx rolls back.
 func (d *DB) InTx(ctx context.Context, fn func(tx pgx.Tx, q *db.Queries) error) error {
 	err := pgx.BeginTxFunc(ctx, d.Pool, begin(ctx), func(tx pgx.Tx) error { return fn(tx, d.Queries.WithTx(tx)) })
 	if err == nil {

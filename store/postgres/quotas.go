@@ -47,8 +47,8 @@ type Quotas struct {
 // count counts the objects of a quota, up to a limit.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas: its name in a refusal, its setting, and the count of its objects. The count
-// stops at a limit, so that it costs no more than the quota.
+// Quota is a row of the table of quotas. It has the quota's name in a refusal, its setting, and the count of its
+// objects. The count stops at a limit, so that its cost is bounded by the quota.
 type Quota struct {
 	what    string
 	setting string
@@ -173,9 +173,8 @@ var (
 		known((*db.Queries).BytesOfFiles)}
 )
 
-// Within refuses a transaction's additions if there are now more objects than the quota allows. The refusal undoes
-// the additions. Concurrent requests do not see each other's rows, so the quota may be exceeded by one addition of
-// each concurrent request.
+// Within refuses a transaction's additions if they exceed the quota. The refusal undoes the additions. Concurrent
+// requests do not see each other's rows, so the quota may be exceeded by one addition of each concurrent request.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {
@@ -203,7 +202,7 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns why such a statement did nothing: because of the quota, or because the object to extend does not
+// Full returns the reason why such a statement did nothing: the quota is reached, or the object to extend does not
 // exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)

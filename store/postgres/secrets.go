@@ -20,8 +20,8 @@ const sealingKeyName = "sealing"
 // keyLength is the length of every secret of the installation, in bytes.
 const keyLength = 32
 
-// Key returns a secret of the installation. It is made once. Every node gets the same secret, even if several nodes
-// first request it concurrently.
+// Key returns a secret of the installation. The first request makes the secret. Every node gets the same secret, even
+// if several nodes first request it concurrently.
 func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	key, err := d.Queries.Secret(ctx, name)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -43,9 +43,9 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// Seal encrypts secrets of others, such as the password of a repository, for the one place where they are stored.
-// Moved to another row, a sealed secret does not open. Seal keeps secrets out of logs, exports and single leaked
-// tables. A reader of the whole database also has the key.
+// Seal encrypts a secret of a user, such as the password of a repository, for a single place in the database. Moved to
+// another row, a sealed secret does not open. Seal keeps secrets out of logs, exports and single leaked tables. A
+// reader of the whole database also has the key.
 func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {

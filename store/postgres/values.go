@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromJSON reads a column that holds one of our own types; null gives its zero value.
+// FromJSON reads a column with one of our own types. null gives the zero value.
 func FromJSON[T any](stored []byte) (T, error) {
 	var value T
 	if stored == nil {

@@ -14,7 +14,7 @@ order by at desc, id desc
 limit sqlc.arg(page_size);
 
 -- name: CountAuditEntries :one
--- No index: of those that begin with the organization, any does.
+-- No index: any index that begins with the organization is enough.
 select count(*) from audit_log
 where organization_id = sqlc.arg(organization_id)::text
   and (sqlc.narg(since)::timestamptz is null or at >= sqlc.narg(since))
@@ -36,7 +36,7 @@ limit sqlc.arg(page_size);
 select * from audit_log where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)::text;
 
 -- name: ForgetAuditEntries :one
--- A null organization means those of all organizations and of the installation that are older than a time.
+-- With a null organization, it deletes the old entries of all organizations and of the installation.
 select forget_audit_entries(
     deletion_time() - sqlc.arg(kept)::interval, sqlc.narg(organization_id), sqlc.arg(most)
 )::bigint;

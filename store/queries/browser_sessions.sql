@@ -10,7 +10,7 @@ where hash = sqlc.arg(link) and not opened and link_expires_at > now()
 returning *;
 
 -- name: TokenOfBrowserSession :one
--- Index: browser_sessions_hash_key. A token that was revoked or has expired opens nothing.
+-- Index: browser_sessions_hash_key. A revoked or expired token gives no row.
 with b as materialized (select x.* from browser_sessions x where x.hash = $1)
 select b.expires_at as ends_at, sqlc.embed(t)
 from b join tokens t on t.id = b.token_id
@@ -29,5 +29,5 @@ where b.opened and b.expires_at > now() and s.opened and s.expires_at > now();
 delete from browser_sessions where hash = $1;
 
 -- name: DeleteEndedBrowserSessions :exec
--- No index need be used: it is browser_sessions_end unless most have ended.
+-- No index need be used: Postgres uses browser_sessions_end, except if most sessions have ended.
 delete from browser_sessions where expires_at < deletion_time();

@@ -43,7 +43,8 @@ update spaces set
 where id = sqlc.arg(id);
 
 -- name: SetSpaceHead :one
--- It gives the translations that follow the space: those that have a copy of it, and those whose first run has maybe read it already.
+-- Returns the translations that follow the space. They have a copy of the space, or their first run may already have
+-- read it.
 -- Index: translations_space (source_space_id).
 -- Sorts: the translations of one space.
 update spaces s set revision = $2, updated_at = now() where s.id = $1

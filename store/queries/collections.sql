@@ -1,13 +1,14 @@
 -- name: LockOrganization :one
--- Every change of the order or the nesting of content holds this lock: two moves at once could otherwise make a cycle, or give two
--- items one position.
+-- Every change of the order or the nesting of content holds this lock. Without it, two concurrent moves could make a
+-- cycle, or give two items one position.
 select id from organizations where id = $1 for no key update;
 
 -- name: LockOrganizations :many
 select id from organizations where id = any(sqlc.arg(ids)::text[]) order by id for no key update;
 
 -- name: CollectionForUser :one
--- The collection with what decides about the user's access to it; no row if it is unknown or in another organization.
+-- Returns the collection with the facts about the user's access to it. There is no row if the collection is unknown
+-- or in another organization.
 select sqlc.embed(c), m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from collections c
     join memberships m on m.organization_id = c.organization_id and m.user_id = sqlc.arg(user_id)
@@ -39,7 +40,7 @@ insert into collections (id, organization_id, parent_id, title, position)
 values ($1, $2, $3, $4, $5) returning *;
 
 -- name: UpdateCollection :one
--- Null leaves a member as it is; the level, for which null means something, is set only if set_level.
+-- Null leaves a member unchanged. A null level is a value, so the level is set only if set_level is true.
 update collections set
     title = coalesce(sqlc.narg(title), title),
     description = coalesce(sqlc.narg(description), description),

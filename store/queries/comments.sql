@@ -52,9 +52,8 @@ where id = sqlc.arg(id) and space_id = sqlc.arg(space_id)
 for no key update;
 
 -- name: ListComments :many
--- Index: comments_thread (thread_id, posted_at, id).
--- It is planned for its values (see planned), so that filters that are not set cost nothing, and each set one uses the index that
--- fits it.
+-- Index: comments_thread (thread_id, posted_at, id). Postgres plans it for its values (store/postgres/planned.go). So
+-- unset filters cost nothing, and a set filter uses its index.
 select * from comments
 where thread_id = sqlc.arg(thread_id)
   and (sqlc.narg(after_at)::timestamptz is null or case when sqlc.arg(ascending)::boolean
@@ -85,7 +84,7 @@ union all
 select replies, 0::bigint from comments where comments.id = sqlc.arg(thread_id);
 
 -- name: MoveThreadCounts :exec
--- The ids of spaces, change requests and comments are of one kind: one of the three has this one.
+-- The ids of spaces, change requests and comments never collide. So only one of the three updates finds the id.
 with space as (
     update spaces set
         open_comments = spaces.open_comments + sqlc.arg(opened)::bigint, resolved_comments = spaces.resolved_comments + sqlc.arg(resolved)::bigint
@@ -142,7 +141,7 @@ order by thread_id, min(posted_at), author_id;
 select * from comments where review_id = any(sqlc.arg(review_ids)::text[]);
 
 -- name: PutCommentDocument :exec
--- Nothing is kept for a body that has changed meanwhile.
+-- If the body has changed since, no document is stored.
 insert into comment_documents (comment_id, body_hash, document)
 select comments.id, md5(comments.body::text), sqlc.arg(document)::jsonb from comments
 where comments.id = sqlc.arg(id) and comments.body = sqlc.arg(body)::jsonb

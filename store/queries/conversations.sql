@@ -1,5 +1,5 @@
 -- name: UpsertConversations :batchone
--- Replaces what the same source said under the same id; what it does not say about the time stays.
+-- Replaces the conversation with the source's id. If the source sends no time, the stored time stays.
 insert into conversations (id, organization_id, source, source_id, subject, url, impact, created_at, ingested_at)
 values (
     sqlc.arg(id), sqlc.arg(organization_id), sqlc.arg(source), sqlc.arg(source_id), sqlc.arg(subject), sqlc.arg(url),
@@ -28,9 +28,9 @@ on conflict (conversation_id, position) do update set
     created_at = excluded.created_at, ingested_at = excluded.ingested_at;
 
 -- name: LeaveClusters :exec
--- Notes that issues leave their clusters because their conversations were replaced. An issue leaves if the kept words
--- no longer include its words. Every cluster with a replaced conversation is counted again. A model's text about a
--- cluster that an issue leaves may be out of date.
+-- Notes that issues leave their clusters because their conversations were replaced. An issue leaves if its words are
+-- not among the kept words. Every cluster with a replaced conversation is counted again. A model's text about a cluster
+-- that an issue leaves may be out of date.
 with kept as (
     select unnest(sqlc.arg(conversations)::text[]) as conversation_id, unnest(sqlc.arg(positions)::int[]) as position,
            unnest(sqlc.arg(fingerprints)::text[]) as fingerprint
@@ -107,7 +107,7 @@ where i.id = sqlc.arg(id) and i.organization_id = sqlc.arg(organization_id);
 select id, version from conversations where organization_id = sqlc.arg(organization_id) and processed_at is null order by id limit sqlc.arg(most);
 
 -- name: UnclusteredIssues :many
--- The issues of conversations that are in no cluster, each with the cluster of one with equal words.
+-- Returns the issues without a cluster. Each has the cluster of an issue with equal words.
 select i.id, i.words, i.language, i.fingerprint, i.meaning, i.summary, c.subject, c.source, c.source_id, i.position,
        coalesce((select twin.cluster_id from conversation_issues twin
                  where twin.organization_id = i.organization_id and twin.fingerprint = i.fingerprint and i.fingerprint <> ''
@@ -118,7 +118,8 @@ where i.conversation_id = any(sqlc.arg(conversations)::text[]) and i.cluster_id 
 order by i.id;
 
 -- name: RecentIssues :many
--- The latest issues that are in clusters, without those that have an older twin: equal issues move together or not at all.
+-- Returns the latest issues that are in clusters. Issues with an older twin are left out, because equal issues move
+-- together.
 -- Index: conversation_issues_organization (organization_id, id).
 with recent as (
     select r.* from conversation_issues r where r.organization_id = sqlc.arg(organization_id) and r.cluster_id is not null
@@ -172,7 +173,8 @@ select sqlc.arg(prefix)::text || lpad((row_number() over (order by id))::text, 6
 from moved;
 
 -- name: ClusterIssuesSample :many
--- A bounded number of the issues of each cluster, the same ones whatever order they came in.
+-- Returns a bounded number of issues of each cluster. The choice does not depend on the order in which the issues
+-- came.
 select s.* from unnest(sqlc.arg(clusters)::text[]) as of_cluster(id)
 cross join lateral (
     select i.cluster_id, i.title, i.impact, i.words, i.language, i.fingerprint, i.meaning, i.summary

@@ -35,7 +35,7 @@ from revisions r
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision);
 
 -- name: SpacesNamingFilesElsewhere :many
--- The spaces, of some, in which a document or a reusable content of any revision names a file with its space.
+-- Returns the given spaces with a document or a reusable content, of any revision, that names a file with its space.
 -- Index: documents_elsewhere (space_id) where file_refs names spaces.
 select s.id, s.revision from spaces s
 where s.id = any(sqlc.arg(spaces)::text[]) and (
@@ -44,7 +44,7 @@ where s.id = any(sqlc.arg(spaces)::text[]) and (
 );
 
 -- name: UnreadDocuments :many
--- Some documents whose file_refs or words were not read: one at least, and more up to a number of bytes.
+-- Returns some documents whose file_refs or words were not read: at least one, and more up to a number of bytes.
 -- Index: documents_unread (space_id, hash) where file_refs is null or words is null.
 select u.space_id, u.hash, u.content
 from (

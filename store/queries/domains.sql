@@ -2,7 +2,7 @@
 select * from domain_proofs where organization_id = $1;
 
 -- name: ProveDomain :execrows
--- Nothing is done for a domain that the organization does not name. What is proved stays as it is.
+-- If the organization does not name the domain, no row is stored. An existing proof stays unchanged.
 insert into domain_proofs (organization_id, domain, proved_by)
 select o.id, lower(sqlc.arg(domain)), sqlc.arg(proved_by)
 from organizations o

@@ -1,6 +1,6 @@
 -- name: KeepDoorSalt :exec
--- Index: door_salts_pkey. Of two salts of a day the older one stays. A new salt, without made_at, replaces no other: a
--- node may have read the other one. A day that is over for long gets no salt.
+-- Index: door_salts_pkey. Of two salts of a day, the older salt stays. A new salt, without made_at, never replaces a
+-- salt that a node may have read. A day that ended long ago gets no salt.
 insert into door_salts as s (day, salt, made_at)
 select sqlc.arg(day)::date, sqlc.arg(salt)::bytea, coalesce(sqlc.narg(made_at)::timestamptz, clock_timestamp())
 where sqlc.arg(day)::date > (now() at time zone 'UTC')::date - 2

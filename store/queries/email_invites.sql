@@ -48,7 +48,8 @@ update email_invites set mail_state = 'sent', mail_reason = null, mail_sent_at =
 where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id) and mail_id = sqlc.arg(mail_id)::text;
 
 -- name: InviteMailNotSent :exec
--- Notes why a mail was not sent, or all that wait if no user is named. Those that were asked for long ago are given up.
+-- Records the reason why a mail was not sent. Without a user, it records the reason for all waiting mails. Mails
+-- that were requested long ago are given up.
 -- Index: email_invites_mail.
 update email_invites set
     mail_reason = sqlc.arg(reason)::text,
@@ -68,7 +69,7 @@ where i.link_hash = sqlc.arg(link_hash)::bytea;
 delete from email_invites where link_hash = sqlc.arg(link_hash)::bytea returning *;
 
 -- name: ClaimUser :execrows
--- Gives an account that nobody has used to whoever follows the link in the mail to its address.
+-- Gives an unused account to the person who follows the link in the mail to the account's address.
 update users set unclaimed = false, display_name = coalesce(sqlc.narg(display_name), display_name) where id = sqlc.arg(id) and unclaimed;
 
 -- name: CountMails :one
@@ -87,7 +88,7 @@ select maker_of(sqlc.arg(user_id)::text, sqlc.arg(organization)::text)::text;
 delete from mail_counts where day < (deletion_time() at time zone 'UTC')::date;
 
 -- name: TakeEmailInvite :one
--- Ends an invite for whom it is for; its row says what it gives.
+-- Ends an invite of a user. The returned row has the invite's role.
 delete from email_invites where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id) returning *;
 
 -- name: DeleteEmailInvite :exec

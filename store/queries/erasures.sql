@@ -1,6 +1,6 @@
 -- name: AskErasure :one
--- Index: erasures_pkey. An erasure that covers the moment stays as it is. Another erasure starts again, and keeps its
--- place if it is not done.
+-- Index: erasures_pkey. An erasure that already covers the moment stays unchanged. An earlier erasure starts again, and
+-- keeps its place if it is not done.
 insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
 values ($1, $2, sqlc.narg(event_key), sqlc.arg(until), sqlc.arg(until),
     sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
@@ -27,7 +27,7 @@ and not exists (
 );
 
 -- name: NextTombstoneVersion :one
--- A version has the time in it: one that was given before a restored backup is never given again.
+-- A version contains the time. So after a restored backup, no version is given a second time.
 update tombstone_version set version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint) returning version;
 
 -- name: RaiseTombstoneVersion :exec
@@ -67,7 +67,8 @@ update erasures set mutated_at = sqlc.arg(mutated_at)::timestamptz where version
 update erasures set done_at = now() where done_at is null and mutated_at <= sqlc.arg(mutated_at)::timestamptz;
 
 -- name: PendingErasures :one
--- Index: erasures_pending. When the first of them left the active parts: later ones must not keep it waiting.
+-- Index: erasures_pending. first_mutated is the time at which the first erasure left the active parts, because later
+-- erasures must not delay it.
 select count(*), coalesce(extract(epoch from now() - min(asked_at)), 0)::float8 as oldest,
     count(mutated_at) as mutated, coalesce(min(mutated_at), now())::timestamptz as first_mutated
 from erasures where done_at is null;
@@ -103,7 +104,8 @@ select (deletion_time() > 'epoch'
     ))::boolean;
 
 -- name: BeginRetention :many
--- Sites with events that may be too old by now, which are once a day. The days are those of UTC, whatever zone the session has.
+-- Returns sites with events that may be too old by now, each site once a day. Days are in UTC, also in a session
+-- with another zone.
 with due as (
     select site_id, days,
         (date_trunc('day', deletion_time() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC'
@@ -120,7 +122,8 @@ with due as (
 select site_id, before::timestamptz as before, days::integer as days from due;
 
 -- name: CarriedOut :exec
--- Where the days were changed meanwhile, the new ones are still due. What was begun before midnight counts for the day before.
+-- If a site's days were changed since the beginning, the new days are still due. A deletion that began before midnight
+-- counts for the previous day.
 with c as (
     select unnest(sqlc.arg(sites)::text[]) as site_id, unnest(sqlc.arg(before)::timestamptz[]) as before, unnest(sqlc.arg(days)::integer[]) as days
 ), expired as (

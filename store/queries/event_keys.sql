@@ -1,7 +1,7 @@
 -- name: ClaimEventKeys :many
--- Index: event_keys_pkey. A key that is free or too old becomes the caller's. A key whose attempt did not end in its
--- time, with the same body, becomes the caller's with the message that it has. Other keys have no row: they are
--- claimed, or done. The order of the keys is the same on all nodes, so that they do not lock each other out.
+-- Index: event_keys_pkey. A free or too old key becomes the caller's. If an attempt with an equal body did not end in
+-- its time, its key becomes the caller's, with the message that the key has. Other keys are claimed or done, and get no
+-- row. All nodes have one order of keys, so that they do not deadlock.
 -- Sorts: the keys of one statement.
 insert into event_keys as k (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until)
 select c.site_id, c.key, c.body_hash, c.message_id, c.log_partition, c.log_offset,

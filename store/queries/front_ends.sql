@@ -11,7 +11,7 @@ with taken as (
 select distinct organization_id from marked order by organization_id;
 
 -- name: FrontEndChanges :many
--- What front ends are to be told, a batch of an organization's, the oldest first.
+-- Returns a batch of an organization's changes for front ends, the oldest first.
 -- Index: front_end_changes_asked.
 select id, tag from front_end_changes where organization_id = $1 and asked order by id limit $2;
 

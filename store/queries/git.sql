@@ -57,8 +57,8 @@ update git_operations set progress = coalesce(sqlc.narg(progress)::jsonb, progre
 returning state;
 
 -- name: EndGitJobs :exec
--- The jobs of an operation that do not run never have to. A job whose attempt is over, if the operation waits for its
--- next attempt, may be noted as running still: River then does not try it again.
+-- Ends the operation's jobs that do not run. If the operation waits for its next attempt, its last attempt is over.
+-- Its job may still have the state running; River then does not retry the job.
 -- Index: jobs_sequence.
 update river_job set
     state = case when state = 'running' then state else 'completed' end,
@@ -102,7 +102,7 @@ update git_operations set credentials = null
 where credentials is not null and finished_at is not null and finished_at < deletion_time() - sqlc.arg(kept)::interval;
 
 -- name: GitOperationAtWork :one
--- The operation of a space whose job comes before all others that are not over.
+-- Returns the operation of a space whose job is the first of all unfinished jobs.
 -- Index: jobs_sequence.
 -- Sorts: the jobs of a space.
 select o.* from river_job j join git_operations o on o.id = j.args ->> 'operation'
@@ -218,8 +218,8 @@ select sqlc.arg(space_id), unnest(sqlc.arg(sources)::text[]), unnest(sqlc.arg(pa
 on conflict (space_id, source) do update set page_id = excluded.page_id where r.page_id <> excluded.page_id;
 
 -- name: LastGitSync :one
--- The synchronization that says where the pages of a space are in a repository: what a change request imported, or the
--- last one otherwise.
+-- Returns the synchronization with the places of a space's pages in a repository. It is the synchronization that a
+-- change request imported, or otherwise the last one.
 -- Index: git_syncs_known, git_syncs_request.
 -- Sorts: the synchronizations of a space.
 select id from (

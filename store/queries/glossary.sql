@@ -1,5 +1,5 @@
 -- name: LockGlossary :exec
--- Changes of a glossary run in turns. So changes of several entries neither mix nor wait for each other in a circle.
+-- Changes of a glossary run in turns. So changes of several entries do not mix, and do not deadlock.
 select pg_advisory_xact_lock(hashtextextended('glossary ' || sqlc.arg(organization_id)::text, 0));
 
 -- name: InsertGlossaryEntries :exec

@@ -1,5 +1,5 @@
 -- name: InsertGrants :execrows
--- Gives access to those of the users and teams who are in the organization, or changes what they have.
+-- Gives access to users and teams, or changes their access. Users and teams outside the organization are left out.
 insert into grants (organization_id, collection_id, space_id, user_id, team_id, role)
 select sqlc.arg(organization_id), sqlc.narg(collection_id), sqlc.narg(space_id), x.user_id, x.team_id, sqlc.arg(role)
 from (

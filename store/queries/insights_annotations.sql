@@ -4,8 +4,8 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 returning *;
 
 -- name: AnnotateSites :exec
--- Annotates one site, or all sites that show a space. Of each kind, a site keeps the newest annotations: a new one
--- replaces what is beyond kept. A site that is being deleted gets none.
+-- Annotates one site, or all sites that show a space. A site keeps the newest `kept` annotations of each kind. A new
+-- annotation replaces older annotations beyond this number. A site that is being deleted gets no annotation.
 with about as (
     select s.id from sites s
     where s.id in (

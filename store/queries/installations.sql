@@ -91,7 +91,7 @@ select n.id, case n.space_selection
 from integration_installations n where n.id = any(sqlc.arg(ids)::text[]);
 
 -- name: SpaceOfInstallation :one
--- A space that an installation is for; one that is paused is for none.
+-- Returns a space of an installation. A paused installation has no spaces.
 select sqlc.embed(s)
 from spaces s join integration_installations n on n.organization_id = s.organization_id
 where s.id = sqlc.arg(space_id) and n.id = sqlc.arg(installation_id) and not n.paused
@@ -175,7 +175,7 @@ where t.integration = sqlc.arg(integration) and t.installation_id is not distinc
        order by k.id desc offset sqlc.arg(kept) limit 1));
 
 -- name: IntegrationTokenByHash :one
--- Scopes are those that the integration asks for now and the organization has allowed.
+-- Scopes are the scopes that the integration requests now and that the organization has allowed.
 select t.id, t.integration, t.installation_id, t.expires_at, i.organization_id as owner, n.organization_id, n.user_id,
     array(select unnest(n.scopes) intersect select unnest(i.scopes))::text[] as scopes
 from integration_tokens t

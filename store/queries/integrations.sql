@@ -26,7 +26,8 @@ select content_type, content from integration_assets where integration = $1 and 
 select secrets from integrations where name = $1;
 
 -- name: IntegrationForUser :one
--- An integration that the user may see: one that is not private, or of an organization that the user is in.
+-- Returns an integration that the user may see. The integration is not private, or it belongs to an organization of
+-- the user.
 select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i
@@ -35,8 +36,8 @@ left join memberships m on m.organization_id = o.id and m.user_id = sqlc.arg(use
 where i.name = sqlc.arg(name) and (i.visibility <> 'private' or m.user_id is not null);
 
 -- name: ListIntegrations :many
--- Index: integrations_public (name) of public ones.
--- An organization's own, private ones too, are in ListOwnIntegrations.
+-- Index: integrations_public (name) of public ones. ListOwnIntegrations lists an organization's own integrations,
+-- including private ones.
 select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, sqlc.embed(o),
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i

@@ -6,7 +6,7 @@ on conflict (user_id, organization_id) do nothing;
 select role from memberships where user_id = $1 and organization_id = $2 for update;
 
 -- name: RaiseGrant :exec
--- Gives a user a role on a piece of content, unless the user was given a higher one there.
+-- Gives a user a role on a piece of content. A higher role of the user stays.
 insert into grants (organization_id, collection_id, space_id, user_id, role)
 values (sqlc.arg(organization_id), sqlc.narg(collection_id), sqlc.narg(space_id), sqlc.arg(user_id)::text, sqlc.arg(role))
 on conflict (collection_id, space_id, user_id, team_id) do update

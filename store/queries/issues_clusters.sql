@@ -10,7 +10,8 @@ select id from issues_clusters where organization_id = sqlc.arg(organization_id)
 select * from issues_clusters where id = any(sqlc.arg(ids)::text[]) order by id;
 
 -- name: ClustersToRefine :many
--- No index: the clusters of an organization, as ClusterProfiles reads them. Those that have grown to several times what they were.
+-- No index: the clusters of an organization, as ClusterProfiles reads them. It returns the clusters that have grown to
+-- several times their former size.
 select id, language from issues_clusters
 where organization_id = sqlc.arg(organization_id) and id > sqlc.arg(after)::text collate "C"
   and issues >= greatest(sqlc.arg(least)::int, sqlc.arg(growth)::int * overview_issues)
@@ -57,7 +58,7 @@ limit sqlc.arg(page_size);
 select count(*) from issues_cluster_events where cluster_id = sqlc.arg(cluster_id);
 
 -- name: ClusterForRequest :one
--- Share: the cluster is neither muted nor taken away before the request refers to it.
+-- The share lock prevents muting and deleting the cluster before the request refers to it.
 select muted from issues_clusters where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id) for share;
 
 -- name: RequestsOfClusters :many
@@ -70,7 +71,8 @@ cross join lateral (
 ) r;
 
 -- name: TellMergedClusters :exec
--- Says, for the rest of the transaction, what clusters were merged into, as JSON: webhooks hear it when these are deleted.
+-- Sets, for the rest of the transaction, the targets of merged clusters as JSON. The deletion of the merged clusters
+-- reads it for webhooks.
 select set_config('octavo.merged_clusters', sqlc.arg(merged)::text, true);
 
 -- name: DeleteClusters :exec
@@ -99,9 +101,8 @@ select count(*) from issues_clusters where organization_id = $1;
 
 -- name: ListClusters :many
 -- Index: issues_clusters_organization (organization_id, id), or with the key before the id: issues_clusters_updated,
--- issues_clusters_issues, issues_clusters_conversations.
--- Clusters have no counts but those of issues and conversations: by any other all are equal, and the id decides. Planned for its
--- values: see planned.
+-- issues_clusters_issues, issues_clusters_conversations. Clusters have only counts of issues and conversations. Sorted
+-- by another count, all are equal, and the id decides. Postgres plans it for its values (store/postgres/planned.go).
 select * from issues_clusters
 where organization_id = sqlc.arg(organization_id)
   and case

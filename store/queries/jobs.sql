@@ -1,15 +1,15 @@
 -- name: LockJobSequence :exec
--- Until the transaction ends, no other asks for a job of the sequence. So the ids of its jobs have the order in which the
--- transactions that asked for them are committed.
+-- Until the transaction ends, no other transaction enqueues a job of the sequence. So the order of the ids is the order
+-- in which the transactions are committed.
 select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::text, 0));
 
 -- name: WaitingJobs :one
--- Reads two facts about a sequence: whether a waiting job can take the place of a new job, and whether a job is not
--- over. River skips a locked row, so the waiting job does not start before this transaction ends. A job that waits
--- after a failure starts without the rest of its pause, which may be an hour. That attempt does not count, because
--- there is news. The job keeps only its last errors. A new job counts for its maker: the user, or the first
--- administrator of the organization. The query also tells whether the maker has nothing more at work, and whether the
--- job has to wait for its turn.
+-- Reads two facts about a sequence: whether a waiting job can replace a new job, and whether the sequence has an
+-- unfinished job. River skips a locked row, so the waiting job does not start before this transaction ends. If a job
+-- waits after a failure, its pause, which may be an hour, ends at once. This attempt does not count, because there is
+-- new work. The job keeps only its last errors. A new job counts for its maker: the user, or the first administrator of
+-- the organization. The query also returns whether the maker has no other running job, and whether the job must wait
+-- for its turn.
 -- Index: jobs_sequence, jobs_turns, memberships_joined, river_job_prioritized_fetching_index.
 with waiting as (
     select id from river_job
@@ -57,7 +57,7 @@ select give_job_turns(sqlc.arg(kinds)::text[], sqlc.arg(workers)::integer[]);
 update river_job set metadata = metadata || '{"slow": true}' where id = sqlc.arg(id) and state = 'running';
 
 -- name: JobsWithoutWorker :many
--- The oldest job of each kind whose turn has come, and that nobody takes.
+-- Returns the oldest job of each kind that has a turn and no worker.
 -- Index: river_job_prioritized_fetching_index.
 select queue, min(id)::bigint as id from river_job
 where state = 'available' and priority = 1 and queue = any(sqlc.arg(kinds)::text[])
@@ -78,8 +78,8 @@ where j.state = 'running' and j.queue = any(sqlc.arg(kinds)::text[])
 order by j.queue, j.attempted_at desc, j.id desc;
 
 -- name: LostJobNodes :many
--- The nodes that were running jobs and do not live anymore: a living one holds its lock (see TryLock). Whoever asks at the same
--- time as another may miss one.
+-- Returns dead nodes with running jobs. A living node holds its lock (TryLock). Two concurrent callers may each miss
+-- a node.
 with nodes as materialized (
     select distinct attempted_by[array_upper(attempted_by, 1)]::text as node from river_job where state = 'running'
 )
@@ -139,7 +139,7 @@ where id = sqlc.arg(id)
 for update;
 
 -- name: RetryJob :one
--- It is promoted like a new one, before those of its sequence that were asked for later.
+-- Gets its turn like a new job, before later jobs of its sequence.
 update river_job set state = 'pending', attempt = 0, finalized_at = null, scheduled_at = now(),
     metadata = metadata - 'cancel_attempted_at' - 'slow'
 where id = sqlc.arg(id)
@@ -150,8 +150,9 @@ returning sqlc.embed(river_job), job_state(state, attempt) as shown_state;
 select id from river_job where state in ('cancelled', 'discarded') and id > sqlc.arg(after)::bigint order by id limit sqlc.arg(page_size);
 
 -- name: JobTotals :many
--- What metrics show, by kind. Jobs that are over and did not fail are left out. The age is that of the oldest job that could
--- run and does not: it has its turn or waits for one, and no other of its sequence comes first.
+-- Returns the numbers for metrics, by kind. Jobs that ended without a failure are left out. The age is the age of
+-- the oldest job that could run but does not run. Such a job has a turn or waits for a turn, and it is the first job of
+-- its sequence.
 with behind as materialized (
     select distinct metadata ->> 'sequence' as sequence from river_job
     where state in ('available', 'retryable', 'running', 'scheduled')
@@ -167,7 +168,7 @@ where state in ('available', 'pending', 'retryable', 'running', 'scheduled', 'ca
 group by kind;
 
 -- name: DeleteOldJobs :execrows
--- Deletes by river's index of states and ends. River itself would do so by the clock of its node, whatever that says.
+-- Deletes with river's index of states and ends. River itself would delete by its node's clock, which may be wrong.
 delete from river_job where id = any(array(
     select j.id from river_job j
     where j.state = any(sqlc.arg(states)::text[]::river_job_state[])

@@ -53,8 +53,8 @@ where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id
   and (last_seen_at is null or last_seen_at < sqlc.arg(seen_at)::timestamptz);
 
 -- name: JoinByDomain :one
--- Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
--- No row otherwise; a member keeps the role.
+-- Adds a user to the organization with the default role, if the domain of the user's e-mail address is a proved
+-- domain of the organization. Otherwise it returns no row. A member keeps the role.
 with open as (
     select o.id, o.default_role, u.id as user_id
     from organizations o join users u on u.id = sqlc.arg(user_id)

@@ -29,7 +29,7 @@ update openapi_specs set source_url = null, processing_state = 'complete', versi
 where id = sqlc.arg(id) returning *;
 
 -- name: SetOpenAPISpecURL :one
--- What was read from the same URL before is still known.
+-- If the URL is unchanged, the results of earlier fetches stay.
 update openapi_specs set fetched = case when source_url = sqlc.arg(source_url) then fetched else '[]' end, source_url = sqlc.arg(source_url),
     processing_state = 'pending', source_number = source_number + 1, fetch_at = sqlc.arg(ask_again), fetch_wanted = true, fetch_runs = 0,
     fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
@@ -48,8 +48,9 @@ with taken as (
 select distinct organization_id from marked order by organization_id;
 
 -- name: StartOpenAPISpecFetch :one
--- The next specification of an organization that is to be fetched. One whose job was stopped in the middle, or ended with its process,
--- goes after those that were not tried yet. It is locked until the statement ends, and not after: it may be fetched twice.
+-- Returns the organization's next specification to fetch. A specification whose job was stopped, or ended with its
+-- process, comes after specifications without an attempt. The row is locked only until the statement ends, so a
+-- specification may be fetched twice.
 -- Index: openapi_specs_wanted.
 update openapi_specs set processing_state = 'progress', fetch_runs = fetch_runs + 1
 where id = (

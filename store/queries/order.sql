@@ -14,8 +14,8 @@ with places as (
 update site_spaces t set position = p.position from places p where t.id = p.id;
 
 -- name: ContentSiblings :many
--- The last of the collections and spaces in a collection, or with null at the top, from the end on: they share one order. A null limit
--- is none.
+-- Returns the last collections and spaces in a collection, the last first. A null collection means the top.
+-- Collections and spaces share one order. A null limit means no limit.
 select c.type, c.id, c.position
 from placed_content c
 where c.organization_id = sqlc.arg(organization_id)

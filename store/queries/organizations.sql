@@ -28,7 +28,8 @@ on conflict (user_id, organization_id) do update set role = excluded.role;
 select id from organizations where hostname = sqlc.arg(hostname)::text;
 
 -- name: UpdateOrganization :one
--- Null leaves a member as it is. A member for which null is a value is set only if its set_ parameter is true.
+-- Null leaves a member as it is. For some members null is a value. These members are set only if their set_ parameter
+-- is true.
 update organizations set
     title = coalesce(sqlc.narg(title), title),
     email_domains = coalesce(sqlc.narg(email_domains)::text[], email_domains),
@@ -76,7 +77,7 @@ delete from publishable_keys where site_id in (select s.id from sites s where s.
 delete from integrations where organization_id = $1;
 
 -- name: DeletedOrganization :one
--- Index: organizations_deleted (deleted_at) of deleted ones.
+-- Index: organizations_deleted (deleted_at) of deleted organizations.
 select id from organizations where deleted_at is not null order by deleted_at limit 1;
 
 -- The queries below delete a part of what a deleted organization has, so that no statement takes long.
@@ -114,7 +115,7 @@ with gone as (
 insert into deleted_spaces (id) select gone.id from gone;
 
 -- name: PurgeOrganization :exec
--- What is left goes with it.
+-- Remaining rows are deleted with the organization.
 delete from organizations where id = $1 and deleted_at is not null;
 
 -- name: OrganizationMergeRules :one

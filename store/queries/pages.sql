@@ -112,9 +112,9 @@ with recursive down as (
 select page_id, parent_id, position, slug, page from down where depth = cardinality(sqlc.arg(slugs)::text[]);
 
 -- name: FormerPages :many
--- For each path the page that had it last, of those that the revision still has: what the page, or one above it, was called before it
--- was renamed or moved. Reads the newest 1,000 states of the pages that were at each place on the way, however often they were edited.
--- No page is deeper than 16.
+-- Returns, for each path, the page that had the path last, if the revision still has the page. The page or a page
+-- above it was then renamed or moved. For each place on the way, it reads the newest 1,000 states of the pages there.
+-- More edits do not increase this number. Pages have at most 16 levels.
 -- Index: branch_pages_parent.
 -- Sorts: the pages that were at the paths.
 with recursive history as (
@@ -158,7 +158,7 @@ select c.page_id from revision_changes c
 where c.branch = sqlc.arg(branch) and c.seq > sqlc.arg(after)::integer and c.seq <= sqlc.arg(seq)::integer;
 
 -- name: PagesOfBranch :many
--- The pages that a change request's revision has in another state than its base, or has deleted.
+-- Returns the pages that a change request's revision has changed or deleted, compared with its base.
 -- No index: both begin with the branch.
 select p.page_id from branch_pages p
 where p.branch = sqlc.arg(branch) and p.until > sqlc.arg(seq)::integer and p.since <= sqlc.arg(seq)::integer;
@@ -238,8 +238,8 @@ where f.branch = sqlc.arg(branch)::text and f.since <= sqlc.arg(seq)::integer
 on conflict do nothing;
 
 -- name: UnnamedFiles :many
--- Of some files those that no page names: none of a revision, and none that an open change request has changed. Ids are long enough
--- to be looked for as text.
+-- Returns the given files that no page of a revision names, and no page that an open change request has changed. Ids
+-- are long enough for a search as text.
 -- Index: branch_pages_pkey.
 select f.id::text from unnest(sqlc.arg(ids)::text[]) as f(id)
 where not exists (

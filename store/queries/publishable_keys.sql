@@ -6,7 +6,7 @@ returning *;
 select * from publishable_keys where id = sqlc.arg(id) and site_id = sqlc.arg(site_id);
 
 -- name: PublishableKeyWithSite :one
--- Looks up a key that a browser sends, with what the intake needs to know about its site.
+-- Returns a key that a browser sends, with the facts about its site that the intake needs.
 select sqlc.embed(k), s.organization_id, s.store_clear_ids
 from publishable_keys k join sites s on s.id = k.site_id
 where k.id = sqlc.arg(id);

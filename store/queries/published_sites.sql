@@ -1,7 +1,7 @@
 -- name: PublishedVersion :one
--- Which site a caller names, by its id or by its proved hostname, with the share link that the caller has, by its id or by its key.
--- Each change of what its row and PublishedParts say gives it another version: Postgres writes a new row with the number of the
--- transaction that wrote it.
+-- Returns the site that a caller names by its id or its proved hostname. The caller may also have a share link, by
+-- the link's id or key. Each change of the site's row or of PublishedParts changes the version. The version is the
+-- number of the transaction that wrote the row.
 -- Index: sites_pkey.
 -- Sorts: the parts of one site.
 select s.id, l.id as share_link, l.key as share_key,
@@ -16,8 +16,8 @@ where s.id = coalesce(sqlc.narg(id)::text,
     (select h.id from sites h where h.hostname = sqlc.narg(hostname)::text and h.hostname_proved_at is not null));
 
 -- name: PublishedParts :many
--- What decides which part of a site an address leads to. A section wins over a site space of the default section that has its path;
--- the address of such a site space names the default section too.
+-- Returns the parts of a site that determine the target of an address. A section has precedence over a site space of
+-- the default section with its path. The address of such a site space also names the default section.
 -- Index: site_spaces_rank (site_id, rank).
 -- Sorts: the site spaces of one site.
 select l.id, l.space_id, l.path, l.is_default, l.condition, l.section_id, s.path as section_path,
@@ -29,8 +29,9 @@ where l.site_id = $1
 order by l.rank;
 
 -- name: PlacesOfSpaces :many
--- Where readers find each of these spaces: in the published site that has the space and is open to most readers. Of
--- several such sites, a site that shows the space without a condition wins, and then the oldest site.
+-- Returns the place where readers find each of these spaces. It is in the published site that has the space and is
+-- open to most readers. Of several such sites, a site that shows the space without a condition has precedence, and then
+-- the oldest site.
 -- Index: site_spaces_once (space_id, site_id).
 -- Sorts: the published sites of one page of spaces.
 select distinct on (l.space_id) sqlc.embed(s), l.id, l.space_id, l.path, l.is_default, l.condition, l.section_id, c.path as section_path,

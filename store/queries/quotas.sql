@@ -1,4 +1,4 @@
--- What quotas count. Each stops at a bound, so that a refusal costs no more than the quota.
+-- The counts of quotas. Each count stops at a bound, so that the cost of a refusal is bounded by the quota.
 
 -- name: CountAdministered :one
 -- Index: memberships_pkey (user_id, organization_id).
@@ -6,42 +6,42 @@ select count(*) from (select 1 from memberships where user_id = sqlc.arg(subject
 
 -- name: CountMembersUpTo :one
 -- Members, and those who are invited by e-mail.
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select ((select count(*) from (select 1 from memberships m where m.organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x)
       + (select count(*) from (
             select 1 from email_invites i
             where i.organization_id = sqlc.arg(subject) and (i.expires_at is null or i.expires_at > now()) limit sqlc.arg(bound)) y))::bigint;
 
 -- name: CountTeamsUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from teams where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountLinkInvitesUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from link_invites where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountCollectionsUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from collections where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountSpacesUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from spaces where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountSitesUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from sites where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountIntegrationsUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from integrations where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountOpenAPISpecsUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from openapi_specs where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountConversationsUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from conversations where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: UnmergedChangeRequests :one
@@ -68,7 +68,7 @@ from spaces s cross join lateral (select sum(octet_length(f.content)) as bytes f
 where s.organization_id = sqlc.arg(subject);
 
 -- name: CountWebhooksUpTo :one
--- No index: every index that starts with the organization does as well.
+-- No index: any index that begins with the organization is enough.
 select count(*) from (select 1 from webhooks where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
 
 -- name: CountPublishableKeysUpTo :one

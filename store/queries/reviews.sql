@@ -9,7 +9,7 @@ update change_requests set
 where id = sqlc.arg(id);
 
 -- name: RequestReviewers :exec
--- Users who were asked and have not answered stay asked as they were; users who have answered are asked again.
+-- The request of a user who has not answered stays unchanged. A user who has answered gets a new request.
 insert into change_request_reviewers (change_request_id, user_id, revision, requested_by)
 select sqlc.arg(change_request_id), unnest(sqlc.arg(user_ids)::text[]), sqlc.arg(revision), sqlc.arg(requested_by)
 on conflict (change_request_id, user_id) do update set

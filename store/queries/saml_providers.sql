@@ -7,7 +7,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *;
 select * from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateSAMLProvider :one
--- In one statement, so that of two changes at once each keeps what the other did not name.
+-- The change is a single statement. So two concurrent changes of different members are both stored.
 update saml_providers set
     label = coalesce(sqlc.narg(label), label),
     entity_id = case when sqlc.arg(set_entity_id)::boolean then sqlc.narg(entity_id) else entity_id end,

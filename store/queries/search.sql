@@ -1,9 +1,10 @@
 -- name: KeepSpace :many
--- Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
+-- Until the transaction ends, the space is not deleted or moved to another organization. Other data of the space may
+-- change.
 select id from spaces where id = $1 for key share;
 
 -- name: LockIndexedSpace :many
--- Who changes a space's index holds this row, and nothing else of the space.
+-- A change of a space's index locks only this row of the space.
 select * from search_spaces where space_id = $1 for update;
 
 -- name: InsertIndexedSpace :exec
@@ -101,7 +102,8 @@ select hash, octet_length(content)::bigint as size from documents
 where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 
 -- name: Stems :many
--- What the dictionary makes of words: null for what it does not know, and nothing for words that say nothing, as "the".
+-- Returns the stems of words by the dictionary. known is false for unknown words. The stem of a stop word, such as
+-- "the", is empty.
 select w.word::text as word, d.name::text as dictionary, (l.stems is not null)::boolean as known, coalesce(l.stems[1], '')::text as stem
 from unnest(sqlc.arg(words)::text[]) w(word), unnest(sqlc.arg(dictionaries)::text[]) d(name),
      lateral (select ts_lexize(('pg_catalog.' || d.name)::regdictionary, w.word) as stems) l;
@@ -206,15 +208,15 @@ select distinct p.space_id::text as space_id, p.page_id::text as page_id
 from unnest(sqlc.arg(queries)::text[]) q(query) cross join lateral (
     select s.space_id, s.page_id from search_parts s where s.words @@ q.query::tsquery) p;
 
--- The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
--- with one Postgres would read the index of all of the space's pages as well.
+-- The words of a space begin with its number, so all found pages are in the space. A condition on space_id is not
+-- needed. With this condition, Postgres would also read the index of all of the space's pages.
 
 -- name: SearchSpace :many
--- The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
--- their top, and of 100 others: of more than that, the rest has rank 0. Pages with the words at their top come first.
--- The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted:
--- Postgres stops there. Pages that are hidden from the visitor count as missing. Of a long page, parts have the words:
--- each of the terms is in one of them.
+-- Returns the pages of a space, the best first. Every row has the total number of pages. At most 500 pages with all
+-- words at their top, and 100 other pages, get a rank. Further pages have rank 0. Pages with the words at their top
+-- come first. The others are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not
+-- sorted: Postgres stops there. Pages that are hidden from the visitor count as missing. A long page is indexed in
+-- parts. Each of the terms is in one part.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with far as materialized (
@@ -276,11 +278,11 @@ order by -l.rank, p.page_id
 limit sqlc.arg(page_size);
 
 -- name: SearchSpaces :many
--- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
--- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten. The number of a page
--- is its place among those that are shown of all spaces.
--- Pages that are hidden from the visitor, each named with its space, count as missing.
--- Of a long page, parts have the words. A term says how many terms its space has.
+-- Returns the spaces with a match, in the order of their best pages, and the ten best pages of each. Every row has
+-- the number of spaces. In each space, at most 100 pages with all words at their top get a rank. If they are fewer than
+-- ten, 50 other pages get a rank too. The number of a page is its place among the shown pages of all spaces. Pages that
+-- are hidden from the visitor, each named with its space, count as missing. A long page is indexed in parts. A term has
+-- the number of terms of its space.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with scopes as (

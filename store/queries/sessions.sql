@@ -40,7 +40,7 @@ where id = any(sqlc.arg(ids)::text[])
   and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute');
 
 -- name: DeleteEndedSessions :exec
--- No index need be used: it is sessions_end unless most have ended.
+-- No index need be used: Postgres uses sessions_end, except if most sessions have ended.
 delete from sessions where expires_at < deletion_time();
 
 -- name: DeleteEndedCodes :exec
@@ -51,7 +51,7 @@ delete from sessions where not opened and code_expires_at < deletion_time();
 insert into saml_answers (provider_id, request_id, expires_at) values ($1, $2, $3) on conflict (provider_id, request_id) do nothing;
 
 -- name: DeleteEndedSAMLAnswers :exec
--- No index need be used: it is saml_answers_end unless most have ended.
+-- No index need be used: Postgres uses saml_answers_end, except if most answers have ended.
 delete from saml_answers where expires_at < deletion_time();
 
 -- name: SAMLIdentity :one
@@ -72,5 +72,5 @@ select exists (
 );
 
 -- name: LockActiveSAMLProvider :one
--- Locked, so that what is made of it does not outlive a provider that is deleted or changed meanwhile.
+-- The lock prevents a concurrent change or deletion of the provider. So objects of the provider do not outlive it.
 select * from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id) and active for share;

@@ -5,8 +5,8 @@
 select distinct l.space_id from site_spaces l where l.site_id = $1;
 
 -- name: PagesOfSpaces :many
--- The newest pages of spaces, at most so many, with links and groups. The owner is who made the last change of the
--- page: the author of the change request that was merged, or otherwise of the revision.
+-- Returns the newest pages of spaces with links and groups, up to a limit. The owner is the user who changed the
+-- page last: the author of the merged change request, or otherwise the author of the revision.
 -- No index: both begin with the branch.
 select p.space_id, p.page_id, p.parent_id, p.slug, (p.page ->> 'type')::text as kind,
        (p.page ->> 'title')::text as title, (p.page ->> 'updatedAt')::timestamptz as edited_at,

@@ -14,7 +14,7 @@ select * from site_sections where site_id = $1 and is_default;
 select path from site_sections where site_id = $1;
 
 -- name: UpdateSection :one
--- Null arguments leave a member as it is, except where null is a value: those have a set_ of their own.
+-- A null argument leaves a member unchanged. For some members null is a value; these have a set_ argument.
 update site_sections set
     title = coalesce(sqlc.narg(title), title),
     path = coalesce(sqlc.narg(path), path),

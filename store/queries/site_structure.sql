@@ -1,5 +1,6 @@
 -- name: RankSite :exec
--- Ranks are the positions from the root down, so that they sort like the structure. Each begins with that of the parent.
+-- Ranks are the positions from the root down, so that they sort like the structure. Each rank begins with the parent's
+-- rank.
 with recursive tree as (
     select r.id, lpad(to_hex(r.position), 16, '0') as rank
     from site_section_groups r where r.site_id = sqlc.arg(site_id) and r.parent_id is null

@@ -67,7 +67,7 @@ where s.organization_id = sqlc.arg(organization_id)
 select id from sites where hostname = $1 and hostname_proved_at is not null;
 
 -- name: ProveHostname :one
--- What is proved stays as it is. No row if the site has another name now.
+-- An existing proof stays unchanged. There is no row if the site has another name now.
 update sites set hostname_proved_by = coalesce(hostname_proved_by, sqlc.arg(proved_by)), hostname_proved_at = coalesce(hostname_proved_at, now())
 where id = sqlc.arg(id) and hostname = sqlc.arg(hostname)::text
 returning *;

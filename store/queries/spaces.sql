@@ -3,7 +3,8 @@ insert into spaces (id, organization_id, parent_id, position, title, emoji, edit
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *;
 
 -- name: SpacesForUser :many
--- Spaces with what decides about the user's access to them; no row if one is unknown or in another organization.
+-- Returns spaces with the facts about the user's access to them. An unknown space, or a space in another
+-- organization, has no row.
 select sqlc.embed(s), m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = sqlc.arg(user_id)
@@ -54,7 +55,7 @@ from spaces_seen_in(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id
                     nullif(sqlc.arg(level)::text, ''), sqlc.arg(grant_rank));
 
 -- name: UpdateSpace :one
--- Null leaves a member as it is; members that can be null are set only if their set_ is true.
+-- Null leaves a member unchanged. Members that can be null are set only if their set_ parameter is true.
 update spaces set
     title = coalesce(sqlc.narg(title), title),
     emoji = coalesce(sqlc.narg(emoji), emoji),
@@ -95,7 +96,8 @@ select * from spaces where id = $1;
 select * from spaces where id = any(sqlc.arg(ids)::text[]) order by id for key share;
 
 -- name: TitlesSeen :many
--- The titles of these spaces and collections of an organization that a user sees, with the newest revision of a space.
+-- Returns the titles of the given spaces and collections of an organization that a user sees, with the newest
+-- revision of a space.
 -- Index: spaces_organization (organization_id, id), collections_id_organization_id_key.
 select s.id, s.title, s.revision::text as revision
 from spaces s

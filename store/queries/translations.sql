@@ -1,6 +1,6 @@
 -- name: LockSpaceToTranslate :one
--- Takes a space of the same organization as source, and no other. One translation at a time is added to it, and a space that is being
--- given to another organization is waited for.
+-- Locks a space of the organization as source. So only one translation at a time is added to the space. It waits for
+-- a transfer of the space to another organization.
 select id from spaces where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id) for no key update;
 
 -- name: TranslationInto :one
@@ -118,7 +118,7 @@ where r.translation_id = any(sqlc.arg(translations)::text[])
 order by r.translation_id, r.id desc;
 
 -- name: TranslatedSegments :many
--- What is asked for stays in use.
+-- Requested segments stay in use.
 with asked as (
     update translation_segments s set used_at = now()
     where s.translation_id = sqlc.arg(translation_id) and s.key = any(sqlc.arg(keys)::text[]) and s.used_at < now() - interval '1 day'

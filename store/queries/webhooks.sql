@@ -7,7 +7,7 @@ returning *;
 select * from webhooks where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateWebhook :one
--- A webhook that becomes active again has no failures, and its pending deliveries are sent at once.
+-- If a webhook becomes active again, its failures are cleared, and its pending deliveries are sent at once.
 update webhooks w set
     url = coalesce(sqlc.narg(url), w.url), description = coalesce(sqlc.narg(description), w.description),
     events = coalesce(sqlc.narg(events)::text[], w.events), active = coalesce(sqlc.narg(active), w.active),
@@ -44,7 +44,7 @@ limit sqlc.arg(page_size);
 select count(*) from webhooks where organization_id = $1;
 
 -- name: InsertPing :one
--- An event that only this webhook hears of, whatever it wants.
+-- Inserts an event for this webhook alone, independent of the webhook's event types.
 with ping as (
     insert into webhook_events (id, organization_id, type, subject, actor, data)
     select webhook_id(), w.organization_id, sqlc.arg(type), w.id, sqlc.arg(actor), jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id)
@@ -100,8 +100,8 @@ where d.webhook_id = sqlc.arg(webhook_id)
   and (sqlc.narg(type)::text is null or e.type = sqlc.narg(type));
 
 -- name: AskAboutNewDeliveries :many
--- Marks new deliveries and gives the webhooks that they are for. Nodes that ask at the same time share them. One that is held is asked
--- for when the hold ends: see RecordWebhookFailure.
+-- Marks new deliveries and returns their webhooks. Concurrent nodes share the deliveries. If a webhook is held, its
+-- job is enqueued when the hold ends (RecordWebhookFailure).
 -- Index: webhook_deliveries_new.
 -- Sorts: a batch.
 with marked as (
@@ -128,7 +128,8 @@ with marked as (
 select id, organization_id from marked order by id;
 
 -- name: UnaskedDeliveries :one
--- For how many seconds the oldest of what is to be handed to a job has waited for that; less than 0 if its time has not come.
+-- Returns the waiting time, in seconds, of the oldest delivery without a job. It is less than 0 if the delivery is
+-- not due yet.
 -- Index: webhook_deliveries_new, webhooks_due.
 select coalesce(extract(epoch from now() - least(
     (select n.created_at from webhook_deliveries n where not n.asked order by n.id limit 1),
@@ -136,7 +137,7 @@ select coalesce(extract(epoch from now() - least(
 )), 0)::float8 as seconds;
 
 -- name: NextWebhookDelivery :one
--- The first that is due, of a webhook that is not held. What somebody waits for goes first.
+-- Returns the first due delivery of a webhook that is not held. Deliveries that a user waits for come first.
 -- Index: webhook_deliveries_pending.
 select sqlc.embed(w), sqlc.embed(d), sqlc.embed(e),
     coalesce(w.failing_since < deletion_time() - sqlc.arg(patience)::interval, false)::boolean as gives_up
@@ -149,7 +150,7 @@ order by d.by_hand desc, d.id
 limit 1;
 
 -- name: RecordDelivery :exec
--- What came of an attempt. One that somebody else has settled in the meantime stays as it is.
+-- Records the outcome of an attempt. If another node has already recorded an outcome, the delivery stays unchanged.
 update webhook_deliveries set
     state = sqlc.arg(state), attempts = attempts + 1, next_attempt_at = sqlc.narg(next_attempt_at), attempted_at = sqlc.arg(attempted_at)::timestamptz,
     status_code = sqlc.narg(status_code), duration_ms = sqlc.arg(duration_ms)::integer, reason = sqlc.narg(reason),
@@ -160,7 +161,7 @@ where id = sqlc.arg(id) and state = 'pending';
 update webhooks set failures = 0, failing_since = null, held_until = null where id = $1 and (failures > 0 or held_until is not null);
 
 -- name: RecordWebhookFailure :exec
--- Until the hold ends, no job is asked for, whatever happens.
+-- Until the hold ends, no job is enqueued.
 update webhooks set
     failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = sqlc.arg(held_until)::timestamptz,
     due_at = sqlc.arg(held_until)::timestamptz

@@ -1,6 +1,6 @@
-// Package queue has the jobs that wait, run or failed, as nodes and users see them: their turns, the nodes that run
-// them, their lists. It is built on store/postgres, whose Enqueue adds jobs. It must not import store, which has it as
-// Store.Queue, nor another room of the store.
+// Package queue has the pending, running and failed jobs for nodes and users. It has the jobs' turns, the nodes that
+// run them, and their lists. It is built on store/postgres, whose Enqueue adds jobs. Package store has it as
+// Store.Queue. It must not import store or another package below store, except store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -148,7 +148,8 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 	return readJob(row)
 }
 
-// Failed returns the ids of permanently failed jobs, the oldest first, after one of them or "".
+// Failed returns the ids of permanently failed jobs, the oldest first. The list continues after the id `after`; "" is
+// the beginning.
 func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})

@@ -146,8 +146,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 }
 
-// TestNewestJobStandsForThoseBefore enqueues jobs of which one suffices. A waiting job counts for two. A running job
-// does not, because it may have read the earlier state.
+// TestNewestJobStandsForThoseBefore enqueues several jobs where one job is enough. A waiting job counts for two. A
+// running job does not, because it may have read the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -208,8 +208,8 @@ func TestNewsEndsThePause(t *testing.T) {
 	}
 }
 
-// TestHasten sets the clock back by 400 days: jobs from before run all the same, and river elects a leader again. A
-// pause that a job can have stays.
+// TestHasten sets the clock back by 400 days. Jobs from before still run, and river elects a leader again. A pause of a
+// possible length stays.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

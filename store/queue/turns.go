@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GiveTurns lets jobs start whose turn has come. Only one node does so at a time: GiveTurns does nothing while
-// another node does.
+// GiveTurns lets jobs start whose turn has come. Only one node gives turns at a time. While another node gives turns,
+// GiveTurns does nothing.
 func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	var p db.GiveJobTurnsParams
 	for _, kind := range kinds {
@@ -43,7 +43,7 @@ func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]i
 	return oldest, postgres.Interpret(err, "jobs")
 }
 
-// ToGiveWay returns the jobs of a node that others may ask to give way, at most one of each kind.
+// ToGiveWay returns the jobs of a node that must stop for waiting jobs, at most one of each kind.
 func (s *Store) ToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
 	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
 	return ids, postgres.Interpret(err, "jobs")
@@ -59,8 +59,7 @@ func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	return nodes, postgres.Interpret(err, "jobs")
 }
 
-// Hasten lets jobs run that a clock which was set back holds up: no pause is longer than longest. It returns their
-// number.
+// Hasten lets delayed jobs run after the clock was set back. Pauses become at most longest. It returns their number.
 func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error) {
 	n, err := s.db.Queries.HastenJobs(ctx, postgres.Interval(longest))
 	return n, postgres.Interpret(err, "jobs")

@@ -20,7 +20,7 @@ type Annotation = db.InsightsAnnotation
 // AnnotationChange has the members of a new annotation, or of a change. Nil members stay unchanged. A new annotation
 // has a text, and a moment or a day.
 type AnnotationChange struct {
-	// At is a moment and Day is the midnight of a day in UTC; at most one is set.
+	// At is a moment. Day is the midnight of a day in UTC. At most one of the two is set.
 	At, Day           *time.Time
 	Text              *string
 	Page, Space, Path schema.Opt[string]
@@ -143,7 +143,7 @@ func AnnotationCursor(row Annotation) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: row.At, ID: row.ID}
 }
 
-// ListAnnotations lists a site's annotations, the newest first, after a cursor if there is one.
+// ListAnnotations lists a site's annotations, the newest first. If a cursor is set, the list continues after it.
 func (s *Store) ListAnnotations(
 	ctx context.Context, siteID string, f AnnotationFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[Annotation], error) {

@@ -96,7 +96,7 @@ func siteSpaceCustomization(
 }
 
 // OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and returns the site's settings
-// with the new overrides. Concurrent patches are applied one after the other, so none is lost.
+// with the new overrides. Concurrent patches are applied one after the other, so that all take effect.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch customization.Customization,
 ) (settings, overrides customization.Customization, err error) {

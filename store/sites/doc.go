@@ -1,6 +1,6 @@
-// Package sites has the sites of organizations: their settings, structure and readers, and what Postgres keeps about
-// their events. It is built on store/postgres. It must not import store, which has it as Store.Sites, nor another room
-// of the store.
+// Package sites has the sites of organizations: their settings, structure and readers, and Postgres's rows about their
+// events. It is built on store/postgres. Package store has it as Store.Sites. It must not import store or another
+// package below store, except store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -15,8 +15,8 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
-// DoorSalts returns the salts of all days that began less than 48 hours ago. Before that it keeps each offered salt
-// whose day has none, or a younger one. A salt without a time is new.
+// DoorSalts returns the salts of all days that began less than 48 hours ago. Before this, it stores each offered salt
+// whose day has no salt or a younger salt. A salt without a time is new.
 func (s *Store) DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error) {
 	var list []schema.DoorSalt
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {

@@ -20,7 +20,7 @@ func newSalt(day int32) schema.DoorSalt {
 
 func today() int32 { return int32(time.Now().Unix() / (24 * 60 * 60)) }
 
-// TestDoorSaltsAgree: stores of several nodes get the same salt, also if all offer one at once.
+// TestDoorSaltsAgree: stores of several nodes get one salt, even if all offer a salt at once.
 func TestDoorSaltsAgree(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -50,8 +50,8 @@ func TestDoorSaltsAgree(t *testing.T) {
 	}
 }
 
-// TestDoorSaltsOlderWins: a salt that is put back replaces a younger one and no older one. Days that are over for long
-// get none.
+// TestDoorSaltsOlderWins: a salt that is put back replaces a younger salt. It does not replace an older salt. Days that
+// are over for long get none.
 func TestDoorSaltsOlderWins(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -80,8 +80,8 @@ func TestDoorSaltsOlderWins(t *testing.T) {
 	}
 }
 
-// TestDoorSaltsAreDestroyed: 48 hours after its day began a salt is in no row, and the table has another file.
-// The table is in no write-ahead log.
+// TestDoorSaltsAreDestroyed: 48 hours after its day began, no row has the salt, and the table has another file. The
+// table is in no write-ahead log.
 func TestDoorSaltsAreDestroyed(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

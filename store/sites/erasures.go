@@ -25,8 +25,8 @@ func fromBigint(hash int64) uint64 { return uint64(hash) }
 // MaxErasures limits the unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure requests the erasure of a visitor's events that were received before until. keep is how long the log and
-// the dead letters keep events; 0 is for ever.
+// AskErasure requests the erasure of a visitor's events that were received before until. keep is the retention of the
+// log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -183,7 +183,7 @@ func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }
 
-// Retention returns the number of days for which a site keeps events; nil is for ever.
+// Retention returns the number of days for which a site keeps events; nil means for ever.
 func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	days, err := s.db.Queries.Retention(ctx, site)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
@@ -196,7 +196,7 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	return &n, postgres.Interpret(err, "retention")
 }
 
-// setRetention sets the number of days for which a site keeps events; nil is for ever.
+// setRetention sets the number of days for which a site keeps events; nil means for ever.
 func setRetention(ctx context.Context, q *db.Queries, site string, days *int) error {
 	var n *int32
 	if days != nil {
@@ -212,8 +212,8 @@ func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 	return due, postgres.Interpret(err, "retentions")
 }
 
-// BeginRetention returns, for at most most sites without a retention run today, the time from which they keep events.
-// These sites are among Expiries from now on.
+// BeginRetention returns sites without a retention run today, at most `most` sites. Each has the time from which it
+// keeps events. These sites are among Expiries from now on.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
 	for _, r := range rows {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestRetentionDays checks that deletion uses the current number of days, also if it has grown. The record of deleted
-// events stays, with their time limits, whatever the number of days becomes.
+// events stays, with their time limits, after every change of the number of days.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
 	// The days of UTC, also across a change of the session's clock.

@@ -29,7 +29,7 @@ type eventKeyClaim struct {
 // ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
 // caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
 //
-// The keys of concurrent callers are claimed by one statement, so that they share the commit and one connection.
+// A single statement claims the keys of concurrent callers. So the callers share the commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -40,8 +40,8 @@ func (s *Store) ClaimEventKey(
 	return got, nil
 }
 
-// claimEventKeys claims the keys of many callers. A key that two callers want is claimed for the first, and the second
-// finds it busy.
+// claimEventKeys claims the keys of many callers. If two callers want a key, the first gets it, and the second finds it
+// busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
 	open := make(map[[2]string]int, len(wanted)) // by site and key: an index of wanted
@@ -84,7 +84,7 @@ func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]s
 	if err != nil {
 		return nil, err
 	}
-	// A key without a row was deleted after the first statement. It stays busy, and its caller tries again.
+	// A key without a row was deleted after the first statement. The key stays busy, and its caller tries again.
 	for _, row := range found {
 		claim := &got[open[[2]string{row.SiteID, row.Key}]]
 		switch {

@@ -28,8 +28,8 @@ func (w *structure) mayClaim(hostname *string) error {
 	return nil
 }
 
-// HostnameToken returns the text that a TXT record must have to prove a site's claim to a name. It depends on the
-// site, so nobody can use the record of another site.
+// HostnameToken returns the text that a TXT record must have to prove a site's claim to a name. The text depends on the
+// site. So nobody can use the record of another site.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {
 	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {

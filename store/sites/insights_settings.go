@@ -16,7 +16,7 @@ import (
 // InsightsSettings is a row of its table.
 type InsightsSettings = db.InsightsSetting
 
-// InsightsSettings returns the settings of a site's insights: the defaults, if nobody has changed them.
+// InsightsSettings returns the settings of a site's insights. Unchanged settings have their defaults.
 func (s *Store) InsightsSettings(ctx context.Context, siteID string) (InsightsSettings, error) {
 	return insightsSettings(ctx, s.db.Queries, siteID)
 }
@@ -38,7 +38,7 @@ type InsightsSettingsChange struct {
 	// Hosts are in the form of [schema.CanonicalHost].
 	Hosts      []string
 	RespectGPC *bool
-	// Retention is the number of days for which the site keeps events; null is for ever.
+	// Retention is the number of days for which the site keeps events; null means for ever.
 	Retention schema.Opt[int]
 }
 

@@ -46,8 +46,8 @@ func (s *Store) RevokeInsightsToken(ctx context.Context, siteID, id string) erro
 	return postgres.Interpret(err, insightsToken)
 }
 
-// ListInsightsTokens lists a site's read-only tokens that are not revoked, in the order in which they were made, after
-// the id `after`.
+// ListInsightsTokens lists a site's read-only tokens without the revoked tokens, the oldest first. The list continues
+// after the id `after`.
 func (s *Store) ListInsightsTokens(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[db.Token], error) {

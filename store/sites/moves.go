@@ -11,7 +11,7 @@ import (
 )
 
 // MoveItem moves a site space, a section or a section group next to others, into their parent. Without a position the
-// item goes to the end: a site space to the end of its section, a section or a group to the end of the site.
+// item goes to the end. A site space goes to the end of its section. A section or a group goes to the end of the site.
 func (s *Store) MoveItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
@@ -59,7 +59,7 @@ func (w *structure) place(kind string, parent *string, ids []string, positions [
 	return postgres.Interpret(err, "site structure")
 }
 
-// makePlace makes room at a position for an item that may be one of the siblings already.
+// makePlace makes room at a position for an item. The item may already be one of the siblings.
 func (w *structure) makePlace(
 	among postgres.Siblings, item schema.ItemPointer, position schema.SiteItemPosition,
 ) (int64, error) {
@@ -150,8 +150,9 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	return nil
 }
 
-// moveSiteSpace keeps paths distinct in each section, and exactly one default. A site space that joins a section
-// becomes its default only if there is no other. The section that it leaves gets a new default.
+// moveSiteSpace keeps the paths distinct in each section, and keeps exactly one default. A site space becomes the
+// default of its new section only if the section has no other site space. The section that it leaves gets a new
+// default.
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

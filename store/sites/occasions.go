@@ -17,8 +17,8 @@ type Occasion struct {
 	text string
 }
 
-// The occasions are all changes that annotate a site. Every reader of a site's insights sees the text, so it names
-// nothing that only readers of a space may see.
+// The occasions are all changes that annotate a site. Every reader of a site's insights sees the text. So it does not
+// name things that only readers of a space may see.
 var (
 	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
 	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}

@@ -9,8 +9,8 @@ import (
 // maxPath limits paths that are made from titles. The contract has the same limit for paths in requests.
 const maxPath = 100
 
-// pathFor makes a path from a title: its letters and digits in lower case, with hyphens between the words. If the
-// path is taken, it ends with a number.
+// pathFor makes a path from a title. The path has the title's letters and digits in lower case, with hyphens between
+// the words. If the path is taken, pathFor appends a number.
 func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0

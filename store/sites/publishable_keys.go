@@ -58,8 +58,8 @@ func (s *Store) PostingKey(ctx context.Context, id string) (PostingKey, error) {
 	}}, postgres.Interpret(err, "publishable key")
 }
 
-// Ends returns when the text of a generation ends. It is the zero time for a text that works until the next rotation,
-// and works is false for a text that had ended before.
+// Ends returns the time at which the text of a generation ends. The zero time means that the text works until the next
+// rotation. works is false if the text ended before.
 func (k PostingKey) Ends(generation int) (at time.Time, works bool) {
 	switch current := int(k.Generation); {
 	case generation == current:

@@ -59,7 +59,7 @@ func TestPublishableKeys(t *testing.T) {
 		}
 	}
 
-	// Each call with the other site's id finds nothing.
+	// Calls with the other site's id return not_found.
 	for what, err := range map[string]error{
 		"read":   second(st.Sites.PublishableKey(ctx, ours.Site.ID, foreign.ID)),
 		"update": second(st.Sites.UpdatePublishableKey(ctx, ours.Site.ID, foreign.ID, sites.PublishableKeyChange{Name: &name})),

@@ -16,7 +16,7 @@ type PublishedPart = db.PublishedPartsRow
 // published, and to whom. Callers share the parts and must not change them.
 type Published struct {
 	Site Site
-	// ShareLink and ShareKey are the id and the key of the requested active share link; empty if there is none.
+	// ShareLink and ShareKey are the id and the key of the requested active share link; empty without such a link.
 	ShareLink, ShareKey string
 	// Redirects reports whether the site has redirects.
 	Redirects bool
@@ -26,8 +26,8 @@ type Published struct {
 // Row returns the site in the form of sites' resources.
 func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
-// PublishedRef names a site by its id, or by a proved host name in lower case. It may name one of the site's share
-// links, by its id or by its key.
+// PublishedRef names a site by its id, or by a proved host name in lower case. It may also name a share link of the
+// site, by the link's id or key.
 type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
 // keptParts limits the cached parts of all sites, which take some 500 bytes each.
@@ -42,8 +42,8 @@ type keptSite struct {
 
 func (k *keptSite) Size() int { return 1 + len(k.parts) }
 
-// Published reads a site for its readers. It asks Postgres for the site's version each time, and for the rest only if
-// the version has changed.
+// Published reads a site for its readers. It reads the site's version from Postgres each time. It reads the rest only
+// if the version has changed.
 func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
 		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
@@ -76,10 +76,10 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 	return &keptSite{version: version, site: site, parts: parts}, postgres.Interpret(err, "site")
 }
 
-// SpacePlace is the place where readers find a space: a published site, and the part of it that shows the space.
+// SpacePlace is the place where readers find a space: a published site, and the part of the site that shows the space.
 type SpacePlace struct {
 	Site Site
-	// ShareKey is the key that opens the site to the caller; empty if the caller has none.
+	// ShareKey is the key that opens the site to the caller; empty without a key.
 	ShareKey string
 	Part     PublishedPart
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. It compares the answers of a
-// store that has read the site before with the answers of a store that has not.
+// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. It compares the answers of two
+// stores: one has read the site before, and the other has empty caches.
 func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -128,7 +128,7 @@ func (s *Store) DeleteRedirect(ctx context.Context, siteID, id string) error {
 	}), "redirect")
 }
 
-// RedirectBySource finds the redirect of a site for a source, however the source is escaped. It finds no drafts.
+// RedirectBySource finds the redirect of a site for a source, with any escaping of the source. It finds no drafts.
 func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Redirect, error) {
 	row, err := s.db.Queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{
 		SiteID: siteID, SourceKey: normalSource(source),
@@ -136,7 +136,8 @@ func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Re
 	return row, postgres.Interpret(err, "redirect")
 }
 
-// ListRedirects lists a site's redirects in the order they were made, after the id `after`; search looks into sources.
+// ListRedirects lists a site's redirects, the oldest first. The list continues after the id `after`. search filters by
+// sources.
 func (s *Store) ListRedirects(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[Redirect], error) {

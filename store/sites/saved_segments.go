@@ -74,7 +74,7 @@ func (s *Store) DeleteSavedSegment(ctx context.Context, siteID, id string) error
 	return postgres.Interpret(err, savedSegment)
 }
 
-// ListSavedSegments lists the segments that a user sees, in the order in which they were made, after the id `after`.
+// ListSavedSegments lists the segments that a user sees, the oldest first. The list continues after the id `after`.
 func (s *Store) ListSavedSegments(
 	ctx context.Context, siteID, userID, after string, size int,
 ) (postgres.Page[SavedSegment], error) {

@@ -164,8 +164,8 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 	})
 }
 
-// RemoveSectionFromGroup moves a section out of a group, to the place right after the group. It does nothing if the
-// section is not in the group.
+// RemoveSectionFromGroup moves a section out of a group, to the place right after the group. If the section is not in
+// the group, it does nothing.
 func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sectionID string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		inside, err := w.sectionSiblings(&groupID)

@@ -81,10 +81,10 @@ type NewSection struct {
 	Icon    *string
 }
 
-// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces
-// either at the root or in sections. So the first section moves the root's site spaces into another section before
-// it. That section becomes the site's default and keeps its home page. If the space is itself the home page, its
-// section takes all site spaces.
+// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces either
+// at the root or in sections. So the first section moves the root's site spaces into another section before it. This
+// other section becomes the site's default, so the home page stays. If the added space is the home page, its new
+// section takes all site spaces of the root.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SectionRow, error) {
 	var added SectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -165,8 +165,9 @@ func (w *structure) takeRoot(section Section) error {
 	return postgres.Interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space: the space's own site space if it was at the root until now,
-// otherwise a new one. The home page of a root brings all site spaces of the root with it.
+// fillSection gives a new section its site space. If the space's site space is at the root, it moves to the section.
+// Otherwise a new site space is made. If the moved site space is the home page, all site spaces of the root move with
+// it.
 func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -252,7 +253,8 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes the site space that a field of the request names the default of a section, or of the root for nil.
+// defaultTo makes a site space the default of a section; a nil section is the root. A field of the request names the
+// site space.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err == nil && !postgres.Same(row.SectionID, section) {

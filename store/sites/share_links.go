@@ -42,7 +42,7 @@ func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
 	}), "share link")
 }
 
-// ShareKey extracts the key from a text: the key itself, "~" and the key, or a published address that has it.
+// ShareKey extracts a key from a text. The text may be the key, "~" and the key, or a published address with the key.
 func ShareKey(text string) string {
 	key := text[strings.LastIndexByte(text, '~')+1:]
 	key, _, _ = strings.Cut(key, "/")
@@ -55,8 +55,8 @@ func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, er
 	return opens, postgres.Interpret(err, "share link")
 }
 
-// ListShareLinks lists a site's share links in the order they were made, after the id `after`; search looks into names and
-// keys.
+// ListShareLinks lists a site's share links, the oldest first. The list continues after the id `after`. search filters
+// by names and keys.
 func (s *Store) ListShareLinks(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[ShareLink], error) {

@@ -84,8 +84,8 @@ type Change struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site for which the change adds no readers; nil if the change may add readers. If the site's readers
-	// have changed since then, the site stays unchanged.
+	// Was is the site as the check saw it: for this site, the change adds no readers. It is nil if the change may add
+	// readers. If the site's readers have changed since then, the site stays unchanged.
 	Was *Site
 }
 
@@ -171,7 +171,7 @@ func (s *Store) Delete(ctx context.Context, siteID string) error {
 	return postgres.Interpret(s.db.Queries.DeleteSite(ctx, siteID), "site")
 }
 
-// Site reads a site of an organization that the user is in; any other is not found.
+// Site reads a site of an organization of the user. For other sites the error is not_found.
 func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string) (Access, error) {
 	row, err := s.db.Queries.SiteForUser(ctx, db.SiteForUserParams{
 		SiteID: siteID, OrganizationID: organizationID, UserID: userID,
@@ -184,7 +184,7 @@ func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string)
 	}, nil
 }
 
-// ByID reads a site for a caller whose right to it is already known, such as the site's own key.
+// ByID reads a site without checking rights. The caller has checked them, for example by the site's own key.
 func (s *Store) ByID(ctx context.Context, siteID string) (Site, error) {
 	row, err := s.db.Queries.SiteByID(ctx, siteID)
 	return row, postgres.Interpret(err, "site")

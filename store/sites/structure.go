@@ -20,8 +20,8 @@ type (
 // maxGroupDepth is the greatest depth of nested section groups: ranks grow with the depth, and they are indexed.
 const maxGroupDepth = 10
 
-// inSite calls fn in a transaction that locks the site's row. So only one writer at a time changes the structure, and
-// the structure that the writer has read stays current.
+// inSite calls fn in a transaction that locks the site's row. So writers change the structure one after the other. The
+// structure that a writer has read stays current.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)

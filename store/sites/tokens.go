@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TokenKey returns the 32-byte key of this name, which signs site tokens. It is made once; every node gets the same
-// key.
+// TokenKey returns the 32-byte key of this name, which signs site tokens. The first call makes the key. Every node gets
+// the same key.
 func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
 	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
@@ -22,8 +22,8 @@ func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	}); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
-	// This is a separate statement: the one above may have waited for another node, whose row its own snapshot cannot
-	// see.
+	// A second statement is needed: the statement above may have waited for another node, and its snapshot does not
+	// show that node's row.
 	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}

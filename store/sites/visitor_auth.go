@@ -36,7 +36,7 @@ func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, er
 	return VisitorAuth{Key: string(key), FallbackURL: schema.Or(row.FallbackUrl, "")}, err
 }
 
-// EnsureVisitorAuth is VisitorAuth; it makes a key for a site that has none.
+// EnsureVisitorAuth is VisitorAuth, but it makes a key if the site has no key.
 func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	found, err := s.VisitorAuth(ctx, siteID)
 	if !schema.IsCode(err, schema.CodeNotFound) {

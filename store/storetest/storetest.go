@@ -1,5 +1,5 @@
-// Package storetest gives each test a Postgres database of its own, migrated, with a Store on it. It is for tests of store
-// and of the packages above; nothing but tests may import it.
+// Package storetest gives each test a Postgres database of its own, migrated, with a Store on it. Only tests of store
+// and of the packages above may import it.
 package storetest
 
 import (

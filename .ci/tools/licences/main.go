@@ -1,5 +1,5 @@
-// Command licences names the licence of every module and npm package that
-// Octavo's binaries and tests are made of, and fails on one that is not allowed.
+// Command licences prints the licence of every module and npm package in Octavo's binaries and tests. It fails if a
+// licence is not allowed.
 package main
 
 import (

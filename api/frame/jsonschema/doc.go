@@ -1,3 +1,3 @@
-// Package jsonschema helps write JSON schemas by hand, for types whose JSON differs from their fields. It imports
-// nothing of ours.
+// Package jsonschema helps write JSON schemas by hand, for types whose JSON differs from their fields. It imports no
+// other package of this module.
 package jsonschema

@@ -34,5 +34,5 @@ func Object(properties Dict, required ...string) Dict {
 // NULPattern matches U+0000.
 const NULPattern = `\x00`
 
-// NUL matches what no text may contain: the database cannot store it.
+// NUL matches U+0000. No text may contain it, because the database cannot store it.
 var NUL = Dict{"pattern": NULPattern}

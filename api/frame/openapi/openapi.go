@@ -34,7 +34,7 @@ type headersDescribed interface {
 }
 
 // Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
-// from their types; none of it is written by hand.
+// from their types. No part is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
 	words, err := table.Vocabulary()
 	if err != nil {
@@ -147,7 +147,8 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	return out, nil
 }
 
-// refusals are the statuses with which the frame itself refuses an operation; functions add theirs, under `default`.
+// refusals are the statuses with which the frame itself refuses an operation. Statuses of functions are under
+// `default`.
 func refusals(op *frame.Operation) []int {
 	codes := []int{http.StatusBadRequest, http.StatusTooManyRequests}
 	if !op.Scope.Public {

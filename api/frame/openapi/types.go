@@ -19,7 +19,8 @@ type selfDescribed interface {
 	OpenAPISchema() map[string]any
 }
 
-// togetherDescribed is a type with a rule that spans several members: its keywords are added to those of its members.
+// togetherDescribed is a type with a rule about several members. The rule's keywords are added to the members'
+// keywords.
 type togetherDescribed interface {
 	OpenAPIKeywords() map[string]any
 }
@@ -67,7 +68,7 @@ func (d *writer) typeSchema(t reflect.Type, r rules.Rule, tag reflect.StructTag)
 	return scalarSchema(t, r)
 }
 
-// isUnion reports whether a value of the type is one of its fields, without members of its own.
+// isUnion reports whether a value of the type is one of its fields, so that the type itself has no members.
 func isUnion(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false
@@ -155,7 +156,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 			properties[name] = of
-			// Answers require what is always written; requests require what the rules require.
+			// In answers, members that are always written are required. In requests, the rules decide.
 			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.Required || answered {
 				required = append(required, name)

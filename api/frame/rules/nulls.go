@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// In a PATCH, null asks for removal. Members that can be removed are schema.Opts. For any other member null would count
-// as absence, and the answer would claim a change that never happened. So such a null is refused. Outside of PATCH,
-// many clients send null for "absent".
+// In a PATCH, null asks for removal. Members that can be removed are schema.Opts. For other members null would count as
+// absence. The answer would then claim a change that was not made. So such a null is refused. Outside of PATCH, many
+// clients send null for "absent".
 
-// Lasting returns the members of a body that cannot be removed. It leaves out the required ones: their rule refuses
-// null already.
+// Lasting returns the members of a body that cannot be removed. It leaves out required members, because their rule
+// already refuses null.
 func (v Vocabulary) Lasting(body reflect.Type) []string {
 	if body.Kind() != reflect.Struct {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Rule is what a member of a request must satisfy. The frame, the OpenAPI document and the bad-input tests all read it
-// from the field's tags, so they cannot disagree:
+// Rule is a condition that a member of a request must satisfy. The frame, the OpenAPI document and the bad-input tests
+// all read it from the field's tags, so they agree:
 //
 //	rules:"required"        the member must be present and not null
 //	rules:"len=2..128"      characters of a string, or entries of an array or of a map; either end may be left out

@@ -37,8 +37,8 @@ func Join(parts ...Vocabulary) (Vocabulary, error) {
 	return all, nil
 }
 
-// Pattern is a form of text, stated three times: for the check, for the client whose text does not match, and for the
-// OpenAPI document.
+// Pattern is a form of text. It is stated three times: for the check, for the error message, and for the OpenAPI
+// document.
 type Pattern struct {
 	// Match reports whether a text has the form.
 	Match func(text string) bool

@@ -1,5 +1,5 @@
-// Package book makes the PDF of a source: in one piece, or in parts that are joined where it would need too much of the
-// renderer's memory. The parts are kept in files without a name, in the system's folder for temporary files.
+// Package book makes the PDF of a source. If one piece needs too much of the renderer's memory, it makes parts and
+// joins them. The parts are unnamed files in the system's folder for temporary files.
 package book
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf/join"
 )
 
-// Renderer makes a PDF of the files that input sends, and writes it to out. It holds neither files nor PDF in this
-// process. Its errors have methods: Public returns the text for users. Final reports whether another attempt fails in
-// the same way. TooLarge reports whether a part of the files might be rendered.
+// Renderer makes a PDF of the files that input sends, and writes it to out. The files and the PDF are streamed, and not
+// held in this process. Its errors have methods: Public returns the text for users. Final reports whether another
+// attempt fails in the same way. TooLarge reports whether a part of the files might be rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -24,7 +24,7 @@ type Renderer interface {
 // Config has the settings of Write.
 type Config struct {
 	Renderer Renderer
-	// Memory is the estimate of a part's largest need, in bytes; 0 is no bound.
+	// Memory bounds the estimated memory of a part, in bytes; 0 means no bound.
 	Memory int64
 }
 

@@ -100,8 +100,8 @@ func small() []page {
 	return pages
 }
 
-// TestPartsAreTheBook compares a book in parts that begin at pages of the first level with the book in one piece, sheet
-// by sheet. The short form has the book with groups of pages.
+// TestPartsAreTheBook compares two PDFs of a book sheet by sheet: one in parts that begin at pages of the first level,
+// and one in a single piece. The short form has the book with groups of pages.
 func TestPartsAreTheBook(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -144,7 +144,8 @@ func TestPartsAreTheBook(t *testing.T) {
 	}
 }
 
-// memoryOfParts finds a bound of memory by which a source becomes at least so many parts that begin at the first level.
+// memoryOfParts finds a memory limit with which a source becomes at least the given number of parts. Each part begins
+// at the first level.
 func memoryOfParts(t *testing.T, s pdf.Source, least int) int64 {
 	t.Helper()
 	measured, err := pdf.Measure(s)

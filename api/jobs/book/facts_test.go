@@ -9,7 +9,7 @@ import (
 	reader "github.com/ledongthuc/pdf"
 )
 
-// facts are what a reader sees of a PDF.
+// facts are the texts, labels, bookmarks and links that a reader of a PDF sees.
 type facts struct {
 	texts, labels []string // of the sheets
 	outline       []string // a line for each bookmark
@@ -88,7 +88,7 @@ func factsOf(t *testing.T, text []byte) facts {
 	return f
 }
 
-// checkTags follows the tags from the sheets to the document: each has a parent, and no two have one name.
+// checkTags follows the tags from the sheets to the document. Each tag has a parent. All tags have different names.
 func checkTags(t *testing.T, root reader.Value, sheets map[int64]int) {
 	t.Helper()
 	tags := root.Key("StructTreeRoot")

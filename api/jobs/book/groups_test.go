@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// groups has headings of the contents, which are pages without a text: of the first level and below, next to each
-// other, with nothing below them, and at the end.
+// groups returns pages with headings of the contents, which are pages without a text. Headings are on the first level
+// and below, next to each other, without children, and at the end.
 func groups() []page {
 	text := strings.Repeat("Words of a page in a group. ", 90)
 	pages := []page{{"First group", 0, ""}, {"Empty group", 0, ""}}

@@ -65,7 +65,7 @@ func huge() []page {
 	}
 }
 
-// below has pages of which one is of the first level.
+// below returns pages with a single page of the first level.
 func below() []page {
 	pages := []page{{"Top", 0, "The top."}}
 	for range 12 {
@@ -75,8 +75,8 @@ func below() []page {
 	return pages
 }
 
-// TestHalves: a part that the renderer cannot hold is halved, inside of a page if it must. The book has the same words,
-// bookmarks and links as one in one piece; only the new sheets at the seams differ.
+// TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book has the words,
+// bookmarks and links of the book in one piece. Only the new sheets at the seams differ.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

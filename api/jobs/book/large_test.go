@@ -21,8 +21,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// TestLargeBook makes a book of several parts within 2 GiB, this process and the renderer together. OCTAVO_TEST_BOOK
-// names a file for a book of more than 1,200 dense sheets, which takes a quarter of an hour: see make bench-book.
+// TestLargeBook makes a book of several parts within 2 GiB, this process and the renderer together. If OCTAVO_TEST_BOOK
+// names a file, the test writes a book of more than 1,200 dense sheets to it. This takes a quarter of an hour: see make
+// bench-book.
 func TestLargeBook(t *testing.T) { // It is not parallel, because it measures this process.
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

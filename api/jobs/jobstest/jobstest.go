@@ -63,7 +63,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
 	late := time.After(eventually.Patience)
-	// The runner hears only of its own jobs, and another one may run beside it.
+	// The runner is notified only of its own jobs. Another runner may run at the same time.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
 	for open(t, st, git, mails) > 0 {
@@ -261,8 +261,8 @@ func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 	return webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback), Timeout: timeout})
 }
 
-// poll is short enough for tests. River hears of new jobs and of turns without a poll. A runner asks for jobs of each
-// kind at every poll, so with a shorter poll most statements of tests would be polls.
+// poll is short enough for tests. River hears of new jobs and of turns without a poll. A runner queries the jobs of
+// each kind at every poll. With a shorter poll, most statements of tests would be polls.
 const poll = 400 * time.Millisecond
 
 // Start starts a runner that polls quickly, and stops it when the test ends, or earlier.

@@ -79,7 +79,7 @@ func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.
 // decoded value. Any other answer, or a value with a problem, is an error with the reason provider.Malformed: a retry
 // may help.
 //
-// The messages must say that the answer is JSON, and of which form: some servers insist on it.
+// The messages must demand JSON and describe its form, because some servers insist on this.
 func (c *Client) AskJSON(ctx context.Context, r Request, answer any, check func() error) error {
 	text, err := c.ask(ctx, r, &responseFormat{Type: "json_object"})
 	if err != nil {

@@ -29,7 +29,8 @@ const (
 	maxBody      = 64 << 20
 )
 
-// entries is how many pages are cached, each for a while, and unreadable pages for a shorter time.
+// entries is the number of cached pages. Readable pages are cached for lifeGood, and unreadable pages for a shorter
+// time.
 const (
 	entries   = 4096
 	lifeGood  = time.Hour
@@ -93,7 +94,7 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 			return host, nil
 		}
 		defer c.places.Release(1)
-		// Others may wait for this look-up, so it goes on when the first caller is gone.
+		// Others may wait for this look-up, so it continues when the first caller disconnects.
 		page, ok := c.look(context.WithoutCancel(ctx), &at)
 		life := lifeGood
 		if !ok {

@@ -117,7 +117,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindOnce: many callers share a look-up, a page is remembered, and one that could not be read is for a shorter time.
+// TestFindOnce: many callers share a look-up. A page is cached, and an unreadable page is cached for a shorter time.
 func TestFindOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// head is what the head of an HTML page says about it.
+// head has the properties of a page in the head of its HTML.
 type head struct {
 	title, ogTitle, ogSite string
 	icon, base             string

@@ -18,10 +18,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// The cache has a pack for each key: the last commit that was fetched with it, alone, with all its trees and files. The next fetch
-// with the key offers the commit to the server, which then sends what is new. A pack is trusted with nothing: the server says which
-// commit a branch is at, every object is found by the hash of its bytes, and if anything is missing or damaged all is fetched. It
-// is a file of the node, and not in Postgres, which would write, replicate and back up what any server can send again.
+// The cache has a pack for each key. The pack has only the last commit that was fetched with the key, with all its
+// trees and files. The next fetch with the key offers this commit to the server, which then sends only newer objects.
+// Packs are not trusted. The server names the commit of a branch, and every object is found by the hash of its bytes.
+// If an object is missing or damaged, everything is fetched. A pack is a file of the node and not in Postgres. Postgres
+// would write, replicate and back up data that any Git server can send again.
 
 // CacheKey names objects that are kept between fetches, and their owner. Only fetches of the same owner from the same
 // address use them. Otherwise a server could advertise a commit of another repository and so read its contents. Without
@@ -29,9 +30,9 @@ import (
 type CacheKey struct{ Owner, ID string }
 
 const (
-	// cacheKept is how long a pack is kept after its last use.
+	// cacheKept is the time that a pack is stored after its last use.
 	cacheKept = 7 * 24 * time.Hour
-	// cacheBegun is longer than a pack is written.
+	// cacheBegun is longer than the writing of a pack takes.
 	cacheBegun   = 2 * time.Hour
 	cacheSuffix  = ".pack"
 	cachePattern = "new-*"

@@ -135,7 +135,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged: whatever the damage of the file, the whole branch is read, and the file is written again.
+// TestCacheDamaged damages the file in all ways. The whole branch is read, and the file is written again.
 func TestCacheDamaged(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -228,7 +228,7 @@ func TestCacheScope(t *testing.T) {
 			t.Errorf("%s: another one's objects are open", test.name)
 		}
 	}
-	// The hostile server says that its branch is at the secret commit, and sends nothing of it.
+	// The hostile server names the secret commit as its branch's commit, and sends no objects.
 	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/b.git/info/refs") {
 			return false

@@ -31,7 +31,7 @@ type Remote struct {
 	Cache CacheKey
 }
 
-// Config is what a Client needs.
+// Config has the dependencies and limits of a Client.
 type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
@@ -117,8 +117,8 @@ func (r Remote) secrets() []string {
 	return secrets
 }
 
-// answers checks each answer before go-git reads it. go-git would keep the bodies of refusals in its errors, and read a
-// list of refs of any length into memory.
+// answers checks each answer before go-git reads it. go-git would put the bodies of refusals into its errors. It would
+// also read a list of refs of any length into memory.
 type answers struct {
 	next      http.RoundTripper
 	refsBytes int64

@@ -4,11 +4,11 @@
 //	Push   the commit it builds on + changed paths ──► blobs, trees, a commit ──► the branch, if it has not moved
 //
 // There is no worktree: no name of a repository becomes a file name here. A pack is measured before any object of it is
-// put together, so that sizes, counts and time stay within Limits. Symbolic links, submodules, LFS pointers and names that
-// could escape or collide are not read; Snapshot.Left names them, and a push leaves them as they are.
+// put together, so that sizes, counts and time stay within Limits. Symbolic links, submodules, LFS pointers and names
+// that could escape or collide are not read. Snapshot.Left names them, and a push does not change them.
 //
-// Every error has a Step and a Reason of closed sets, and a text that a user may read. Login data is in none of them, nor in
-// their causes: bodies of refusals, which may repeat it, are not read.
+// Every error has a Step and a Reason of closed sets, and a text for users. Errors and their causes never contain login
+// data. Bodies of refusals may repeat login data, so they are not read.
 //
 // The package knows Git, not spaces and pages: it imports of Octavo only package outbound.
 package gitsync

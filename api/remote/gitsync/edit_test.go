@@ -48,8 +48,8 @@ func (h heap) apply(tree plumbing.Hash, changes []Change) (plumbing.Hash, error)
 	return after, nil
 }
 
-// TestEdits compares trees with a map of paths: after any series of changes both hold the same files, and a tree depends on
-// its files alone, not on how it came about.
+// TestEdits compares trees with a map of paths. After any series of changes both have the same files. A tree depends
+// only on its files, and not on the order of the changes.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	path := rapid.StringMatching(`[ab.](/[ab.]{1,2}){0,2}`).Filter(func(path string) bool { _, ok := splitPath(path, testLimits); return ok })

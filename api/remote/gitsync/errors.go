@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Step is what a fetch or push was doing when it failed.
+// Step is the step at which a fetch or push failed.
 type Step string
 
 // The steps, in their order.

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. It is for one goroutine at a time, and its owner closes it.
+// Snapshot is a commit of a branch with its files. A Snapshot is for one goroutine at a time. Its owner closes it.
 type Snapshot struct {
 	Commit string // hash
 	Files  []File // in the order of the tree
@@ -93,7 +93,8 @@ type fetching struct {
 	partial bool // the server is asked to leave out large files
 }
 
-// snapshot receives the objects that are not in the known pack. It takes over that pack, which has the commit kept.
+// snapshot receives the objects that are not in the known pack. It takes over the known pack, which has the commit
+// `kept`.
 func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{Commit: f.tip.String()}
 	if known != nil {
@@ -128,15 +129,16 @@ func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash
 	if f.can.Supports(capability.Shallow) {
 		request.Depth = packp.DepthCommits(1)
 	} else {
-		known = nil // The server would believe that all history is known.
+		known = nil // Do not offer the commit: the server would assume that we have all history.
 	}
 	if f.partial {
 		request.Filter = packp.FilterBlobLimit(uint64(f.client.limits.FileBytes)+1, packp.BlobLimitPrefixNone)
 	}
 	if known != nil {
 		request.Haves, request.Shallows = []plumbing.Hash{kept}, []plumbing.Hash{kept}
-		// Git only leaves out the files of a commit that is not an ancestor if the pack may be thin. go-git hides whether the server
-		// can make one, because its own store cannot take it; servers pass over what they do not know.
+		// For a commit that is not an ancestor, Git leaves out known files only in a thin pack. go-git does not show
+		// whether the server can make thin packs, because its own store cannot read them. Servers ignore unknown
+		// capabilities.
 		if err := request.Capabilities.Set(capability.ThinPack); err != nil {
 			return nil, err
 		}

@@ -71,7 +71,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestHostileNames: entries whose names could escape a folder, or collide, are left and named; the others are read.
+// TestHostileNames: entries whose names could escape a folder or collide are left out, and Left names them. Other
+// entries are read.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

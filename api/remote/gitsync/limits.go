@@ -13,7 +13,7 @@ type Limits struct {
 	InflatedBytes, ObjectBytes, BaseBytes int64
 	// Entries, Depth and PathBytes bound the tree of the commit.
 	Entries, Depth, PathBytes int
-	// FileBytes is how large a file may be that is read; larger ones are left.
+	// FileBytes is the largest size of a file that is read. Larger files are left out.
 	FileBytes int64
 	// PushBytes bounds the changes of a push.
 	PushBytes int64

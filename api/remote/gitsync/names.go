@@ -40,7 +40,7 @@ func SafePath(path string) bool {
 	return ok
 }
 
-// splitPath returns the elements of a path, or false for one that cannot be in a tree.
+// splitPath returns the elements of a path. It returns false if a tree cannot have the path.
 func splitPath(path string, limits Limits) ([]string, bool) {
 	names := strings.Split(path, "/")
 	if len(path) > limits.PathBytes || len(names) > limits.Depth {

@@ -19,7 +19,8 @@ import (
 // cacheBytes bounds the objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack in a folder of its own, which close removes, or one of the cache. It is for one goroutine at a time.
+// pack is a pack in a separate folder, which close removes, or a pack of the cache. A pack is for one goroutine at a
+// time.
 type pack struct {
 	dir     string // "" for one of the cache
 	file    *goGitFile
@@ -43,8 +44,8 @@ func openPack(path string, flags int) (*goGitFile, error) {
 	return &goGitFile{file}, nil
 }
 
-// receive stores a pack, measures it, and only then lets go-git put its objects together: until the sizes are known to be
-// within the limits, a few bytes could make it allocate a gigabyte. The pack may build on the objects of a known one.
+// receive stores a pack and measures it. Only then go-git reads the objects: before the check of the sizes, a few bytes
+// could make go-git allocate a gigabyte. The pack may build on the objects of the known pack.
 func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {

@@ -66,7 +66,7 @@ func manyDeltas(deltas int) []byte {
 	return rawPack(uint32(len(objects)), objects...)
 }
 
-// TestHostilePacks: sizes are believed only once they are checked, and nothing of a pack that lies is kept.
+// TestHostilePacks: sizes are used only after they are checked. No part of a pack with false sizes is stored.
 func TestHostilePacks(t *testing.T) {
 	t.Parallel()
 	base := rawObject{plumbing.BlobObject, 4, nil, []byte("base")}

@@ -93,7 +93,8 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	return entry.WriteTo(to)
 }
 
-// packSum returns the checksum of the first bytes of a file, or of all of it for -1, and leaves the file at their end.
+// packSum returns the checksum of the first size bytes of a file; -1 means the whole file. The file's position is then
+// at the end of these bytes.
 func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -136,8 +137,8 @@ func (p *pack) verify() error {
 	return nil
 }
 
-// complete adds the objects that deltas of the pack refer to, and that the server knows to be in another one, as
-// `git index-pack --fix-thin` does.
+// complete adds the base objects of the pack's deltas that are only in the known pack. `git index-pack --fix-thin` does
+// the same.
 func (p *pack) complete(known *pack) error {
 	var bases []plumbing.Hash
 	for base := range p.bases {

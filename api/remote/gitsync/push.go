@@ -21,9 +21,10 @@ import (
 
 // Commit is the commit that a push makes.
 type Commit struct {
-	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
+	// Parent is the fetched commit that the new commit builds on. nil makes a first commit, on a branch that must not
+	// exist.
 	Parent *Snapshot
-	// NewBranch says that the branch must not exist although there is a parent. Without changes it begins at the
+	// NewBranch means that the branch must not exist, although there is a parent. Without changes it begins at the
 	// parent.
 	NewBranch bool
 	Changes   []Change
@@ -35,8 +36,8 @@ type Commit struct {
 	Force bool
 }
 
-// Push makes a commit and moves the branch to it, if the branch still is at the parent. It returns the hash of the commit,
-// or of the parent if the changes change nothing: then nothing is sent.
+// Push makes a commit and moves the branch to it, if the branch still is at the parent. It returns the hash of the
+// commit. If the changes have no effect, it sends no data and returns the hash of the parent.
 func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()

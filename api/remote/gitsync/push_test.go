@@ -69,7 +69,7 @@ func TestPush(t *testing.T) {
 	if shown := f.Git("a.git", "", "log", "-1", "--format=%H|%P|%an|%ae|%cn|%at|%B", "main"); shown != strings.Join([]string{got, parent, "A x B", "a@example", "A x B", "1795435200", "docs: change\n\nMore.\n"}, "|") {
 		t.Errorf("%q", shown)
 	}
-	// What changes nothing is not sent.
+	// Changes without an effect are not sent.
 	s = fetch(t, client, remote)
 	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -83,7 +83,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushKeepsHostileNames: what was left stays as it is, also in a folder that changes.
+// TestPushKeepsHostileNames: entries that were left out stay unchanged, also in a folder that changes.
 func TestPushKeepsHostileNames(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

@@ -73,7 +73,7 @@ func readTree(from objects, hash plumbing.Hash) ([]object.TreeEntry, error) {
 	return tree.Entries, nil
 }
 
-// walk visits each entry, also of a tree that stands twice: the bound on entries holds for what is visited.
+// walk visits each entry. It visits a repeated tree each time, so the bound on entries counts visits.
 func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return explain(StepRead, err)

@@ -16,10 +16,10 @@ import (
 // Reason is why a mail was not sent: one row of Reasons.
 type Reason struct {
 	Label string
-	// Mail means that the failure is about this mail, and that others may be sent on the same connection. Otherwise the
+	// Mail means that the failure is about this mail, so other mails may be sent on the connection. If it is false, the
 	// failure is about the server.
 	Mail bool
-	// Final says that the same mail would fail again.
+	// Final means that a retry of the mail would fail again.
 	Final bool
 	// Text completes the sentence "the mail server ..." for users.
 	Text string
@@ -42,10 +42,11 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Insecure, Untrusted, BadLogin, Unwilling, Busy, Malformed, Postponed, Refused, BadAddress}
 )
 
-// Error is why a mail was not sent. Its text is for users; the cause, which may repeat what the server said, is for logs.
+// Error is the reason why a mail was not sent. Its text is for users. Its cause may repeat the server's text, and is
+// for logs.
 type Error struct {
 	Reason *Reason
-	// Status is what the server answered, such as "550 5.1.1"; "" if it did not.
+	// Status is the status of the server's answer, such as "550 5.1.1"; "" without an answer.
 	Status string
 	cause  error
 }
@@ -68,7 +69,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // enhanced is a status code of RFC 3463 at the start of an answer.
 var enhanced = regexp.MustCompile(`^[45]\.\d{1,3}\.\d{1,3}\b`)
 
-// status is what a server answered in an error; its code is 0 if there is none.
+// status returns the server's answer in an error. The code is 0 if the error has no answer.
 func status(err error) (text string, code int) {
 	answer, ok := errors.AsType[*textproto.Error](err)
 	if !ok || answer.Code < 400 || answer.Code > 599 {

@@ -43,7 +43,7 @@ func New(cfg Config) *Sender {
 
 // Message is a mail to one person. Its texts may be anything: they are encoded, and end no header.
 type Message struct {
-	// ID is unique to the mail and the same at every attempt, so that a mail which came twice can be recognised.
+	// ID is unique to the mail and equal in every attempt. So a receiver can recognise a repeated mail.
 	ID      string
 	To      string
 	Subject string
@@ -116,7 +116,7 @@ func (c *Connection) Send(m Message) error {
 	mime.SetMessageIDWithValue(m.ID)
 	mime.SetDate()
 	mime.Subject(m.Subject)
-	// Nobody's absence note answers it, nor a list of its own.
+	// These headers suppress absence notes and other automatic answers.
 	mime.SetGenHeader("Auto-Submitted", "auto-generated")
 	mime.SetGenHeader("X-Auto-Response-Suppress", "All")
 	mime.SetBodyString(gomail.TypeTextPlain, m.Text)

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checker walks a document by the grammar of its version. It takes time in proportion to the document and what it refers to: each
-// part is looked at once for each kind that it is used as.
+// checker walks a document by the grammar of its version. Its time is in proportion to the document and the referenced
+// documents. Each part is checked once for each kind that it is used as.
 type checker struct {
 	grammar  grammar
 	problems Problems
@@ -150,7 +150,7 @@ func (c *checker) special(kind string, n *node, at place) {
 	case "mapping":
 		// A value may be the name of a schema, which looks like no address.
 		for _, value := range n.items {
-			if c.full() { // Each may be one more document to ask for.
+			if c.full() { // Each value may name another document to fetch.
 				return
 			}
 			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {

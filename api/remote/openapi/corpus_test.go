@@ -54,7 +54,8 @@ func result(t *testing.T, document []byte, err error) (text, extension string) {
 	return b.String(), ".want.txt"
 }
 
-// TestCorpus reads the documents of testdata. Those that are accepted become the JSON beside them, the others have the problems there.
+// TestCorpus reads the documents of testdata. Accepted documents become the JSON in the file .want.json. Refused
+// documents have the problems in the file .want.txt.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]string{"accepted": ".want.json", "refused": ".want.txt"} {

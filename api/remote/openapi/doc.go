@@ -1,10 +1,10 @@
-// Package openapi reads OpenAPI specifications into one JSON document: from a text or a URL, in JSON or YAML, OpenAPI 3
-// or Swagger 2. It checks the structure by a grammar of each version (grammar.go) and locates each problem. It copies
-// parts of other documents that a specification refers to into it.
+// Package openapi reads OpenAPI specifications into one JSON document. The source is a text or a URL, in JSON or YAML,
+// with OpenAPI 3 or Swagger 2. It checks the structure by a grammar of each version (grammar.go) and locates each
+// problem. If a specification refers to parts of other documents, it copies these parts into the specification.
 //
-// A text may only refer to itself. A fetched document may refer to documents of the same origin. They are reached
-// through package outbound alone, like the specification; files are never read. The number of documents, their bytes,
-// values and depth, and the time are bounded, and the work is in proportion to what was read.
+// A text may only refer to itself. A fetched document may refer to documents of the same origin. They are fetched only
+// through package outbound, as the specification is. Files are never read. The number of documents, their bytes, values
+// and depth, and the time are bounded. The work is in proportion to the size of the documents.
 //
 // Of ours it imports schema and api/remote/outbound only.
 package openapi

@@ -13,8 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestBundlesOpenElsewhere: what was bundled of several documents opens in a reader that is not ours, and every path has its operations
-// there. Readers of 2.0 convert it first: what they do not find below paths they do not convert.
+// TestBundlesOpenElsewhere: a specification that was bundled from several documents opens in a foreign reader, and
+// every path has its operations. For 2.0 the reader first converts the document. It converts only parts that it finds
+// below paths.
 func TestBundlesOpenElsewhere(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bundled/*.want.json")

@@ -19,7 +19,7 @@ import (
 type Limits struct {
 	// Whole bounds everything, with all documents that it refers to; Each bounds one of them.
 	Whole, Each time.Duration
-	// Documents is how many others it may refer to, Bytes how large all of them may be together.
+	// Documents bounds the number of other documents. Bytes bounds the size of all documents together.
 	Documents int
 	Bytes     int64
 }
@@ -153,7 +153,7 @@ func (r *reading) read(got answer) (*source, error) {
 	return &source{url: got.url, root: root}, err
 }
 
-// answer is what a server has at an address.
+// answer is a server's answer for an address.
 type answer struct {
 	unchanged bool
 	body      []byte
@@ -197,7 +197,8 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 	}}, nil
 }
 
-// short leaves out validators that are too long to keep, and those that are no UTF-8, as HTTP allows and JSON does not.
+// short leaves out validators that are too long to store. It also leaves out validators with invalid UTF-8, which HTTP
+// allows and JSON does not.
 func short(validator string) string {
 	if len(validator) > 500 || !utf8.ValidString(validator) {
 		return ""

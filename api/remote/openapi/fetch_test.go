@@ -76,7 +76,7 @@ func withRef(ref string) string {
 	return "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {$ref: '" + ref + "'}}\n"
 }
 
-// TestFetchFails has a server that fails in every way. Nobody else is reached.
+// TestFetchFails has a server that fails in every way. No other server is reached.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
@@ -163,7 +163,7 @@ func TestFetchFails(t *testing.T) {
 	w.untouched()
 }
 
-// TestFetchWithBytesAsETag reads from a server whose ETag is no text: what is known of the document can be stored.
+// TestFetchWithBytesAsETag reads from a server whose ETag is not valid text. The document's state can still be stored.
 func TestFetchWithBytesAsETag(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -218,8 +218,8 @@ func TestFetchTimesOut(t *testing.T) {
 	}
 }
 
-// TestManyMissingDocuments has a discriminator that names 200 documents, of which none is there: no more are asked for than there are
-// problems to tell of.
+// TestManyMissingDocuments has a discriminator that names 200 missing documents. At most as many are requested as
+// problems are reported.
 func TestManyMissingDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -244,7 +244,7 @@ func TestManyMissingDocuments(t *testing.T) {
 	}
 }
 
-// TestFetchAgain fetches what has and has not changed: the specification, and the documents that it refers to.
+// TestFetchAgain fetches a specification and its referenced documents again, changed and unchanged.
 func TestFetchAgain(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)

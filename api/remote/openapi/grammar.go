@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// A grammar says what the objects of a version of OpenAPI have. Each line of its text is a kind of object, and what its members
-// are: a kind, or string, bool, number or any; []x is an array of x and {}x an object with any names; {x}x is one in which names
-// that start with x- are extensions; =a,b is one of these texts; x|y is either. A member that ends with ! is required. A kind
-// that ends with * may be a reference instead, and one with ? may be a boolean.
+// A grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
+// member is a kind, or string, bool, number or any. []x is an array of x, and {}x is an object with any names. {x}x is
+// such an object in which names that start with x- are extensions. =a,b is one of these texts, and x|y is x or y. A
+// member that ends with ! is required. A kind that ends with * may be a reference instead, and a kind that ends with ?
+// may be a boolean.
 //
 // Members that are not listed are not looked at: extensions, and what later versions add.
 type grammar map[string]*object
@@ -24,12 +25,13 @@ type object struct {
 	members map[string]shape
 	// required are the members that must be there, in the order of their line.
 	required []string
-	// others is the shape of the members of a kind with free names; nil if it has none. Extensions are left out if open is set.
+	// others is the shape of the members with free names; nil if the kind has no such members. If open is set,
+	// extensions are left out.
 	others *shape
 	open   bool
 }
 
-// shape is what a value may be. Exactly one member is set.
+// shape is the form of a value. Exactly one member is set.
 type shape struct {
 	scalar string   // string, bool, number or any
 	values []string // one of these texts
@@ -97,7 +99,7 @@ flows implicit:flow password:flow clientCredentials:flow authorizationCode:flow
 flow scopes!:{}string authorizationUrl:string tokenUrl:string refreshUrl:string
 `
 
-// What 3.1 and later say differently: each line stands for the one of 3.0 with this kind.
+// The differences of 3.1 and later: each line replaces the line of 3.0 with its kind.
 const grammar31Text = `
 document openapi!:string info!:info jsonSchemaDialect:string servers:[]server paths:paths webhooks:{}pathItem components:components security:[]requirement tags:[]tag externalDocs:docs
 pathItem* summary:string description:string get:operation put:operation post:operation delete:operation options:operation head:operation patch:operation trace:operation query:operation additionalOperations:{}operation servers:[]server parameters:[]parameter
@@ -133,7 +135,7 @@ var (
 
 var version3 = regexp.MustCompile(`^3\.(0|[1-9]\d*)(\.\d+)?(-.+)?$`)
 
-// grammarOf is that of a document's version; nil if it names none that there is.
+// grammarOf returns the grammar of a document's version; nil if the document names no known version.
 func grammarOf(document *node) grammar {
 	if document.get("swagger").str() == "2.0" {
 		return grammar2
@@ -149,8 +151,8 @@ func grammarOf(document *node) grammar {
 	}
 }
 
-// parseGrammar reads the text of a grammar, in which a later line of a kind replaces an earlier one. later is whether references of
-// all kinds have siblings, as from 3.1 on; those of path items always have.
+// parseGrammar reads the text of a grammar. A later line of a kind replaces an earlier line. later means that
+// references of all kinds may have siblings, as from 3.1 on. References of path items may always have siblings.
 func parseGrammar(text string, homes map[string][]string, later bool) grammar {
 	g := grammar{}
 	for line := range strings.Lines(text) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one problem of a document. It may be shown to the sender.
+// Problem is one problem of a document. The sender may see it.
 type Problem struct {
 	// Document is the address of the document, if it is another one than the specification itself.
 	Document string

@@ -19,21 +19,23 @@ type source struct {
 	failed error
 }
 
-// load reads another document by its address without a fragment. A specification that was sent as text has none.
+// load reads another document by its address without a fragment. It is nil for a specification that was sent as text.
 type load func(target *url.URL) (*source, error)
 
-// references are those of one specification: where they lead, and what must move into it.
+// references are the references of one specification: their targets, and the parts that must move into the
+// specification.
 type references struct {
 	root *source
 	load load
 	// sources are the other documents by address.
 	sources map[string]*source
-	// links are what the references become.
+	// links are the new forms of the references.
 	links []link
 	// moved are the parts of other documents that the specification refers to, in the order in which they were found.
 	moved   map[movedKey]*moved
 	ordered []*moved
-	// leads is where an object leads that has a reference; starts are those objects in the order in which they were found.
+	// leads has the targets of objects with a reference. starts are these objects in the order in which they were
+	// found.
 	leads  map[*node]leads
 	starts []*node
 }
@@ -57,8 +59,8 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // what its home calls it, if that is free
-	// instead is an object of the specification that is nothing but a reference to this part, and at is where it is.
+	name string // the name in its own document, if the name is free
+	// instead is an object of the specification that is only a reference to this part. at is the object's path.
 	instead *node
 	at      *path
 }
@@ -205,7 +207,8 @@ func (c *checker) circles() {
 	}
 }
 
-// nameOf is what a part of another document is called where it goes: the last name on the way to it, or else that of the file.
+// nameOf returns the name of an imported part in the specification. It is the last name of the pointer to the part, or
+// otherwise the name of the file.
 func nameOf(in *source, pointer string) string {
 	name := unescape.Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	if name == "" && in.url != nil {
@@ -236,8 +239,8 @@ func (c *checker) alone(item *node) *node {
 	return only
 }
 
-// bundle moves the parts of other documents into the specification, and lets all references lead to where they are now. A path item
-// goes where the specification refers to it: before 3.1 there is no other place for it that tools know.
+// bundle moves the parts of other documents into the specification, and changes all references to the new places. A
+// path item replaces its reference, because before 3.1 tools have no other place for it.
 func (c *checker) bundle() error {
 	texts, taken := map[*moved]string{}, map[string]int{}
 	for _, m := range c.refs.ordered {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// node is a value of a document: an object or an array with its parts, or a scalar as JSON text. Objects keep the order in which
-// they were written. The place is where the text has it.
+// node is a value of a document: an object or an array with its parts, or a scalar as JSON text. Members of objects
+// keep their order. line and column are the place in the text.
 type node struct {
 	kind         jsontext.Kind
 	line, column int32
@@ -20,7 +20,7 @@ type node struct {
 	index        map[string]int
 }
 
-// manyMembers is from how many members on an object has an index.
+// manyMembers is the largest number of members of an object without an index.
 const manyMembers = 8
 
 // get returns a member of an object; nil if there is none, or no object.
@@ -31,7 +31,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// member is the place of a member among those of an object; -1 if there is none, or no object.
+// member returns the index of a member of an object; -1 if the object lacks it, or if the node is not an object.
 func (n *node) member(name string) int {
 	if n == nil || n.kind != '{' {
 		return -1
@@ -148,7 +148,8 @@ var (
 	unescape     = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// path is where a value is in its document: a JSON pointer that shares its beginning with those of the values around it.
+// path is the place of a value in its document. It is a JSON pointer that shares its beginning with the pointers of the
+// enclosing values.
 type path struct {
 	parent *path
 	name   string

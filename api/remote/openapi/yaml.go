@@ -15,15 +15,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// yamlReader builds the tree of a YAML text as JSON would have it. An alias is written out each time, which is how a few bytes
-// become many: the reader stops at the bounds and not when memory ends.
+// yamlReader builds the tree of a YAML text in JSON's form. An alias is written out each time, so a few bytes can
+// become many. The reader stops at its bounds, before memory is full.
 type yamlReader struct {
 	values, bytes int
 }
 
 // readYAML reads the one document of a text.
 func readYAML(text []byte) (*node, error) {
-	// The parser has no bound of its own. Every value but one in a block has one of these before it, which texts have as well.
+	// The parser itself has no bound. Every value except one in a block has one of these characters before it. Texts
+	// have these characters as well.
 	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
 		return nil, errManyValues
 	}
@@ -61,7 +62,7 @@ func yamlProblem(n *yaml.Node, text string) error {
 	return &Problem{Line: n.Line, Column: n.Column, Text: text, Code: schema.SpecParseError}
 }
 
-// step is taken wherever aliases can lead: also those that write nothing take time.
+// step counts every node that aliases can reach, because nodes without output take time too.
 func (r *yamlReader) step(n *yaml.Node, depth int) error {
 	r.values++
 	r.bytes += len(n.Value) + 1
@@ -185,8 +186,8 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 	}
 }
 
-// scalar reads what the core schema of YAML 1.2 takes for a number, a boolean or null as such. All else is the text that was
-// written: dates, and what YAML 1.1 took for booleans (yes, on) and numbers (1_000, 0b1, 1:30).
+// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text, also dates, and
+// YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
 func scalar(to *node, from *yaml.Node) error {
 	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if tagged := from.Style&yaml.TaggedStyle != 0; tagged && from.ShortTag() == "!!str" {
@@ -223,7 +224,7 @@ var (
 	otherBase = regexp.MustCompile(`^0(?:o[0-7]+|x[0-9a-fA-F]+)$`)
 )
 
-// number writes a number of YAML 1.2 as one of JSON, which keeps its digits: 1.10 stays 1.10, and 010 is ten.
+// number writes a number of YAML 1.2 as a JSON number with its digits. 1.10 stays 1.10, and 010 is ten.
 func number(text string) (string, bool) {
 	if otherBase.MatchString(text) {
 		value, err := strconv.ParseUint(text, 0, 64)

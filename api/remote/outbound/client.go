@@ -16,9 +16,9 @@ type Limits struct {
 	TLS     time.Duration // the TLS handshake
 	Headers time.Duration // from the end of the request to the headers of the answer
 	Whole   time.Duration // everything, redirects and reading the body included
-	// Redirects is how many are followed; 0 follows none.
+	// Redirects is the number of redirects that are followed; 0 means no redirect.
 	Redirects int
-	// WireBytes and Bytes bound the body as it is sent, and as it is read.
+	// WireBytes bounds the body as sent, and Bytes bounds the body after decompression.
 	WireBytes, Bytes int64
 }
 
@@ -86,7 +86,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// bound replaces the body of a response by one that is inflated and ends with an error at the limits.
+// bound replaces the body of a response by a decompressed body. Reading it fails at the limits.
 func (t *transport) bound(req *http.Request, response *http.Response) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return &Error{Reason: BadResponse}
@@ -114,7 +114,7 @@ func (t *transport) bound(req *http.Request, response *http.Response) error {
 	return nil
 }
 
-// firstHop gives an error the host that the user typed, which is that of the first request of a chain of redirects.
+// firstHop gives an error the host that the user typed: the host of the first request in a chain of redirects.
 func firstHop(req *http.Request, err error) *Error {
 	known := Explain(err)
 	e := &Error{Reason: known.Reason, Host: known.Host, Detail: known.Detail, cause: err}
@@ -149,7 +149,8 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 			return refuse(RefusedRedirect)
 		}
 		req.Header.Del("Referer") // its query may hold a secret
-		// net/http gives every hop the headers of the first, so a chain that left its origin stays without them.
+		// net/http gives every hop the headers of the first request. So a chain that left its origin once must stay
+		// without these headers.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
 			if SameOrigin(via[0].URL, hop.URL) {
 				continue
@@ -192,7 +193,7 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	// One byte more tells an answer of the limit from a larger one.
+	// Read a byte more than the limit, to distinguish an answer of exactly the limit from a larger answer.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -230,8 +231,8 @@ type closing struct {
 	io.Closer
 }
 
-// RetryAfter is how long an answer asks to be left alone, in seconds or until a date, but no longer than is believed; 0 if it does
-// not say.
+// RetryAfter returns the pause that an answer requests, in seconds or until a date. It is at most longest, and 0
+// without a request.
 func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
 	value := header.Get("Retry-After")
 	var wait time.Duration

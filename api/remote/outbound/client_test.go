@@ -23,8 +23,8 @@ var testLimits = Limits{
 	Redirects: 3, WireBytes: 10_000, Bytes: 50_000,
 }
 
-// web is a few servers on loopback: open.example is opened by the operator, other.example too, and inner.example, on the same
-// address, is not.
+// web is a few servers on loopback. The operator has allowed open.example and other.example. inner.example has the same
+// address and is not allowed.
 type web struct {
 	plain, secure *httptest.Server
 	guard         *Guard

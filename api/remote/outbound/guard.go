@@ -55,7 +55,7 @@ const (
 	mostAddresses = 6
 )
 
-// DialContext connects to host:port over tcp, tcp4 or tcp6. It is the dial function of whatever does not speak HTTP. It
+// DialContext connects to host:port over tcp, tcp4 or tcp6. It is the dial function for protocols other than HTTP. It
 // returns an *Error.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -83,8 +83,8 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	return conn, nil
 }
 
-// resolve returns the addresses of a host, all of them checked. One forbidden answer refuses the host: it is either a
-// mistake or an attack, and the next attempt might take that address.
+// resolve returns the addresses of a host, all of them checked. A single forbidden answer refuses the host. Such an
+// answer is a mistake or an attack, and the next attempt might use its address.
 func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Addr, *Error) {
 	fail := func(reason *Reason, cause error) ([]netip.Addr, *Error) {
 		return nil, &Error{Reason: reason, Host: h.String(), cause: cause}

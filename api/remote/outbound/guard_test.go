@@ -137,7 +137,8 @@ func wantReason(t *testing.T, err error, reason *Reason) {
 	}
 }
 
-// TestRebinding: each connection goes to the address that was checked for it, whatever a name is answered later.
+// TestRebinding: each connection goes to the address that was checked for it, even if DNS later returns another
+// address.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	d, dns := &dialed{}, &names{answers: map[string][]string{"a.example": {"93.184.216.34", "127.0.0.1", "93.184.216.34"}}}

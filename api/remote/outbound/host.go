@@ -25,15 +25,16 @@ func (h host) String() string {
 	return h.name
 }
 
-// parseHost accepts the spellings that every program reads alike. It refuses numbers that only some take for IPv4 addresses
-// (127.1, 0x7f000001, 017700000001), IPv6 zones, and characters that some cut a name at.
+// parseHost accepts the spellings that every program reads alike. It refuses numbers that only some programs read as
+// IPv4 addresses (127.1, 0x7f000001, 017700000001). It also refuses IPv6 zones, and characters at which some programs
+// cut a name.
 func parseHost(text string) (host, *Error) {
 	refuse := func(detail string) (host, *Error) {
 		return host{}, &Error{Reason: InvalidAddress, Host: shown(text), Detail: detail}
 	}
 	name := text
 	if !isASCII(name) {
-		// The mapping comes first: it makes ASCII digits and dots of others.
+		// The mapping comes first, because it converts other digits and dots to ASCII.
 		var err error
 		if name, err = idna.Lookup.ToASCII(name); err != nil {
 			return refuse("the name is no valid international name")

@@ -2,7 +2,7 @@ package outbound
 
 import "net/netip"
 
-// network is a part of the address space that is not public, or that is public inside one that is not.
+// network is a part of the address space that is not public, or a public part inside such a network.
 type network struct {
 	prefix netip.Prefix
 	what   string
@@ -76,8 +76,8 @@ func row(prefix, what string, access access) network {
 // nat64 is the network whose addresses end with the IPv4 address that a gateway connects to.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// networkOf returns the row that decides about a network or an address: the longest one that holds all of it. The address is
-// neither IPv4-mapped nor in a zone.
+// networkOf returns the row that decides about a network or an address: the row with the longest prefix that contains
+// it. The address must not be IPv4-mapped or have a zone.
 func networkOf(part netip.Prefix) network {
 	var found network
 	for _, n := range networks {
@@ -89,8 +89,8 @@ func networkOf(part netip.Prefix) network {
 	return found
 }
 
-// refusedPorts are the ports above 1023 of protocols that may take a request's lines for commands. They are those of
-// https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached.
+// refusedPorts are the ports above 1023 of protocols that may take a request's lines for commands. The list is
+// https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached added.
 var refusedPorts = map[uint16]bool{
 	1719: true, 1720: true, 1723: true, 2049: true, 3659: true, 4045: true, 4190: true, 5060: true, 5061: true, 6000: true, 6379: true,
 	6566: true, 6665: true, 6666: true, 6667: true, 6668: true, 6669: true, 6679: true, 6697: true, 9100: true, 10080: true, 11211: true,

@@ -222,8 +222,8 @@ func inetAton(name string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(all)))), true
 }
 
-// FuzzParseHost: a host that is accepted means the same to every reader. It reads the same when written again, and no C
-// library takes a name for an address.
+// FuzzParseHost: an accepted host has one meaning for every reader. Writing and reading it gives the same host. No C
+// library reads a name as an address.
 func FuzzParseHost(f *testing.F) {
 	for _, seed := range []string{
 		"git.example", "127.0.0.1", "127.1", "0x7f.1", "①②⑦.0.0.1", "a.0x1", "::1", "::ffff:1.2.3.4", "fe80::1%eth0", "ａ.example", "a..b", "xn--bcher-kva.example", "1.2.3.4.", "0.0.0.0x",
@@ -254,7 +254,7 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
-// FuzzCheck compares the table with what net/netip knows of special addresses, also of those inside of others.
+// FuzzCheck compares the table with net/netip's special addresses, including addresses embedded in other addresses.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"8.8.8.8", "10.0.0.1", "2a00::1", "2002:7f00:1::", "64:ff9b::7f00:1", "::ffff:0:1", "2001:0:1::", "fd00:ec2::254", "::7f00:1"} {
 		bytes := netip.MustParseAddr(seed).As16()

@@ -46,7 +46,7 @@ func (p Policy) sources(names ...string) (name string, sources []string, found b
 	return "", nil, false
 }
 
-// Request is what a page wants to load or send.
+// Request is a request that a page makes to load or to send data.
 type Request struct {
 	Kind   Kind
 	Target *url.URL

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Page is what a page's HTML says.
+// Page has the contents of a page's HTML.
 type Page struct {
 	// URL is the page's address, after redirects.
 	URL     *url.URL
@@ -41,8 +41,8 @@ type Refused struct {
 	From string
 }
 
-// Refuses returns why the page's policies refuse a request. A meta element counts for the scripts after it: script is
-// the number of the page's script that makes the request, or is requested itself.
+// Refuses returns why the page's policies refuse a request. A meta element applies to the scripts after it. script is
+// the number of the page's script that makes the request, or that is requested itself.
 func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	for _, policy := range p.header {
 		if directive := policy.Refuses(p.URL, r); directive != "" {

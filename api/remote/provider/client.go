@@ -23,7 +23,7 @@ type Config struct {
 	URL   *url.URL
 	// Key is sent as a bearer token.
 	Key string
-	// Name is what users know the provider as in errors, such as "the translator".
+	// Name is the provider's name in errors for users, such as "the translator".
 	Name string
 	// Timeout bounds one call; DefaultTimeout if it is 0.
 	Timeout time.Duration
@@ -132,7 +132,7 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 // said returns the provider's text for logs, without the key, which some providers repeat.
 func (c *Client) said(body []byte) string {
 	text := string(body)
-	if c.key != "" { // Before the text is cut: what is left of a key that is cut in two would stay.
+	if c.key != "" { // Replace the key before the text is cut. Otherwise the first half of a key could stay.
 		text = strings.ReplaceAll(text, c.key, "…")
 	}
 	return fmt.Sprintf("it said %q", strings.ToValidUTF8(text[:min(len(text), maxErrorText)], ""))

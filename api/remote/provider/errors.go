@@ -35,14 +35,15 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed, NoLanguage}
 )
 
-// Error is why a call gave no answer of use. Its text is for users; the cause, which may repeat what the provider said, is for logs.
+// Error is the reason why a call had no useful answer. Its text is for users. Its cause may repeat the provider's text,
+// and is for logs.
 type Error struct {
 	Reason *Reason
-	// Provider is what users know it as, such as "the translator".
+	// Provider is the provider's name for users, such as "the translator".
 	Provider string
-	// Status is that of the answer; 0 if there was none.
+	// Status is the status of the answer; 0 without an answer.
 	Status int
-	// RetryAfter is the provider's requested pause; 0 if there was none.
+	// RetryAfter is the provider's requested pause; 0 without a request.
 	RetryAfter time.Duration
 	cause      error
 }

@@ -1,6 +1,6 @@
-// Package refining has a language model write a title and a summary of a cluster of issues, in the language that most
-// of the issues are written in. The model gets the titles of a few issues only. Package conversations
-// decides what clusters there are: its results are the same every time.
+// Package refining lets a language model write a title and a summary of a cluster of issues, in the language of most of
+// the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its results
+// are reproducible.
 //
 // Of this module it imports packages chat and provider.
 package refining
@@ -55,8 +55,8 @@ You are given a JSON object {"language": "…", "issues": ["…"]}. Answer with 
 // attempts bounds the requests for a usable answer.
 const attempts = 2
 
-// Refine returns a title and a summary of issues by their titles. Both are empty if the model finds nothing that the
-// issues have in common. language is a code of ISO 639-1, or empty. Errors are of type *provider.Error.
+// Refine returns a title and a summary of issues by their titles. Both are empty if the model finds no common problem
+// of the issues. language is a code of ISO 639-1, or empty. Errors are of type *provider.Error.
 func (m *Model) Refine(ctx context.Context, language string, titles []string) (title, summary string, err error) {
 	asked, err := json.Marshal(request{language, titles})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package revalidation tells the front ends of sites what has changed, so that they read it again. It imports of Octavo only
-// package outbound.
+// Package revalidation notifies the front ends of sites about changes, so that they read the changed data again. Of
+// this module it imports only package outbound.
 package revalidation
 
 import (
@@ -37,7 +37,7 @@ type Config struct {
 	Guard *outbound.Guard
 	// FrontEnds are the addresses of front ends, as ParseFrontEnds reads them.
 	FrontEnds []*url.URL
-	// Secret is what front ends and we have in common; without one, calls are not signed.
+	// Secret is the shared secret with the front ends. Without a secret, calls are not signed.
 	Secret string
 }
 
@@ -48,7 +48,7 @@ type Client struct {
 	do        func(*http.Request) (*http.Response, error)
 }
 
-// New builds a Client. It connects to nothing.
+// New builds a Client. It opens no connection.
 func New(cfg Config) *Client {
 	return &Client{frontEnds: cfg.FrontEnds, secret: []byte(cfg.Secret), do: cfg.Guard.Client(limits).Do}
 }
@@ -69,8 +69,8 @@ func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
 	return parsed, nil
 }
 
-// Revalidate tells every front end that what these tags name has changed. All front ends are told, also after one of
-// them fails. The error is a text for users.
+// Revalidate notifies every front end that the data with these tags has changed. If one front end fails, the others are
+// still notified. The error is a text for users.
 func (c *Client) Revalidate(ctx context.Context, tags []string) error {
 	for len(tags) > 0 {
 		n := min(len(tags), maxTags)

@@ -63,18 +63,19 @@ type Engine struct {
 }
 
 const (
-	// attempts is how often a call is made while its failure may be temporary. Then the whole run is retried, after
+	// attempts is the number of attempts of a call whose failure may be temporary. Then the whole run is retried, after
 	// longer pauses.
 	attempts = 3
-	// longestPause is the longest that a run waits for a provider; for more, it ends and is tried again.
+	// longestPause is the longest time that a run waits for a provider. For a longer pause, the run ends and is
+	// retried.
 	longestPause = 30 * time.Second
 	firstPause   = time.Second
 	// hopelessAfter is how many single texts a provider rejects before the provider counts as the cause.
 	hopelessAfter = 10
 )
 
-// Run translates segments, batch by batch. done gets each batch as soon as it is complete, so that nothing is asked for twice if
-// the run is stopped.
+// Run translates segments, batch by batch. done gets each batch as soon as it is complete. So if the run is stopped,
+// complete batches are not requested again.
 func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
 	r := run{Engine: e, work: w}
 	texts, bytes := e.Provider.Bounds()
@@ -133,7 +134,7 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 		return nil, err
 	}
 	for at, i := range again {
-		// A translation with a term missing is better than one that is broken, and than none.
+		// A translation without a required term is better than a broken translation or no translation.
 		better := Done{Segment: segments[i]}
 		if complaint := better.take(answers[at]); complaint == "" && better.Target != "" || results[i].Target == "" {
 			results[i] = better
@@ -170,7 +171,8 @@ func (d *Done) take(answer *string) string {
 	return ""
 }
 
-// usable reports whether a translation has the tags of its source, and can be stored: no text of a document has a U+0000.
+// usable reports whether a translation has the tags of its source and can be stored. Texts of documents cannot have
+// U+0000.
 func usable(source, target string) bool {
 	return fits(source, target) && !strings.ContainsRune(target, 0)
 }
@@ -179,7 +181,7 @@ func usable(source, target string) bool {
 func (r *run) parts(ctx context.Context, d *Done) error {
 	all, err := tokens(d.Source)
 	if err != nil {
-		return nil //nolint:nilerr // It stays as it is, as the problem says.
+		return nil //nolint:nilerr // The segment stays untranslated, and its problem has the reason.
 	}
 	var texts []Text
 	var at []int
@@ -214,7 +216,8 @@ func (r *run) parts(ctx context.Context, d *Done) error {
 	return nil
 }
 
-// ask translates texts, at most one batch. It gives nil for those that the provider refuses, each of them asked for alone.
+// ask translates texts, at most one batch. If the provider refuses the batch, each text is requested alone. The result
+// has nil for refused texts.
 func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -309,7 +312,7 @@ func shield(source string, terms *Glossary) (string, map[string]string) {
 	return written(shielded), stand
 }
 
-// unshield puts the terms in. A tag that is gone, or there twice, makes the translation one that lacks the term.
+// unshield inserts the terms. If a tag is missing or repeated, the translation lacks the term.
 func unshield(target string, stand map[string]string) string {
 	if len(stand) == 0 {
 		return target

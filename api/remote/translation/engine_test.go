@@ -22,7 +22,7 @@ func work() translation.Work {
 	return translation.Work{From: "en", To: "de", Instructions: "Formal.", Glossary: translation.NewGlossary(terms)}
 }
 
-// ran is what became of sources, and the pauses.
+// ran has the translations of sources, and the pauses of the run.
 type ran struct {
 	done   []translation.Done
 	pauses []time.Duration
@@ -83,7 +83,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// Each case is how a model answers its first requests; it answers the rest well.
+// TestModelRepairs: each case has the first answers of a model. The model answers later requests correctly.
 func TestModelRepairs(t *testing.T) {
 	t.Parallel()
 	const tagged = `Run <b id="1">it</b> in a space`
@@ -311,7 +311,8 @@ func TestLibreTranslateFails(t *testing.T) {
 	}
 }
 
-// A server that loses the tags of terms, or gives a wrong number of translations, does not change what is asked for.
+// TestLibreTranslateRepairs: a server loses the tags of terms, or returns a wrong number of translations. The requests
+// stay the same.
 func TestLibreTranslateRepairs(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -10,6 +10,6 @@ var languageNames = map[string]string{
 	"lv": "Latvian", "et": "Estonian", "sl": "Slovenian",
 }
 
-// otherCodes are those that LibreTranslate has for languages which it does not call as the contract does; the first that a server
+// otherCodes are LibreTranslate's codes for languages with another code in the contract. The first code that a server
 // has is used.
 var otherCodes = map[string][]string{"pt-br": {"pt-BR", "pb", "pt"}, "zh": {"zh", "zh-Hans"}, "no": {"nb", "no"}}

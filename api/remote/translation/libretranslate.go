@@ -14,7 +14,7 @@ type LibreTranslate struct {
 	key    string
 
 	mu sync.Mutex
-	// languages are those of the server, by code, once they are known.
+	// languages are the server's languages by code; nil until they are read.
 	languages map[string]libreLanguage
 }
 

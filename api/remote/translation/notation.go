@@ -14,9 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The notation of a segment is HTML of text and numbered tags: a pair around what is translated, such as <a id="1">here</a>, and a
-// single <img id="2" alt="npm install"> for what is not. Translators keep HTML; the alt tells them what is there, and is ignored in
-// their answers.
+// The notation of a segment is HTML with text and numbered tags. A pair of tags is around translated text, such as <a
+// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators keep
+// HTML. The alt shows them the replaced part, and is ignored in their answers.
 
 // singleTag is the name of tags without text.
 const singleTag = "img"
@@ -83,7 +83,7 @@ func tokens(notation string) ([]token, error) {
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			if string(name) == singleTag {
-				continue // Some write one although there is nothing to end.
+				continue // Some translators write an end tag for a single tag.
 			}
 			if len(open) == 0 {
 				return nil, errBroken
@@ -116,7 +116,7 @@ func written(all []token) string {
 	return b.String()
 }
 
-// hole replaces tags in the plain text of a segment. It is not a letter, so no term matches across it.
+// hole replaces tags in the plain text of a segment. It is not a letter, so terms do not match across it.
 const hole = '\uFFFC'
 
 // plain is the text of a segment without its tags.
@@ -171,7 +171,7 @@ func fits(source, target string) bool {
 	return err == nil && slices.Equal(shape(from), shape(to)) && strings.TrimSpace(target) != ""
 }
 
-// hasLetters reports whether there is text to translate. A segment that is only an address has none.
+// hasLetters reports whether there is text to translate. A segment with only an address has no text to translate.
 func hasLetters(all []token) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(plain(all), string(hole), " "))
 	if !strings.ContainsFunc(text, unicode.IsSpace) && strings.Contains(text, "://") {

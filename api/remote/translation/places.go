@@ -18,9 +18,10 @@ type Place struct {
 	// ID names it within the document: the key of its block, and which of the block's texts it is. A document that was translated
 	// has it under the same id.
 	ID string
-	// Source is what is translated, in the notation, without white space at either end; "" if there is nothing to translate.
+	// Source is the text to translate, in the notation, without white space at both ends. It is "" if there is no text
+	// to translate.
 	Source string
-	// Text is the whole as a reader sees it.
+	// Text is the whole text as a reader sees it.
 	Text string
 	// State is equal for equal contents, links and marks included.
 	State string
@@ -130,7 +131,7 @@ func (w *walk) members(n *schema.Node, id string) {
 }
 
 func (w *walk) inline(n *schema.Node, id string) {
-	// What is beside the text is translated first: the text's own translation copies the inlines that it finds.
+	// Translate the other texts of the inlines first, because the translation of the text copies the inlines.
 	for i := range n.Nodes {
 		w.beside(&n.Nodes[i], id+"/"+strconv.Itoa(i))
 	}

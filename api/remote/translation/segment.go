@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// Work is what holds for all segments of a run. Languages are those of the contract.
+// Work has the inputs that all segments of a run share. Languages are codes of the contract.
 type Work struct {
 	From, To     string
 	Instructions string

@@ -1,5 +1,5 @@
-// Package tunnel sends events of integrations in development mode to the machines of those who work on them, in the form that the
-// published runtime of integrations reads. It imports of Octavo only package outbound.
+// Package tunnel sends events of integrations in development mode to the developers' machines. The events have the form
+// that the published runtime of integrations reads. Of this module it imports only package outbound.
 package tunnel
 
 import (
@@ -24,10 +24,10 @@ var limits = outbound.Limits{
 	WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
 }
 
-// readAnswer is how much of an answer is read at most, so that the connection can be used again.
+// readAnswer bounds the bytes of an answer that are read. A fully read answer lets the connection be reused.
 const readAnswer = 64 << 10
 
-// path is where the runtime takes calls of its first version. A tunnel with a path of its own is called there.
+// path is the path for calls of the runtime's first version. If a tunnel's address has a path, this path is called.
 const path = "/v1"
 
 // Client calls tunnels. It is safe for concurrent use.
@@ -35,7 +35,7 @@ type Client struct {
 	do func(*http.Request) (*http.Response, error)
 }
 
-// New builds a Client. It connects to nothing.
+// New builds a Client. It opens no connection.
 func New(guard *outbound.Guard) *Client { return &Client{do: guard.Client(limits).Do} }
 
 // Send posts an event with its environment, both JSON, and gives the status of the answer. An error is a text for users.

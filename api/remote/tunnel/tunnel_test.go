@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// TestAnswers: the status is the answer, however much follows it; an answer that breaks off is none.
+// TestAnswers: the status is the answer, with a body of any length. An answer that breaks off does not count.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -1,4 +1,4 @@
-// Package webhooks sends events to receivers over HTTP, signed as the Standard Webhooks specification has it
-// (https://www.standardwebhooks.com). It knows neither what the events are nor when they are sent again: package api/jobs does. It
-// imports of Octavo only package outbound.
+// Package webhooks sends events to receivers over HTTP, with signatures of the Standard Webhooks specification
+// (https://www.standardwebhooks.com). Package api/jobs decides about the events and about retries. Of this module it
+// imports only package outbound.
 package webhooks

@@ -18,9 +18,9 @@ import (
 const DefaultTimeout = 15 * time.Second
 
 const (
-	// keptResponse is how much of an answer's body is kept.
+	// keptResponse bounds the bytes of an answer's body that are stored.
 	keptResponse = 1 << 10
-	// readResponse is how much is read at most, so that the connection can be used again.
+	// readResponse bounds the bytes that are read. A fully read answer lets the connection be reused.
 	readResponse = 16 << 10
 	// longestRetryAfter is the longest pause that a receiver can request.
 	longestRetryAfter = 24 * time.Hour
@@ -29,7 +29,7 @@ const (
 // Config says how to deliver. Guard is required.
 type Config struct {
 	Guard *outbound.Guard
-	// Timeout is for a whole delivery; 0 means DefaultTimeout.
+	// Timeout bounds a whole delivery; 0 means DefaultTimeout.
 	Timeout time.Duration
 	Metrics *Metrics
 }
@@ -41,7 +41,7 @@ type Client struct {
 	metrics *Metrics
 }
 
-// New builds a Client. It connects to nothing.
+// New builds a Client. It opens no connection.
 func New(cfg Config) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DefaultTimeout
@@ -54,9 +54,9 @@ func New(cfg Config) *Client {
 	return &Client{do: client.Do, timeout: cfg.Timeout, metrics: cfg.Metrics}
 }
 
-// Message is what is sent.
+// Message is a message to send.
 type Message struct {
-	// ID is the same whenever this is sent.
+	// ID is equal in all attempts.
 	ID  string
 	URL string
 	// Keys are the secrets to sign with.

@@ -34,7 +34,8 @@ var answerPage = template.Must(template.New("answer").Parse(`<!doctype html><tit
 <script>document.forms[0].submit()</script>
 `))
 
-// Handler is the identity provider's site. Whoever comes with a request is the person that who names, and is sent back with the answer.
+// Handler is the identity provider's site. who names the person of each request. The browser is sent back with the
+// answer.
 func (i *IdP) Handler(who func() Person) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := RequestOf(r.URL)

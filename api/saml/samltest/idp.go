@@ -1,4 +1,4 @@
-// Package samltest is an identity provider for tests: it signs what a test asks for, right or wrong.
+// Package samltest is an identity provider for tests. It signs any assertion that a test requests, right or wrong.
 package samltest
 
 import (

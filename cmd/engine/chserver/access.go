@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 )
 
-// The engine's own access control. Every engine connection has the same user,
-// whose only rights are two roles: roleWire for clients' statements, and
-// roleRows, which may read files, for the server's own statement that reads a
-// client's blocks. users.xml says what each may do.
+// The engine's own access control. All engine connections have one user, whose only rights are two roles. roleWire is
+// for clients' statements. roleRows may read files, and is for the server's own statement that reads a client's blocks.
+// users.xml has the rights of each role.
 const (
 	roleWire = "wire"
 	roleRows = "rows"

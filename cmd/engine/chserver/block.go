@@ -13,8 +13,8 @@ import (
 //   - in FORMAT Native: the same without block info and without that byte
 //     (its revision is 0).
 //
-// So blocks are re-framed, not re-encoded: the walker finds where each column's
-// data ends, and the data is copied unchanged.
+// So blocks get new frames but keep their encoding. The walker finds the end of each column's data, and the data is
+// copied unchanged.
 
 type framing bool
 
@@ -43,9 +43,9 @@ const (
 
 var errShort = errors.New("the block ends early")
 
-// source holds the bytes of one block, complete or still arriving. more appends
-// at least one byte to buf; missing tells it how many are needed, so that it
-// does not have to read past the block. If more is nil, the bytes are complete.
+// source has the bytes of one block, complete or still arriving. more appends at least one byte to buf. Its argument
+// missing is the number of needed bytes, so that it does not have to read past the block. If more is nil, the bytes are
+// complete.
 type source struct {
 	buf   []byte
 	pos   int
@@ -186,8 +186,8 @@ func readBlock(s *source, form framing) (*block, error) {
 	return b, nil
 }
 
-// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and
-// field 2 a 32-bit bucket; this revision has no others.
+// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and field 2 a 32-bit bucket. This revision has
+// no other fields.
 func skipBlockInfo(s *source) error {
 	for {
 		field, err := s.uvarint()

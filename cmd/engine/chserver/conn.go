@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// conn is one client. All fields except busy belong to its own goroutine; while
-// a statement runs, the reader belongs to the watcher.
+// conn is one client. All fields except busy belong to the connection's goroutine. While a statement runs, the reader
+// belongs to the watcher.
 type conn struct {
 	server  *Server
 	socket  net.Conn
@@ -101,8 +101,8 @@ func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errDone)
 }
 
-// lingerAfterException reads on for a while: closing a socket with unread bytes
-// would reset the connection, and the client might not get the exception.
+// lingerAfterException continues to read for a while. Closing a socket with unread bytes would reset the connection,
+// and the client might not get the exception.
 func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	if tcp, ok := c.socket.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -265,9 +265,8 @@ func (c *conn) block(b *block) error {
 	return err
 }
 
-// progress queues the change in figures. It flushes if enough data or time has
-// accumulated, so that a short answer is sent in one write and a long one
-// continuously.
+// progress queues the change in figures. It flushes after enough data or time. So a short answer is sent in one write,
+// and a long answer continuously.
 func (c *conn) progress(total figures) error {
 	c.out = appendProgress(c.out, total.since(c.sent))
 	c.sent = total

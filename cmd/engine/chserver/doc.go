@@ -1,22 +1,17 @@
-// Package chserver is what `octavo engine clickhouse` runs: a TCP server on
-// loopback that speaks ClickHouse's native protocol and answers from libchdb,
-// the ClickHouse engine as a shared library.
+// Package chserver is the server of `octavo engine clickhouse`. It is a TCP server on loopback with ClickHouse's native
+// protocol. It answers from libchdb, the ClickHouse engine as a shared library.
 //
-// Its one job is to translate between the protocol and the library's C API. It
-// knows nothing about events, sites or tables. Of this module it may import
-// only kafkaserver/disk, to ask for free disk space.
+// Its one job is to translate between the protocol and the library's C API. It has no code for events, sites or tables.
+// Of this module it may import only kafkaserver/disk, for the free disk space.
 //
-// Each client connection owns one engine connection, so session state (the
-// current database, SET, temporary tables) behaves as on a real server.
-// Statements of one connection run one after the other; those of different
+// Each client connection owns one engine connection, so session state (the current database, SET, temporary tables)
+// behaves as on a real server. Statements of one connection run one after the other. Statements of different
 // connections run concurrently.
 //
-// The rows of an INSERT are collected and inserted by one statement after the
-// last block has arrived. So a refused INSERT leaves nothing behind, and each
-// partition gets one part, up to the engine's min_insert_block_size_rows and
-// _bytes (1,048,449 rows, 256 MiB). An acknowledgement means that the parts'
-// files are written, which survives the end of this process; to survive a power
-// loss, a table needs fsync_after_insert.
+// The rows of an INSERT are collected and inserted by one statement after the last block has arrived. So a refused
+// INSERT leaves no rows. Each partition gets one part, up to the engine's min_insert_block_size_rows and _bytes
+// (1,048,449 rows, 256 MiB). An acknowledgement means that the parts' files are written. So they survive the end of
+// this process. To survive a power loss, a table needs fsync_after_insert.
 //
 // It differs from a ClickHouse server, on purpose or because of the library, as
 // follows:
@@ -24,9 +19,8 @@
 //   - There is one user, whose password is chosen by the parent process (see
 //     Config), and it serves loopback only. Connections that have not logged in
 //     take little memory, are closed after seconds and cannot crowd out others.
-//   - Clients cannot open files, addresses or other databases: the engine's own
-//     grants (access.go, users.xml) and a check of the statement's tokens
-//     (guard.go) refuse it with ACCESS_DENIED. The same goes for data of a
+//   - Clients cannot open files, addresses or other databases. The engine's own grants (access.go, users.xml) and a
+//     check of the statement's tokens (guard.go) refuse such statements with ACCESS_DENIED. They also refuse data of a
 //     format in the text of an INSERT.
 //   - Result columns of type AggregateFunction, Variant, Dynamic, JSON and
 //     other types without a fixed layout are refused with UNKNOWN_TYPE.
@@ -40,13 +34,12 @@
 //     could not be reset, temporary tables are lost.
 //   - A query id is accepted but not forwarded: the engine makes its own.
 //   - Progress is sent with the blocks and at the end, not by a timer.
-//   - Cancelling kills the statement inside the engine, which checks for it
-//     between blocks: a statement that is busy inside one block (sleep(), one
-//     huge sort) ends when that block is done.
+//   - Cancelling kills the statement inside the engine. The engine checks for it between blocks. So a statement that is
+//     busy inside one block (sleep(), one huge sort) ends when the block is done.
 //
-// The library ignores failed writes, so it runs only in a process that has
-// loaded the write guard (deploy/engines/writeguard) before libc: see PutGuard.
-// The guard ends the process at the first write that the disk refuses.
+// The library ignores failed writes. So it runs only in a process that has loaded the write guard
+// (deploy/engines/writeguard) before libc (PutGuard). The guard ends the process at the first write that the disk
+// refuses.
 //
 // The engine replaces the process's handlers for fatal signals. signals.go
 // restores Go's, so that a nil dereference panics and SIGTERM works.

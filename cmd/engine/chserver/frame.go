@@ -12,8 +12,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// plainReader reads an uncompressed block. Its end is known only after it has
-// been walked, so the walker gets all buffered bytes and gives back the bytes after the block.
+// plainReader reads an uncompressed block. The end of the block is known only after the walk. So the walker gets all
+// buffered bytes, and returns the bytes after the block.
 type plainReader struct {
 	in   *bufio.Reader
 	lent int // number of in's buffered bytes that the walker has
@@ -127,8 +127,8 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 // a frame as a whole, so small frames keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain into LZ4 frames. Results use LZ4 whatever method the
-// client uses for its own data: each frame names its method.
+// appendFrames packs plain into LZ4 frames. Results use LZ4. The client may use another method for its own data,
+// because each frame names its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {
 		n := min(len(plain), framePlain)

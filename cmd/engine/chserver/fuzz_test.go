@@ -10,9 +10,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// FuzzPackets reads any bytes as what a client sends: greeting, queries and
-// blocks, with and without frames. Nothing may panic, and memory must stay
-// proportional to the bytes received.
+// FuzzPackets reads any bytes as a client's packets: greeting, queries and blocks, with and without frames. The server
+// must not panic. Its memory must stay proportional to the received bytes.
 func FuzzPackets(f *testing.F) {
 	for _, data := range malformed() {
 		f.Add(data)

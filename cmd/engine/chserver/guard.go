@@ -5,14 +5,12 @@ import (
 	"strings"
 )
 
-// guard refuses statements that would open files, addresses or other databases.
-// The engine's grants (access.go) already refuse most of them, even hidden
-// ones. guard covers what no grant does: the function file(), disks defined in
-// a statement, INTO OUTFILE, table engines that open files or addresses, and
-// changes of the role that has the grants.
+// guard refuses statements that would open files, addresses or other databases. The engine's grants (access.go) already
+// refuse most of these statements, even hidden ones. guard covers the cases without a grant. They are the function
+// file(), disks defined in a statement, INTO OUTFILE, table engines that open files or addresses, and changes of the
+// role that has the grants.
 //
-// It works by lists of what is allowed, and refuses everything that its lexer
-// could read differently from the engine's.
+// It has lists of allowed parts. It refuses texts that its lexer and the engine's lexer could read differently.
 type guard struct {
 	functions map[string]bool // refused functions, in lower case
 }
@@ -25,8 +23,8 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 // names, which needs the grant to read these. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
-// refusedFunctions are ordinary functions. file reads a file as a value; disk
-// makes a path or an address the storage of a table.
+// refusedFunctions are ordinary functions. The function file reads a file as a value. The function disk makes a path or
+// an address the storage of a table.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines keep their rows in the data directory or in memory, or keep
@@ -102,8 +100,8 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	default:
 		return nil
 	}
-	// Refuse file without a bracket too: where the engine takes a function's
-	// name as a value, no bracket follows.
+	// Refuse file without a bracket too. In some places the engine takes a function's name as a value, and no bracket
+	// follows.
 	name := strings.ToLower(unquoteIdentifier(written))
 	if name == "file" || g.functions[name] && l.isSymbol(next, '(') {
 		return denied("function %s", brief(name))
@@ -111,9 +109,8 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	return nil
 }
 
-// checkIdentifier refuses quoted names that unquoteIdentifier could read
-// differently from the engine, and paths, because the engine would read the
-// file as a table.
+// checkIdentifier refuses quoted names that unquoteIdentifier and the engine could read differently. It also refuses
+// paths, because the engine would read the file as a table.
 func checkIdentifier(written string) error {
 	for i := 1; i < len(written)-1; i++ {
 		if written[i] == '\\' {

@@ -15,9 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile are statements that would open a file, an address or another
-// database, or gain the right to. SECRET stands for a file, FOLDER for a
-// writable folder, URL for a server that would notice a request.
+// hostile are statements that would open a file, an address or another database, or gain the right to. SECRET is
+// replaced by a file, FOLDER by a writable folder, and URL by a server that detects requests.
 var hostile = []string{
 	// Statements of another user of the machine.
 	"select * from file('SECRET', 'LineAsString')",
@@ -119,8 +118,8 @@ var harmless = []string{
 	"DROP TABLE harmless",
 }
 
-// TestHostileStatements runs all of them: each must be refused, and none may
-// write to the folder or connect to the address.
+// TestHostileStatements runs all hostile statements. Each must be refused, and must not write to the folder or connect
+// to the address.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)

@@ -26,8 +26,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
-// The engine takes over the process it is loaded into, so each server in these
-// tests is a child process: this test binary, started with childEnv.
+// The engine takes over its process. So each server in these tests is a child process: this test binary, started with
+// childEnv.
 const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
 
 const testUser, testPassword = "tester", "a password for tests"
@@ -249,7 +249,7 @@ func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string,
 	}
 	if pool := db.Stats(); pool.MaxOpenConns == 1 {
 		// The client returns a query's connection to the pool some time after its rows. The next statement must wait
-		// for it: on another connection, neither a SET nor a leak would be visible.
+		// for this connection, because a SET or a leak is visible only there.
 		eventually.True(t, "the connection to be free again", func() bool { return db.Stats().Idle == 1 })
 	}
 	return v

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insert is an INSERT whose rows arrive as blocks. All its blocks go into a
-// file in memory, and one statement reads them from there. They cannot go into
-// the statement's text: the engine ends the data at the first blank line.
+// insert is an INSERT whose rows arrive as blocks. All its blocks go into a file in memory, and one statement reads
+// them from there. The blocks cannot go into the statement's text, because the engine ends the data at the first blank
+// line.
 type insert struct {
 	session *session
 	target  *insertTarget
@@ -93,7 +93,7 @@ func (in *insert) header() *block {
 	return b
 }
 
-// add appends one block to the file. It does not keep b.
+// add appends one block to the file. It does not retain b.
 func (in *insert) add(b *block) error {
 	in.rows += uint64(b.rows)
 	coming := int64(0)
@@ -169,11 +169,10 @@ func (in *insert) text(q *query) string {
 		in.target.table, strings.Join(names, ", "), clause, strings.Join(names, ", "), in.file.Fd(), quoteText(strings.Join(structure, ", ")))
 }
 
-// deduplication makes the engine treat the statement like a server treats an
-// INSERT of blocks. A server drops a repeated INSERT by a hash of its rows. For
-// INSERT … SELECT the engine does so only with a token, so the hash of the rows
-// becomes the token. The settings that turn deduplication off do not apply to
-// INSERT … SELECT either, so they are translated to its own setting.
+// deduplication makes the engine treat the statement like a server treats an INSERT of blocks. A server drops a
+// repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So the hash of
+// the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT either, so they
+// are translated to its own setting.
 func (in *insert) deduplication(q *query) []string {
 	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}
@@ -184,8 +183,8 @@ func (in *insert) deduplication(q *query) []string {
 	return []string{deduplicationToken + " = " + quoteText(in.token())}
 }
 
-// setting returns a setting's effective value without quotes: the statement's,
-// or else the query's, or else the session's.
+// setting returns a setting's effective value without quotes. The statement's value has precedence, then the query's,
+// then the session's.
 func (in *insert) setting(q *query, name string) string {
 	value := in.session.own[name]
 	for _, list := range [][]assignment{q.settings, outlineSet(&lexer{text: in.target.settings})} {
@@ -211,8 +210,7 @@ func (in *insert) token() string {
 	return fmt.Sprintf("rows-%x", sum)
 }
 
-// explain removes the file's name from an error: the client does not know the
-// file.
+// explain removes the file's name from an error, because the client has no such file.
 func (in *insert) explain(err error) error {
 	if e := (*exception)(nil); errors.As(err, &e) {
 		clean := *e

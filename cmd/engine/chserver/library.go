@@ -31,7 +31,7 @@ type library struct {
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
-// anchor is the symbol whose address tells where the library was loaded.
+// anchor is a symbol. Its address shows where the library was loaded.
 const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. It cannot be unloaded.
@@ -75,9 +75,8 @@ func openLibrary(path string) (*library, error) {
 	return lib, nil
 }
 
-// open opens an engine connection. The first one of the process starts the
-// engine with args. For later ones the library ignores all args except --path,
-// which must be the same.
+// open opens an engine connection. The first one of the process starts the engine with args. For later connections the
+// library ignores all args except --path, which must be equal.
 func (l *library) open(args []string) (*engineConn, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()

@@ -36,8 +36,7 @@ func TestSilentConnections(t *testing.T) {
 	}
 }
 
-// TestLittleMemoryBeforeLogin: the memory of a connection that has not logged
-// in is bounded, whatever it sends.
+// TestLittleMemoryBeforeLogin: before the login, the memory of a connection is bounded for any bytes that it sends.
 func TestLittleMemoryBeforeLogin(t *testing.T) {
 	t.Parallel()
 	server, err := New(Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", User: "u", Password: "p"})

@@ -188,8 +188,8 @@ func unquoteDump(dump string) (string, error) {
 	return string(out), nil
 }
 
-// readDataName reads the name between a Data packet's code and its block: that
-// of an external table, or empty for the query's own data.
+// readDataName reads the name between a Data packet's code and its block. It is the name of an external table, or empty
+// for the query's own data.
 func readDataName(r wireReader) (string, error) { return r.text(maxShortText) }
 
 // appendDataHead starts a Data packet.

@@ -89,7 +89,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 	return nil
 }
 
-// runWhole runs a statement and gets its result, if any, in one piece.
+// runWhole runs a statement and gets its result in one piece.
 func (s *session) runWhole(st *statement, params []param, to answer, total *figures) error {
 	started := time.Now()
 	res, err := s.conn.call(s.conn.lib.query, st.text, "Native", params)
@@ -131,8 +131,8 @@ func forward(data []byte, to answer, total *figures) error {
 	return to.progress(*total)
 }
 
-// passHeader sends the columns of a result without rows: clients wait for them,
-// but the library returns nothing for an empty result.
+// passHeader sends the columns of a result without rows. Clients wait for the columns, but the library returns no block
+// for an empty result.
 func (s *session) passHeader(st *statement, params []param, to answer) error {
 	if to.cancelled() {
 		return errCancelled
@@ -189,10 +189,9 @@ func (f *figures) add(res *result, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// settle corrects the sums of a stream: a chunk counts only what was read
-// during its fetch, not what the engine read ahead between fetches. The result
-// of an empty statement, which runs nothing, has everything that the
-// connection's last statement read.
+// settle corrects the sums of a stream. A chunk counts only the rows that were read during its fetch. It does not count
+// rows that the engine read ahead between fetches. The result of an empty statement has the sums of the connection's
+// last statement.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {

@@ -37,9 +37,8 @@ func New(cfg Config) (*Server, error) {
 	return &Server{cfg: cfg, inserts: budget{limit: cfg.MaxInserts}, conns: map[*conn]struct{}{}}, nil
 }
 
-// Run opens the engine, listens and serves until ctx ends. Then it stops
-// accepting, gives running statements the drain timeout to finish, ends those
-// that are left, closes the engine and returns nil. A Server runs once.
+// Run opens the engine, listens and serves until ctx ends. Then it stops accepting, and gives running statements the
+// drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
 	engine, err := startEngine(ctx, s.cfg)

@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// session is one engine connection and its current settings. Settings that come
-// with a query apply to that query only; a SET statement of the client is
-// permanent.
+// session is one engine connection and its current settings. Settings of a query apply only to the query. A SET
+// statement of the client is permanent.
 //
-// A query's settings are reset not after the query but before the next
-// statement, together with the settings of that one. So a client that sends the
-// same limits with each query, as ours does, costs no extra statement. Every
-// statement of a client must run inside with, or settings would leak.
+// A query's settings are reset before the next statement, together with the settings of that statement. So no extra
+// statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
+// client must run inside with, or settings would leak.
 type session struct {
 	engine   *engine
 	conn     *engineConn
@@ -32,8 +30,8 @@ var baseline = map[string]string{
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting carries the marker. It is visible in system.processes, and the
-// engine does not use it otherwise because it keeps no query log.
+// markerSetting carries the marker. The marker is visible in system.processes. The engine has no query log, so it does
+// not use the setting otherwise.
 const markerSetting = "log_comment"
 
 // openSession opens a session in the database.
@@ -157,7 +155,7 @@ func (s *session) enter(settings []assignment) error {
 		}
 	}
 	err := s.set(slices.Concat(resets, changes))
-	if err != nil && len(resets) > 0 { // find which step failed: resetting the old settings or setting the new ones
+	if err != nil && len(resets) > 0 { // find the failed step: resetting the old settings or setting the new settings
 		if resetErr := s.set(resets); resetErr != nil {
 			s.engine.log.Warn("A session was replaced: its settings could not be reset.", "error", resetErr)
 			if openErr := s.reopen(); openErr != nil {

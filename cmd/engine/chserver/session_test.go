@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSettingsOfAFailedQueryDoNotLeak uses the protocol directly: a leak is visible only on the same connection, and
-// the client closes a connection after a failed statement.
+// TestSettingsOfAFailedQueryDoNotLeak uses the protocol directly. A leak is visible only on the same connection, but
+// the client library closes a connection after a failed statement.
 func TestSettingsOfAFailedQueryDoNotLeak(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)

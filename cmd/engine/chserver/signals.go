@@ -16,10 +16,9 @@ const lastSignal = 64
 // signalTable is a snapshot of the dispositions of all signals.
 type signalTable [lastSignal + 1]disposition
 
-// saveSignals reads all dispositions. When the engine starts, it installs its
-// own handlers for fatal signals, with which a nil dereference in Go sleeps for
-// minutes instead of panicking. Call saveSignals before starting the engine and
-// restore after it.
+// saveSignals reads all dispositions. When the engine starts, it installs its own handlers for fatal signals. With
+// these handlers, a nil dereference in Go sleeps for minutes instead of panicking. Call saveSignals before the start of
+// the engine, and restore afterwards.
 func saveSignals() (*signalTable, error) {
 	table := &signalTable{}
 	for signal := 1; signal <= lastSignal; signal++ {

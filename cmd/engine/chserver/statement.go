@@ -2,7 +2,7 @@ package chserver
 
 import "strings"
 
-// statement is what the server needs to know about a query to run it.
+// statement has the facts about a query that the server needs to run it.
 type statement struct {
 	kind statementKind
 	text string // without FORMAT clause and trailing semicolon
@@ -33,8 +33,8 @@ type insertTarget struct {
 // assignment is one "name = value" of a SET. The value is as written.
 type assignment struct{ name, value string }
 
-// outline reads a query's outline. It refuses several statements in one query,
-// as a server does; the library would run them all.
+// outline reads a query's outline. It refuses several statements in one query, as a server does. The library would run
+// all of them.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()
@@ -71,8 +71,8 @@ func outline(text string) (*statement, error) {
 	return st, nil
 }
 
-// outlineEnd finds the end of the statement. It drops a trailing FORMAT clause:
-// over this protocol the result is always sent as blocks.
+// outlineEnd finds the end of the statement. It drops a trailing FORMAT clause, because this protocol always sends the
+// result as blocks.
 func outlineEnd(l *lexer, last token) (int, error) {
 	var before token
 	for {

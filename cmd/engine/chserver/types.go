@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// layout says how the values of a type are stored in a Native block, in enough
-// detail to find where a column ends.
+// layout describes how a Native block stores the values of a type. It has enough detail to find the end of a column.
 type layout struct {
 	kind  layoutKind
 	width int       // bytes of a value, for fixed
@@ -129,8 +128,7 @@ func decimalLayout(typ, precision string) (*layout, error) {
 	return &layout{kind: fixed, width: 32}, nil
 }
 
-// lowCardinalityLayout ignores Nullable: the dictionary's first entry stands
-// for NULL, and the keys have no null map.
+// lowCardinalityLayout ignores Nullable. The dictionary's first entry represents NULL, and the keys have no null map.
 func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	inner, err := parseTypeAt(typ, depth+1)
 	if err != nil {

@@ -14,8 +14,7 @@ func skipColumn(s *source, typ string, rows int) error {
 	return l.skipValues(s, rows)
 }
 
-// skipState skips the state that precedes a column's data. Only LowCardinality
-// has one: the version of its keys.
+// skipState skips the state that precedes a column's data. Only LowCardinality has a prefix: the version of its keys.
 func (l *layout) skipState(s *source) error {
 	if l.kind == lowCardinality {
 		version, err := s.uint64()
@@ -100,7 +99,7 @@ const (
 )
 
 func (l *layout) skipDictionary(s *source, rows int) error {
-	for rows > 0 { // usually one round; each is a dictionary and its rows
+	for rows > 0 { // usually one round; each round has a dictionary and its rows
 		index, err := s.uint64()
 		if err != nil {
 			return err

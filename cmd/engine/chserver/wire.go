@@ -108,7 +108,7 @@ func appendException(buf []byte, e *exception) []byte {
 	return appendBool(buf, false)
 }
 
-// figures are what a statement read and wrote so far.
+// figures are the rows and bytes that a statement has read and written.
 type figures struct {
 	rowsRead, bytesRead       uint64
 	rowsWritten, bytesWritten uint64

@@ -12,8 +12,9 @@ import (
 // exitUnwritten is the process's exit status after a failed write: see writeguard.c.
 const exitUnwritten = 74
 
-// TestWhatCannotBeWrittenIsNotStored: without the guard, the library would ignore a failed write and acknowledge an
-// insert or commit a merge with empty files. A limit on the size of files makes writes fail here, like a full disk.
+// TestWhatCannotBeWrittenIsNotStored: without the guard, the library would ignore a failed write. It would acknowledge
+// an insert, or commit a merge, with empty files. A limit on the size of files makes writes fail here, like a full
+// disk.
 func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,12 +9,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// wrongLogin is ClickHouse's AUTHENTICATION_FAILED. A server that answers it is not our child, which knows the
-// password.
+// wrongLogin is ClickHouse's AUTHENTICATION_FAILED. A server with this answer is not our child, because our child has
+// the password.
 const wrongLogin = 516
 
-// pingClickHouse opens a new connection, as a new client would, and runs a statement: a server whose engine hangs would
-// still answer the protocol's ping.
+// pingClickHouse opens a new connection, as a new client would, and runs a statement. The protocol's ping is not
+// enough: a server with a hanging engine still answers it.
 func pingClickHouse(ctx context.Context, address string, login Login) error {
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Addr: []string{address}, Auth: clickhouse.Auth{Username: login.User, Password: login.Password}, MaxOpenConns: 1, MaxIdleConns: 1, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,

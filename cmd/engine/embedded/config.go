@@ -37,10 +37,10 @@ func (s Set) names() (list []string) {
 
 // Config of one set of engines.
 type Config struct {
-	// DataDir is locked: it belongs to one process at a time.
+	// DataDir is locked, because only one process at a time may use it.
 	DataDir string
-	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline, and changes
-	// nothing in it. 0, for tests, skips both the check and the mark.
+	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline without
+	// changing it. 0 is for tests, and skips the check and the mark.
 	Baseline int
 	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
 	EnginesDir string
@@ -54,8 +54,8 @@ type Config struct {
 	// OnRestart is called with the engine's name before each restart, for
 	// metrics.
 	OnRestart func(name string)
-	// BackoffMax and GiveUpAfter are those of supervise.Config; zero means their defaults. Tests that kill engines on
-	// purpose set them.
+	// BackoffMax and GiveUpAfter are passed to supervise.Config. Zero means its defaults. Tests that kill engines set
+	// them.
 	BackoffMax  time.Duration
 	GiveUpAfter int
 	// Log limits the Kafka broker's log. The zero value means the broker's

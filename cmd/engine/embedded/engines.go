@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// startTries is how many ports are tried for an engine without a fixed port: another process may take a free port
-// before the engine binds it.
+// startTries is the number of ports that are tried for an engine without a fixed port. Another process may take a free
+// port before the engine binds it.
 const startTries = 3
 
 // Engines are running engines. An engine that was not wanted has an empty URL.
@@ -66,7 +66,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	return e, nil
 }
 
-// startAll starts the engines concurrently: none depends on another.
+// startAll starts the engines concurrently, because they do not depend on each other.
 func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) error {
 	ports, err := loadPorts(cfg.DataDir, cfg.Ports)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) er
 		wait.Go(func() {
 			url, err := e.startOne(ctx, plan, ports, &mu)
 			if err != nil {
-				cancel(err) // stop the other starts; the first error is the cause
+				cancel(err) // stop the other starts; the first error is returned
 			}
 			urls[i] = url
 		})
@@ -127,8 +127,7 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 		if err == nil {
 			return url, nil
 		}
-		// Try another port only if another process has taken this one
-		// meanwhile.
+		// Try another port only if another process has taken this port.
 		if ctx.Err() != nil || try == startTries || free(ctx, port) == nil {
 			return "", err
 		}
@@ -138,7 +137,8 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
-// Stop stops the engines, kills those that are left when ctx is done, and releases the data directory. Call it once.
+// Stop stops the engines, and kills the remaining engines when ctx is done. Then it releases the data directory. Call
+// Stop once.
 func (e *Engines) Stop(ctx context.Context) error {
 	return errors.Join(e.supervisor.Stop(ctx), e.lock.Release())
 }

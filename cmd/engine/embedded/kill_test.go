@@ -56,7 +56,7 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 	}
 }
 
-// TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write, and that the log says why. A
+// TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write. The log has the reason. A
 // limit on the size of files makes writes fail as on a full disk.
 func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func loadLogins(dir string) (logins, error) {
 		return nil, fmt.Errorf("cannot read the engines' passwords: %w", err)
 	}
 	if err == nil && json.Unmarshal(text, &known) != nil {
-		known = logins{} // a broken file is no problem: create new ones
+		known = logins{} // a broken file is not an error: create new logins
 	}
 	complete := true
 	for _, name := range []string{Kafka, ClickHouse} {

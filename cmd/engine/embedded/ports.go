@@ -16,9 +16,9 @@ import (
 
 const (
 	portsFile = "ports.json"
-	// Ports are chosen below Linux's range for outgoing connections (32768 and up). In that range, a client that
-	// retries while the engine is down could be given the engine's own port, connect to itself and keep the engine from
-	// binding it.
+	// Ports are chosen below Linux's range for outgoing connections (32768 and up). In that range, a retrying client
+	// could get the port of a stopped engine as its own port. It would then connect to itself, and the engine could not
+	// bind the port.
 	lowestPort  = 20000
 	highestPort = 32000
 	portTries   = 200
@@ -57,7 +57,7 @@ func (p *ports) save() error {
 	return nil
 }
 
-// choose returns an engine's port: the fixed one, or else the remembered one if it is free, or else a new one.
+// choose returns an engine's port. It is the fixed port, or the remembered port if it is free, or otherwise a new port.
 func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 	if port := p.fixed[engine]; port != 0 {
 		if err := free(ctx, port); err != nil {

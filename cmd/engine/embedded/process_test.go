@@ -141,8 +141,8 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// copyClone creates below dir what a clone has after `make engines` and returns the binary's path. It hard-links the
-// engines' files where the file system allows: they are 600 MB.
+// copyClone creates below dir the files of a clone after `make engines`, and returns the binary's path. It hard-links
+// the engines' files if the file system allows it, because they have 600 MB.
 func copyClone(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "bin", "octavo")

@@ -38,7 +38,7 @@ type programs struct {
 	writeGuard                     *os.File // open as long as ClickHouse may start
 }
 
-// find locates the wanted engines. It fails if one is not installed.
+// find locates the wanted engines. It fails if an engine is not installed.
 func (c *Config) find() (*programs, error) {
 	p := &programs{}
 	if !c.Want.Postgres && !c.Want.ClickHouse {
@@ -153,8 +153,8 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 	}, address
 }
 
-// childEnv is this process's environment without the product's settings: some are secrets, and an engine gets all it
-// needs by flags and its login.
+// childEnv is this process's environment without the product's settings. Some settings are secrets, and an engine needs
+// only its flags and its login.
 func childEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {

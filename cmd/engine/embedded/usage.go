@@ -45,8 +45,8 @@ func (e *Engines) Usage() []Usage {
 	return list
 }
 
-// memoryOf adds up the resident memory of a process and the unshared memory of its children: Postgres' children share
-// most of their memory with it.
+// memoryOf adds up the resident memory of a process and the unshared memory of its children. Postgres' children share
+// most of their memory with their parent.
 func memoryOf(pid int) int64 {
 	bytes, _ := residentOf(pid)
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))

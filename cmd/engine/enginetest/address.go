@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The ports are below those that embedded engines choose, whose choice knows of no reservation, and below Linux's range
-// for outgoing connections: there a client that retries while the address is closed could be given its port, connect to
-// itself and keep the server from binding it.
+// The ports are below the ports that embedded engines choose, because these engines do not check reservations. They are
+// also below Linux's range for outgoing connections. In that range, a retrying client could get the port of a closed
+// address as its own port. It would then connect to itself, and the server could not bind the port.
 const (
 	lowestPort  = 10000
 	highestPort = 20000
@@ -29,8 +29,8 @@ func FreeAddress() (string, error) {
 
 var reservations sync.Map
 
-// reserve returns a free address and a listener on the same port of the next loopback address, which keeps other
-// callers from it.
+// reserve returns a free address and a reservation. The reservation is a listener on the same port of the next loopback
+// address. So other callers do not get the address.
 func reserve() (address string, reservation net.Listener, err error) {
 	var listen net.ListenConfig
 	for range 100 {

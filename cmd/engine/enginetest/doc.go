@@ -1,10 +1,10 @@
 // Package enginetest gives tests real engines: each test gets a ClickHouse database, a Kafka topic or a Postgres
 // database that no other test uses.
 //
-// It runs a program with octavo's engine commands. It must not import any package of this module except its own
-// sub-packages, so that the tests of any package may import it. `make test` starts one set of engines for all packages
-// (package with) and names it in the environment. Otherwise each test process starts the engines that it needs; they
-// end with it. The folders below it:
+// It runs a program with octavo's engine commands. Of this module it may import only its own sub-packages, so that the
+// tests of all packages may import it. `make test` starts one set of engines for all packages (package with) and names
+// it in the environment. Otherwise each test process starts the engines that it needs; they end with it. The folders
+// below it:
 //
 //	with        runs a command with engines for its tests
 //	program     the program with the engine commands only

@@ -138,8 +138,8 @@ func TestClickHouseIsFreshForEachTest(t *testing.T) {
 
 const envMissing = "ENGINETEST_TEST_MISSING"
 
-// Without engine packages a test is skipped, or fails if engines are required. This runs in a separate process that has
-// none.
+// TestMissingPackages: without engine packages, a test is skipped, or fails if engines are required. The test runs in a
+// separate process without engine packages.
 func TestMissingPackages(t *testing.T) {
 	if os.Getenv(envMissing) != "" {
 		enginetest.Postgres(t)
@@ -160,7 +160,7 @@ func TestMissingPackages(t *testing.T) {
 	}
 }
 
-// TestAddressesAreReserved: an address of a test is not given to another caller, even if nothing listens on it.
+// TestAddressesAreReserved: another caller does not get an address of a test, even if no server listens on it.
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -31,8 +31,7 @@ type Running struct {
 	exited chan struct{} // closed after the process has exited
 }
 
-// Login is the broker's login with SCRAM-SHA-256. It is zero if the broker
-// requires none.
+// Login is the broker's login with SCRAM-SHA-256. It is zero if the broker requires no login.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
@@ -63,7 +62,7 @@ const (
 	memoryFree = 8 << 30 // bytes
 )
 
-// inMemory returns a new directory in memory, or "" if there is no room.
+// inMemory returns a new directory in memory, or "" without enough room.
 func inMemory() string {
 	var about unix.Statfs_t
 	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC {
@@ -105,8 +104,8 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 		arguments = append(arguments, "--open-kafka")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.Binary, append(arguments, l.Args...)...)
-	// Do not use this process's stderr: `go test` waits until all processes that hold it have exited, and engines
-	// outlive the test process by a moment.
+	// Do not use this process's stderr. `go test` waits for all processes that hold it, and engines outlive the test
+	// process by a moment.
 	cmd.Stderr = log
 	// SIGTERM lets the engines stop cleanly and removes their directory.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -143,9 +142,9 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	}
 }
 
-// StartHere starts a command whose PDEATHSIG must be tied to this process and not to the thread that happens to start
-// it. The Go runtime ends a thread only when a goroutine locked to it returns, so a locked goroutine that never returns
-// is a safe parent.
+// StartHere starts a command whose PDEATHSIG must depend on this process. Linux ties the signal to the thread that
+// starts the command. The Go runtime ends a thread only when a goroutine locked to it returns. So a locked goroutine
+// that never returns is a safe parent.
 func StartHere(cmd *exec.Cmd) error {
 	started := make(chan error)
 	go func() {

@@ -28,7 +28,7 @@ func Postgres(t testing.TB) string {
 }
 
 // PostgresTemplate returns the URL of a new database that migrate has migrated. migrate runs once per test run and key,
-// across all test processes that share a Postgres; each test gets a copy of the result, which takes some tens of
+// across all test processes that share a Postgres. Each test gets a copy of the result. A copy takes some tens of
 // milliseconds. migrate must close its connections. PostgresTemplate also returns the note that migrate returned.
 func PostgresTemplate(t testing.TB, key string, migrate func(url string) (note string, err error)) (url, note string) {
 	t.Helper()
@@ -60,7 +60,7 @@ func cloneDatabase(t testing.TB, base, template string) string {
 }
 
 // dropDatabase ends a test's connections and drops its database. It waits for the server's own workers, such as
-// autovacuum, because it has no right to end them.
+// autovacuum, because tests have no right to end them.
 func dropDatabase(base, name string) error {
 	ctx, cancel := step()
 	defer cancel()

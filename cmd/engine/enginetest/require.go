@@ -11,7 +11,7 @@ const (
 	EnvClickHouse = "OCTAVO_TEST_CLICKHOUSE_URL"
 	EnvKafka      = "OCTAVO_TEST_KAFKA_BROKERS"
 	EnvPostgres   = "OCTAVO_TEST_POSTGRES_URL"
-	// EnvRequire makes a test without engines fail instead of being skipped: CI must not pass by skipping.
+	// EnvRequire makes a test without engines fail instead of being skipped. CI must not pass by skipping tests.
 	EnvRequire = "OCTAVO_TEST_REQUIRE_ENGINES"
 	// EnvBinary is a program with octavo's engine commands, such as octavo itself. Without it, one is built from this
 	// module.
@@ -23,7 +23,7 @@ const (
 // errMissing means that an engine's package is not installed. Any other error is a failure of the test.
 var errMissing = errors.New("engine package missing")
 
-// require skips or fails the test if there is no engine.
+// require skips or fails a test without engines.
 func require(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errMissing) {

@@ -2,8 +2,9 @@
 //
 //	fetchmodel PIN FILE
 //
-// `make engines` runs it to fetch the model of package embedding from a Python package. It needs no Python: it uses the
-// simple API of package indexes (JSON or HTML), as pip does. PIP_INDEX_URL replaces the public index.
+// `make engines` runs it to fetch the model of package embedding from a Python package. It works without Python,
+// because it uses the simple API of package indexes (JSON or HTML), as pip does. PIP_INDEX_URL replaces the public
+// index.
 package main
 
 import (

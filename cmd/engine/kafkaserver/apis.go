@@ -29,8 +29,9 @@ func grouped[Q kmsg.Request, R kmsg.Response](f func(m *group.Manager, q Q) R) f
 	return func(c *conn, r *request) (kmsg.Response, error) { return f(c.server.broker.groups, r.kmsg.(Q)), nil }
 }
 
-// apis are all supported requests, in versions before the flexible ones. Flexible versions begin with a count of tags
-// that kmsg loops over whatever follows: a few bytes would cost seconds of CPU time, even before the login.
+// apis are all supported requests, in the versions before the flexible versions. Flexible versions begin with a count
+// of tags. kmsg loops over this count, even if no tags follow. So a few bytes would cost seconds of CPU time, even
+// before the login.
 var apis []api
 
 func init() { // not a literal: apiVersions refers to it

@@ -127,8 +127,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// A frame's announced length is not allocated, and a frame that is too long is
-// refused.
+// The announced length of a frame is not allocated. A frame that is too long is refused.
 func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir()})
 	before := heap()

@@ -14,7 +14,7 @@ import (
 type Config struct {
 	// Listen must be a loopback address.
 	Listen string
-	// DataDir is locked: it belongs to one broker at a time.
+	// DataDir is locked, because only one broker at a time may use it.
 	DataDir string
 	Logger  *slog.Logger
 	// OnReady is called with the listener's address once the broker answers
@@ -24,23 +24,24 @@ type Config struct {
 	// User and Password, if set, are required of clients (SCRAM-SHA-256). Connections that do not log in are closed.
 	User, Password string
 
-	// MaxBytes limits the size of the log. Records that every group has committed are removed to make space; when the
-	// others reach the limit, produce requests are refused. Default 16 GiB.
+	// MaxBytes limits the size of the log. Records that every group has committed are removed to make space. When the
+	// other records reach the limit, produce requests are refused. Default 16 GiB.
 	MaxBytes int64
-	// RetainBytes is how much is kept of the records that every group has committed. Default 1 GiB, or half of MaxBytes
-	// if that is less. When space is short, only 64 MiB of it stay, or an eighth of MaxBytes if that is less.
+	// RetainBytes is the size of the committed records that are retained. Records are committed when every group has
+	// committed them. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
+	// records stay, or an eighth of MaxBytes if an eighth is less.
 	RetainBytes int64
-	// MinFreeBytes of the disk are left free: with less, produce requests are refused. Default 512 MiB, or 5 % of the
-	// disk if that is less.
+	// MinFreeBytes is the space that stays free on the disk. With less free space, produce requests are refused.
+	// Default 512 MiB, or 5 % of the disk if that is less.
 	MinFreeBytes int64
 
 	// SegmentBytes is the size of a segment file. Default 64 MiB, or less if
 	// MaxBytes is small.
 	SegmentBytes int64
-	// Clock, if set, is a file with the time up to which records may be old, which another process writes again and
-	// again. Without the file, no record is old. If Clock is "", this machine's clock decides.
+	// Clock is a file with the time that records' ages are measured against. Another process rewrites the file
+	// regularly. Without the file, no record is old. If Clock is "", this machine's clock decides.
 	Clock string
-	// CleanEvery is how often removable segments are looked for when space is not short. Default 10 s.
+	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration
 
 	fs      disk.FS // default disk.OS

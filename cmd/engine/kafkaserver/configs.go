@@ -28,8 +28,8 @@ func (c *conn) describeConfigs(_ *request, q *kmsg.DescribeConfigsRequest) *kmsg
 	return resp
 }
 
-// configured returns the topic that a resource names. For the broker, which has no configs, it returns neither topic
-// nor refusal.
+// configured returns the topic that a resource names. For the broker, which has no configs, it returns a nil topic
+// without a refusal.
 func (c *conn) configured(kind kmsg.ConfigResourceType, name string) (*topic, *apiError) {
 	switch kind {
 	case kmsg.ConfigResourceTypeTopic:

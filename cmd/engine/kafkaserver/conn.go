@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// maxProduce limits a produce request, maxRequest any other, maxLogin those of a client that has not logged in.
+	// maxProduce limits a produce request, and maxRequest limits any other request. maxLogin limits requests before the
+	// login.
 	maxProduce = 64 << 20
 	maxRequest = 1 << 20
 	maxLogin   = 4 << 10
@@ -83,8 +84,8 @@ func (c *conn) serve() {
 	}
 }
 
-// read reads one request. It does not trust the announced size: the buffer of a large request grows with what has
-// arrived.
+// read reads one request. It does not trust the announced size: the buffer of a large request grows with the received
+// bytes.
 func (c *conn) read() (*request, error) {
 	deadline := time.Now().Add(idleTime)
 	if c.login != nil {
@@ -140,8 +141,8 @@ func (c *conn) read() (*request, error) {
 	return r, err
 }
 
-// readGrowing reads size bytes into b. Each step reads at most as much as has
-// already arrived, or small.
+// readGrowing reads size bytes into b. A step reads at most small bytes, or the number of bytes received so far if that
+// is more.
 func readGrowing(from io.Reader, b []byte, size int) ([]byte, error) {
 	b = b[:0]
 	for len(b) < size {

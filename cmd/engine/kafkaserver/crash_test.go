@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// oneRecord returns a batch with one record, whose value is n.
+// oneRecord returns a batch with one record. The record's value is n.
 func oneRecord(n int) []byte {
 	value := fmt.Sprintf("%08d", n)
 	b := make([]byte, 61)
@@ -34,7 +34,7 @@ func oneRecord(n int) []byte {
 	return b
 }
 
-// kept is what the broker must have kept of a partition.
+// kept is the part of a partition that the broker must have retained.
 type kept struct {
 	first  int64
 	values []int // from offset 0 on

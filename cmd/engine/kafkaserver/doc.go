@@ -1,9 +1,9 @@
 // Package kafkaserver is the embedded event log: a single broker that speaks Kafka's protocol on loopback. The records
 // and group offsets that it has acknowledged survive kill -9 and a power loss.
 //
-// It is our own broker, and neither a test double nor Apache Kafka, because it alone protects acknowledged events from
-// loss: it must stop acknowledging when a sync fails, start in seconds whatever the log's size, and never fill the
-// disk. It supports what kafka-go uses, as one broker that leads every partition:
+// It is our own broker, because a single node has only this broker to protect acknowledged events from loss. It must
+// stop acknowledging when a sync fails, start in seconds with a log of any size, and never fill the disk. It supports
+// the requests that kafka-go uses, as one broker that leads every partition:
 //
 //   - produce (also idempotent), fetch with long polling, offsets by time, metadata with automatic topic creation;
 //   - topics: create, delete, add partitions, configs (see topicConfigs), delete records;
@@ -11,13 +11,12 @@
 //   - SCRAM-SHA-256.
 //
 // It does not support transactions, compaction (a topic with cleanup.policy=compact is refused), replication, fetch
-// sessions, quotas, ACLs or the newer group protocols, and it does not convert record batches of formats before version
-// 2.
+// sessions, quotas, ACLs or the newer group protocols. Record batches of formats before version 2 are not converted.
 //
 // The log is a queue. Records that every group has committed are removed, except for a limited rest. Records that a
 // group has not committed stay. When they reach the log's limit, or the disk is full, produce requests are answered
-// POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only where an operator has set a policy,
-// so clients can tell it from a fault.
+// POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only if an operator has set a policy. So
+// clients can distinguish it from a fault.
 //
 // Damaged records cost only themselves: see seglog. A damaged journal is refused.
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 )
 
-// FuzzRequests sends arbitrary bytes on a connection: they are answered or the connection is closed, and the next
-// connection is served.
+// FuzzRequests sends arbitrary bytes on a connection. The broker answers or closes the connection, and serves the next
+// connection.
 func FuzzRequests(f *testing.F) {
 	for i := range apis {
 		a := &apis[i]
@@ -56,7 +56,7 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		// Other versions are not read, not even here: a count of tags in a flexible version costs kmsg seconds.
+		// Bodies of other versions are never parsed: a count of tags in a flexible version costs kmsg seconds.
 		if served(key, version) && (waits(key, version, body) || makesMany(key, version, body)) {
 			return
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// lockWait is how long a new broker waits for the directory: the broker of a killed parent dies a moment after it.
+// lockWait is the time that a new broker waits for the directory. The broker of a killed parent dies a moment after the
+// parent.
 const lockWait = 10 * time.Second
 
 // Run serves until ctx is done and then returns nil.

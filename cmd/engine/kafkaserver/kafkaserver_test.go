@@ -54,8 +54,7 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
-// TestLoginIsRequired also starts on a directory whose data was written under
-// another password, and without one.
+// TestLoginIsRequired also starts on a directory whose data was written with another password, and without a password.
 func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -114,7 +113,7 @@ func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 	if again, _ := run(t, dir, address); again != address {
 		t.Fatalf("it restarted at %s", again)
 	}
-	// Use a new client: the old one's connections are broken.
+	// Use a new client, because the old client's connections are broken.
 	client = &kafka.Client{Addr: kafka.TCP(address), Timeout: eventually.Patience, Transport: &kafka.Transport{}}
 	fetched, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: "kept", Partition: 1, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second})
 	if err != nil || fetched.Error != nil {

@@ -46,8 +46,7 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if bytes := taken * 50_000; bytes < 3<<20 || bytes > 4<<20 {
 		t.Errorf("it was full at %d bytes", bytes)
 	}
-	// Reads and commits still work, and so do small topics, such as that of
-	// dead letters.
+	// Reads, commits and small topics, such as the topic of dead letters, still work.
 	if got := read(t, c, "events", 0); len(got) != taken {
 		t.Errorf("%d of %d are there", len(got), taken)
 	}
@@ -108,7 +107,8 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	}
 }
 
-// TestRetentionHasAClock checks that records are old by the time in the file of Config.Clock, and never without it.
+// TestRetentionHasAClock checks that the time in the file of Config.Clock decides whether records are old. Without the
+// file, no record is old.
 func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")
@@ -119,7 +119,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
 	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
-	// grow waits until the broker has cleaned: the other topic shows it.
+	// grow waits until the broker has removed old records, which the other topic shows.
 	grow := func() {
 		t.Helper()
 		before, _ := offsets(t, c, "large", 0)
@@ -157,8 +157,8 @@ func TestRetentionHasAClock(t *testing.T) {
 	})
 }
 
-// TestAFullDiskLeavesARest: even on a full disk some committed records stay, because a sink that takes over a partition
-// reads them back.
+// TestAFullDiskLeavesARest: some committed records stay even on a full disk. A sink that takes over a partition reads
+// them again.
 func TestAFullDiskLeavesARest(t *testing.T) {
 	t.Parallel()
 	cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFreeBytes: 1}

@@ -7,8 +7,8 @@ import (
 
 var errShort = errors.New("the request ends too early")
 
-// reader decodes the protocol's types, in the encoding before the flexible versions. It returns zero values once the
-// bytes have ended too early.
+// reader decodes the protocol's types, in the encoding before the flexible versions. After the bytes have ended too
+// early, it returns zero values.
 type reader struct {
 	left  []byte
 	short bool

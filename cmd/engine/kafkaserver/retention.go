@@ -98,8 +98,8 @@ type candidate struct {
 }
 
 // clean removes segments that exceed their topic's retention time or size, and the oldest committed segments beyond
-// RetainBytes. If any group has ever committed on a topic, records that a group has not committed stay, however old or
-// large.
+// RetainBytes. If any group has ever committed on a topic, records that a group has not committed stay, at any age and
+// size.
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
@@ -115,8 +115,8 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
-// cleanPartition removes the segments beyond the topic's retention, and returns
-// the others that every group has committed.
+// cleanPartition removes the segments beyond the topic's retention. It returns the remaining segments that every group
+// has committed.
 func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now time.Time, tight bool) (kept []candidate) {
 	l, s := t.partitions()[partition], t.settings.Load()
 	old := func(seg seglog.Segment) bool {
@@ -151,8 +151,9 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 	return kept
 }
 
-// leastRest is how much of the committed records stays when space is short. A sink that takes over a partition reads
-// back some messages to recognise repeats: without them, an event that was produced twice would be stored twice.
+// leastRest is the size of the committed records that stay when space is short. A sink that takes over a partition
+// reads these messages again to recognise repeats. Without them, an event that was produced twice would be stored
+// twice.
 const leastRest = 64 << 20
 
 // cleanKept removes the oldest candidates until RetainBytes are left, or, when space is short, until there is enough.

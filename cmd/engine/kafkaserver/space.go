@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// space decides whether there is space for another produce: within the log's limit, and with enough of the disk left
-// free.
+// space decides whether there is space for another produce request. The log must stay within its limit, and enough of
+// the disk must stay free.
 type space struct {
 	broker *broker
 	used   atomic.Int64 // bytes of all logs; approximate between two measurements

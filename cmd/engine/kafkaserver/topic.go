@@ -190,8 +190,8 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 	return t, nil
 }
 
-// remove deletes a topic. Committed offsets stay: they have the topic's id, by which a group recognizes that a later
-// topic of the same name is different.
+// remove deletes a topic. Committed offsets stay. They have the topic's id, so a group recognizes a later topic of the
+// same name as a different topic.
 func (b *broker) remove(name string) *apiError {
 	b.making.Lock()
 	defer b.making.Unlock()
@@ -241,7 +241,7 @@ func (b *broker) grow(t *topic, count int) *apiError {
 	return nil
 }
 
-// trim removes a partition's records before an offset. It writes the offset to the journal first, so that records that
+// trim removes a partition's records before an offset. It writes the offset to the journal first. So records that
 // reappear after a power loss are removed again.
 func (t *topic) trim(partition int, to int64) error {
 	if err := t.broker.journal.Put(startEntry(t.id, partition, to)); err != nil {

@@ -14,8 +14,9 @@ const EnvDir = "OCTAVO_ENGINES_DIR"
 
 // Config says where to look. The zero value looks where `octavo serve` does.
 type Config struct {
-	// Dir is the folder with the engines' package.json and node_modules. Empty: EnvDir, else ../deploy/engines beside the
-	// executable's folder, else deploy/engines in the working directory or one of its parents.
+	// Dir is the folder with the engines' package.json and node_modules. If it is empty, the folder is EnvDir's value.
+	// Without this, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working directory
+	// or one of its parents.
 	Dir string
 	// GOOS and GOARCH default to this build's.
 	GOOS, GOARCH string
@@ -32,7 +33,8 @@ type Packages struct {
 // platform has the package names for one GOOS/GOARCH.
 type platform struct {
 	chdb, postgres, node string
-	loader               string // the binaries' dynamic loader: without it, exec says that an existing binary does not exist
+	// the binaries' dynamic loader; if it is missing, exec fails as if the binary did not exist
+	loader string
 }
 
 var platforms = map[string]platform{
@@ -46,8 +48,8 @@ const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_B
 // ErrPlatform is wrapped by the error for a platform without engine packages.
 var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
 
-// ErrNoPackage is wrapped by the error for an engine that has no package for this platform, while other engines have
-// one.
+// ErrNoPackage is wrapped by the error for an engine without a package for this platform, if other engines have a
+// package.
 var ErrNoPackage = errors.New("its package exists")
 
 // MissingError means that a part of an engine is not installed.
@@ -60,7 +62,7 @@ func (e *MissingError) Error() string {
 }
 
 // Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
-// installed: an engine that is not wanted may be missing.
+// installed, because an engine that is not needed may be missing.
 func Find(cfg Config) (*Packages, error) {
 	if cfg.GOOS == "" {
 		cfg.GOOS = runtime.GOOS
@@ -187,7 +189,7 @@ func (p *Packages) Typst() (node, compiler string, err error) {
 	return node, compiler, nil
 }
 
-// Encoder returns the file of the model by which conversations are compared.
+// Encoder returns the file of the model that compares conversations.
 func (p *Packages) Encoder() (string, error) {
 	path := filepath.Join(p.dir, "encoder", "model.whl")
 	if _, err := os.Stat(path); err != nil {

@@ -38,7 +38,8 @@ func linkAll(root string) error {
 	return nil
 }
 
-// linkOne is safe in concurrent processes: the second one finds the link, or atomically replaces it by an equal one.
+// linkOne is safe in concurrent processes. The second process finds the link, or atomically replaces it with an equal
+// link.
 func linkOne(source, target string) error {
 	relative, err := filepath.Rel(filepath.Dir(target), source)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package pgserver prepares the embedded Postgres: it creates the data directory once, keeps its passwords and
-// settings, and builds the command that runs it as a user that Postgres accepts.
+// Package pgserver prepares the embedded Postgres. It creates the data directory once, and keeps its passwords and
+// settings. It builds the command that runs Postgres as a user that Postgres accepts.
 //
-// It does not keep the process alive (package supervise does) and knows no tables. It must not import any other package
-// of this module.
+// Package supervise keeps the process alive. Package pgserver has no code for tables. It must not import another
+// package of this module.
 package pgserver

@@ -14,8 +14,8 @@ import (
 
 const unfinished = "data.unfinished"
 
-// initialise creates the cluster under a temporary name and then renames it, so that a crash half-way leaves nothing
-// that looks complete.
+// initialise creates the cluster under a temporary name and then renames it. So after a crash half-way, no directory
+// looks complete.
 func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	if known == nil {
 		fresh := newSecrets()
@@ -87,8 +87,8 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	return nil
 }
 
-// runSQL runs statements in single-user mode, without a listening server. They go through standard input, where no
-// other process can read the passwords.
+// runSQL runs statements in single-user mode, without a listening server. The statements go through standard input,
+// because other processes cannot read the passwords there.
 func (s *Server) runSQL(ctx context.Context, dir string, statements []string) error {
 	// With -j a statement ends at a semicolon followed by an empty line.
 	input := strings.Join(statements, ";\n\n") + ";\n\n"

@@ -96,7 +96,8 @@ func TestOtherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// A backend that is busy with a statement does not notice its postmaster's death and keeps the shared memory.
+// TestBusyOrphanDoesNotBlockTheNextStart: a backend with a running statement does not notice its postmaster's death,
+// and keeps the shared memory.
 func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -152,8 +153,8 @@ func TestLockFileWithAnotherProgramsPIDDoesNotBlock(t *testing.T) {
 	exec1(t, server.URL(), "SELECT 1")
 }
 
-// TestRootWithoutUserNamespaces: where root cannot create user namespaces, as in an ordinary container, Postgres runs
-// as nobody.
+// TestRootWithoutUserNamespaces: if root cannot create user namespaces, for example in an ordinary container, Postgres
+// runs as nobody.
 func TestRootWithoutUserNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has this case: the tests beside it run Postgres as the ordinary user that this is. .ci/run covers it as root, and warns where it is not")

@@ -57,7 +57,7 @@ func Line(line string) (slog.Level, string) {
 		if strings.HasPrefix(text, "the database system is") {
 			return slog.LevelDebug, text // the answer to a ping while it starts
 		}
-		return slog.LevelWarn, text // concerns one client, which gets the error too
+		return slog.LevelWarn, text // is about one client, which also gets the error
 	case "PANIC":
 		return slog.LevelError, text
 	case "LOG", "NOTICE", "INFO":

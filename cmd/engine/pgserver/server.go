@@ -13,8 +13,8 @@ import (
 
 const (
 	superuser = "postgres"
-	// appUser owns appDatabase and may create databases, but is no superuser: a superuser's COPY … PROGRAM would turn
-	// an SQL injection into a shell on this machine.
+	// appUser owns appDatabase and may create databases, but is not a superuser. A superuser's COPY … PROGRAM would
+	// turn an SQL injection into a shell on this machine.
 	appUser     = "octavo"
 	appDatabase = "octavo"
 )
@@ -94,7 +94,7 @@ func (s *Server) Prepare(ctx context.Context) error {
 // disconnect). SIGQUIT ends it at once together with its children, so use it as the signal for the parent's death.
 func (s *Server) Command() (*exec.Cmd, error) {
 	cmd := exec.CommandContext(context.Background(), s.binary("postgres"), "-D", s.dataDir(), "-p", strconv.Itoa(s.cfg.Port),
-		// No Unix socket: its path is limited to 107 bytes, and the data directory's may be longer.
+		// No Unix socket is used: its path is limited to 107 bytes, and the path of the data directory may be longer.
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 	s.finish(cmd)
 	return cmd, nil

@@ -15,7 +15,7 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop asks for a clean end of the child, kill for an immediate one. done is closed when no process is left.
+	// stop requests a clean end of the child. kill ends the child immediately. done is closed when no process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
 	kill     context.Context
@@ -99,7 +99,7 @@ func (c *child) keep(p *process) {
 	}
 }
 
-// prepareRestart waits for the backoff. It returns false if there is to be no restart; the child is then finished.
+// prepareRestart waits for the backoff. It returns false if the child is not restarted. The child is then finished.
 func (c *child) prepareRestart(cause error, b *backoff) bool {
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
 	if c.stop.Err() != nil {

@@ -1,5 +1,5 @@
-// Package supervise keeps child processes alive: it starts them, waits until they answer, pings them and restarts them
-// with backoff. It stops them so that none outlives this process, however this process ends.
+// Package supervise keeps child processes alive. It starts them, waits until they answer, pings them, and restarts them
+// with backoff. Children do not outlive this process, for any end of this process.
 //
-// It knows nothing about what a child does. It must not import any other package of this module.
+// It has no code for particular children. It must not import another package of this module.
 package supervise

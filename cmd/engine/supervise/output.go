@@ -11,7 +11,8 @@ const (
 	tailLines = 15
 )
 
-// lineWriter passes each complete line to a function. It needs no lock: exec.Cmd writes each stream from one goroutine.
+// lineWriter passes each complete line to a function. It needs no lock, because exec.Cmd writes each stream from one
+// goroutine.
 type lineWriter struct {
 	line    func(string)
 	pending []byte

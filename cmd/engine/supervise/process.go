@@ -15,8 +15,8 @@ const (
 	// startPingEvery is the interval of pings to a starting child. A refused
 	// connection costs next to nothing.
 	startPingEvery = 20 * time.Millisecond
-	// outputDelay bounds how long output is read after a child's exit: its own children may hold the pipe open for
-	// longer.
+	// outputDelay bounds the time that output is read after a child's exit. The child's own children may hold the pipe
+	// open for longer.
 	outputDelay = 500 * time.Millisecond
 )
 

@@ -10,8 +10,8 @@ import (
 // spawner starts all processes from one OS thread, which lives until close.
 //
 // The kernel sends PDEATHSIG when the thread that created the child ends, not when its process does. The Go runtime
-// ends a thread when a goroutine locked to it returns, so a child started from an arbitrary goroutine could be killed
-// at any time.
+// ends a thread when a goroutine locked to it returns. So a child that is started from any goroutine could be killed at
+// any time.
 type spawner struct {
 	once  sync.Once
 	queue chan spawnRequest
@@ -27,8 +27,8 @@ func newSpawner() *spawner {
 	return &spawner{queue: make(chan spawnRequest), quit: make(chan struct{})}
 }
 
-// start runs cmd.Start on the spawner's thread. The child leads a process group of its own, so that Ctrl-C in the
-// terminal reaches only this process, which then stops its children in order.
+// start runs cmd.Start on the spawner's thread. The child leads its own process group. So Ctrl-C in the terminal
+// reaches only this process, which then stops its children in order.
 func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	s.once.Do(func() { go s.loop() })
 	if cmd.SysProcAttr == nil {
@@ -41,7 +41,8 @@ func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	return <-request.result
 }
 
-// close ends the thread. Call it once and only after every child has exited: ending the thread kills the others.
+// close ends the thread. Call it once, after all children have exited, because ending the thread kills remaining
+// children.
 func (s *spawner) close() { close(s.quit) }
 
 func (s *spawner) loop() {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// ErrStarting is wrapped by a Ping's error when the child answers that it is alive but not ready, like a database that
-// replays its log. Such a child is never killed for being slow: recovery may take any time.
+// ErrStarting is wrapped by a Ping's error if the child answers but is not ready, for example a database that replays
+// its log. Such a child is never killed for slowness, because recovery may take any time.
 var ErrStarting = errors.New("still starting")
 
-// Spec says how to run one child. Command and Ping are called from different goroutines, but never concurrently.
+// Spec describes how to run a child. Command and Ping are called from different goroutines, but never concurrently.
 type Spec struct {
 	// Name is the engine's name in logs, states and metrics.
 	Name string
@@ -29,8 +29,8 @@ type Spec struct {
 	// line, so that another process on the same port is never mistaken for the child. If Ready is nil, the first
 	// answered ping is enough.
 	Ready func(line string) bool
-	// Reap removes what a dead child may leave behind: its own child processes, lock files. It runs before every start
-	// and after the last exit, always while the child is not running.
+	// Reap removes the leftovers of a dead child: its own child processes and lock files. It runs before every start
+	// and after the last exit. The child never runs during Reap.
 	Reap func(ctx context.Context) error
 	// Line returns the level and text for the log entry of a line of the child's output. If it is nil, lines are logged
 	// unchanged at slog.LevelInfo.
@@ -39,7 +39,7 @@ type Spec struct {
 	// StopSignal (default SIGTERM) asks for a clean exit. SIGKILL follows after StopTimeout (default 20 s).
 	StopSignal  syscall.Signal
 	StopTimeout time.Duration
-	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies, for whatever reason.
+	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies for any reason.
 	DeathSignal syscall.Signal
 	// StartTimeout (default 2 min) bounds one start, up to the first answered
 	// ping.
@@ -73,13 +73,13 @@ type Config struct {
 	Logger *slog.Logger
 	// OnRestart is called before every restart, for metrics. It must not block.
 	OnRestart func(name string)
-	// The delay before a restart starts at BackoffMin (default 100 ms), doubles with each restart up to BackoffMax
-	// (default 10 s), and is reset once a process has lived for StableAfter (default 30 s).
+	// The delay before a restart starts at BackoffMin (default 100 ms). It doubles with each restart up to BackoffMax
+	// (default 10 s). It is reset when a process has lived for StableAfter (default 30 s).
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	StableAfter time.Duration
-	// After GiveUpAfter restarts in a row (default 12, a minute or more) without a stable process, the child has failed
-	// for good and Err reports it.
+	// GiveUpAfter is the number of restarts in a row without a stable process (default 12, a minute or more). Then the
+	// child has failed for good, and Err reports it.
 	GiveUpAfter int
 }
 

@@ -139,8 +139,7 @@ func TestHangingChildIsRestarted(t *testing.T) {
 	}
 	defer stop(t, s)
 	before := s.State()[0].PID
-	// A process that is stopped by SIGSTOP keeps its socket and never answers,
-	// like one that hangs.
+	// A process that is stopped by SIGSTOP keeps its socket and never answers, like a hanging process.
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

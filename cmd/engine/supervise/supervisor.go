@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Supervisor owns a set of children. Start adds and starts one; Stop stops them all.
+// Supervisor owns a set of children. Start adds and starts a child. Stop stops all children.
 type Supervisor struct {
 	cfg     Config
 	spawner *spawner
@@ -99,8 +99,8 @@ func (s *Supervisor) State() []State {
 	return states
 }
 
-// Err receives the error of the first child that has failed for good. The others keep running; the owner decides what
-// to do, usually Stop and exit.
+// Err receives the error of the first child that has failed for good. The other children keep running. The owner
+// usually calls Stop and exits.
 func (s *Supervisor) Err() <-chan error { return s.errs }
 
 func (s *Supervisor) report(err error) {

@@ -1,8 +1,9 @@
-// Compiles the project that comes on stdin and writes the PDF to stdout. The compiler is WebAssembly that is given no file
-// system, no network and no packages: it sees what was sent, and nothing else.
+// This program compiles the project from stdin and writes the PDF to stdout. The compiler is WebAssembly without a file
+// system, a network and packages. It sees only the files from stdin.
 //
-// stdin is a sequence of files: the length of the name and of the content, each a little-endian uint32, then both. The one
-// without a name ends it. On failure, stderr has one line of JSON, {"error": …, "memory": …}, and the exit code is 1.
+// stdin is a sequence of files. Each file has the lengths of its name and of its content as little-endian uint32, then
+// the name and the content. A file without a name ends the sequence. On failure, stderr has one line of JSON, {"error":
+// …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 
 // With describe, stdout has the descriptions of the fonts instead. Each document is sent with them, as fonts.json.
@@ -105,7 +106,7 @@ let made;
 try {
   made = compiler.compile("/main.typ", null, "pdf", 1);
 } catch (e) {
-  // A trap in the compiler is how it ends when it gets no more memory.
+  // If the compiler gets no more memory, it ends with a trap.
   fail(typeof e === "string" ? e : e?.message ?? e, e instanceof WebAssembly.RuntimeError);
 }
 if (!made?.result) fail("the compiler gave no result");

@@ -1,10 +1,11 @@
-// Turns TeX formulas into typst's mathematics. The converter writes text that typst evaluates, and does not quote all of what it
-// is given: \text{"#f()"} comes out as code. So nothing of it is used before `isMath` has found that it is nothing but mathematics.
+// This module turns TeX formulas into typst's mathematics. The converter writes text that typst evaluates, and does not
+// quote all of its input: \text{"#f()"} becomes code. So the text is used only if `isMath` finds that it is only
+// mathematics.
 
 // Bounds of a formula. The converter's time doubles with every level of some nestings.
 const most = { formulas: 5000, tex: 2000, math: 8000, nested: 10, depth: 32, late: 20, milliseconds: 250, tries: 500 };
 
-// Macros that the converter does not know, by ones that it does.
+// Macros that the converter lacks, with the known macros that replace them.
 const macros = { "\\stackrel": "\\overset", "\\lparen": "(", "\\rparen": ")" };
 
 // The functions and names of typst's mathematics that are no symbols. `std`, by which code could be reached, is not among them.
@@ -15,7 +16,7 @@ underbrace underbracket underline underparen upright vec`.split(/\s+/);
 
 const colors = "black|gray|silver|white|navy|blue|aqua|teal|eastern|purple|fuchsia|maroon|red|orange|yellow|olive|green|lime";
 
-// The tokens of a formula. Code is of a few forms, each whole and without what would go on with it.
+// The tokens of a formula. Code has a few forms. Each form is complete, and no continuation follows it.
 const token = new RegExp([
   String.raw`(?<text>"(?:[^"\\]|\\["\\])*")`,
   String.raw`(?<escape>\\(?:[^\sA-Za-z0-9]|(?=\s|$)))`,
@@ -53,15 +54,15 @@ function nesting(tex) {
   return deepest;
 }
 
-// typeset gives each formula as mathematics, or null for what is shown as TeX. limited runs a function for a bounded time, and
-// draws tells whether the compiler can show what it is given.
+// typeset returns each formula as mathematics, or null for a formula that is shown as TeX. limited runs a function for
+// a bounded time. draws reports whether the compiler can show its input.
 export function typeset(formulas, { tex2typst, symbolMap }, limited, draws) {
   const names = new Set([...functions, ...[...symbolMap.values()].map((v) => v.split(".")[0]).filter((v) => /^[a-zA-Z]+$/.test(v))]);
   names.delete("std");
   let late = 0;
   const convert = (tex) => {
     if (typeof tex !== "string" || tex.length > most.tex || nesting(tex) > most.nested || late >= most.late) return null;
-    // A comment would hide what follows; a straight quotation mark would end a text.
+    // A comment would hide the following text. A straight quotation mark would end a text.
     const plain = tex.replace(/(?<!\\)%.*$/gm, "").replaceAll('"', "”");
     try {
       const options = { nonStrict: false, preferShorthands: false, fracToSlash: true, customTexMacros: macros };
@@ -73,7 +74,8 @@ export function typeset(formulas, { tex2typst, symbolMap }, limited, draws) {
     }
   };
   const made = formulas.map((tex, i) => (i < most.formulas ? convert(tex) : null));
-  // The compiler stops at the first formula that it refuses, so they are tried together, and one by one only where some fail.
+  // The compiler stops at the first formula that it refuses. So formulas are tried together, and one by one only if
+  // some fail.
   let tries = 0;
   const sift = (from, to) => {
     const some = made.slice(from, to).filter((m) => m !== null);

@@ -2,9 +2,9 @@ import vm from "node:vm";
 
 const shared = vm.createContext({ __proto__: null });
 
-// limited runs a function for some milliseconds of this process's time at most; then it throws ERR_SCRIPT_EXECUTION_TIMEOUT. The
-// engine stops it by the clock, and on a busy machine a process may get little of that time: what then had less has more of the
-// clock's, up to 16 times as much.
+// limited runs a function for a number of milliseconds of processor time. Then it throws ERR_SCRIPT_EXECUTION_TIMEOUT.
+// The engine stops the function by the clock. On a busy machine a process may get little processor time. The function
+// then gets more time of the clock, up to 16 times as much.
 export function limited(run, milliseconds) {
   shared.run = run;
   for (let timeout = milliseconds; ; timeout *= 2) {

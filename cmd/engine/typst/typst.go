@@ -38,7 +38,7 @@ var program = strings.ReplaceAll(limited+formulas, "export function", "function"
 
 // Config has the settings of a Renderer. The zero value is complete.
 type Config struct {
-	// EnginesDir is the folder in which npm installed the engines: see package packages.
+	// EnginesDir is the folder in which npm installed the engines (package packages).
 	EnginesDir string
 	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
@@ -101,8 +101,8 @@ func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 // TooLarge reports whether a part of the input might be rendered.
 func (e *Error) TooLarge() bool { return e.kind == memory }
 
-// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
-// is held here. It ends soon after ctx.
+// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Input and output are
+// streamed and not held here. Render ends soon after ctx.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	fonts, err := r.fonts(ctx)
 	if err != nil {
@@ -231,8 +231,8 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts it, so that limit is
-	// coarse, and the used memory is watched as well.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts this memory, so the
+	// limit is coarse. So the used memory is watched, too.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )
@@ -305,8 +305,8 @@ func apart(attributes *syscall.SysProcAttr) {
 	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
 }
 
-// namespaces reports whether the system lets this process make namespaces. It is tried once, with a missing program:
-// the kernel makes the namespaces before it looks for the program.
+// namespaces reports whether the system lets this process make namespaces. It tries this once, with a missing program,
+// because the kernel makes the namespaces before it looks for the program.
 var namespaces = sync.OnceValue(func() bool {
 	cmd := exec.Command("/proc/self/exe/none")
 	cmd.Path, cmd.Err = "/proc/self/exe/none", nil

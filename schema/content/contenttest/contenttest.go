@@ -21,7 +21,7 @@ func EveryKind(tb testing.TB) schema.Document {
 	return d
 }
 
-// Markdown pairs Markdown with the outline of its document and, if it differs, what is written for that document.
+// Markdown pairs Markdown with the outline of its document. Out is the written form of the document, if it differs.
 var Markdown = []struct{ In, Outline, Out string }{
 	{"", "", ""},
 	{"one\ntwo\n\nthree", "paragraph('one two') paragraph('three')", "one two\n\nthree"},

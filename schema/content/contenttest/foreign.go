@@ -9,7 +9,7 @@ import (
 var foreign string
 
 // Foreign has Markdown of other tools, as Markdown has: attributes, directives, components and HTML. The text file has
-// an outline in lines of its own, and what is written if that differs.
+// the outline in separate lines, and the written form if it differs.
 var Foreign = casesOf(foreign)
 
 func casesOf(text string) (cases []struct{ In, Outline, Out string }) {

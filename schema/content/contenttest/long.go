@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Last is the last word of LongWords and LongPage, and LastChinese ends LongChinese. Neither is anywhere else in them.
+// Last is the last word of LongWords and LongPage, and LastChinese ends LongChinese. Both words are only there.
 const (
 	Last        = "zebrafinch"
 	LastChinese = "终末龟"
@@ -30,8 +30,8 @@ func LongChinese() string {
 	})
 }
 
-// LongPage is a page of the largest size with distinct words, none of them of LongWords, in sections, lists, links,
-// tables and code.
+// LongPage is a page of the largest size, with sections, lists, links, tables and code. Its words are distinct, and
+// differ from the words of LongWords.
 func LongPage() string {
 	return filled("\n\n"+Last, func(i int) string {
 		at := 60 * i
@@ -65,7 +65,7 @@ func filled(end string, piece func(i int) string) string {
 	return b.String() + strings.Repeat(" ", schema.MaxPage-b.Len()-len(end)) + end
 }
 
-// distinct is a word of letters, another one for each number.
+// distinct returns a word of letters. Each number has a different word.
 func distinct(i int) string {
 	const letters = "bcdfghjklmnpqrstvwyz"
 	word := []byte("q")

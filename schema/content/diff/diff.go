@@ -1,5 +1,4 @@
-// Package diff aligns two lists: it finds the elements of one that are still in the other. It imports nothing of this
-// module.
+// Package diff aligns two lists: it finds the elements that are in both. It imports no other package of this module.
 package diff
 
 import "slices"
@@ -14,9 +13,9 @@ const (
 // None is the index of an element without a partner.
 const None = -1
 
-// Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index of its
-// partner in b or None. Elements that occur once on both sides are paired first (patience), so that a rewritten part does not
-// hold on to its commas. The result depends on the input only.
+// Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index
+// of its partner in b or None. Elements that occur once on both sides are paired first (patience). So the commas of a
+// rewritten part do not determine the pairs. The result depends only on the input.
 func Match[T comparable](a, b []T) []int {
 	m := matcher[T]{a: a, b: b, pairs: make([]int, len(a))}
 	for i := range m.pairs {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// shown writes a with what is not in b in brackets, and what is new in b in braces.
+// shown writes a and b as one text. Parts only in a are in brackets, and parts only in b are in braces.
 func shown(a, b string) string {
 	pairs := Match([]rune(a), []rune(b))
 	var out strings.Builder

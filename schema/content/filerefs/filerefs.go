@@ -23,10 +23,10 @@ const (
 	branchBytes = 24 // besides its expression
 )
 
-// Refs are what one document names. Their size is linear in the document's, however its conditional blocks are nested.
-// Refs are stored as JSON: the names of members stay.
+// Refs are the files and contents that one document names. Their size is linear in the document's size, with any
+// nesting of conditional blocks. Refs are stored as JSON, so the names of members must stay.
 type Refs struct {
-	// Branches are the conditional blocks with references in them. Each comes after the branch that it is in.
+	// Branches are the conditional blocks with references in them. Each branch comes after its enclosing branch.
 	Branches []Branch `json:"branches,omitzero"`
 	Files    []Ref    `json:"files,omitzero"`
 	// Includes are the files of reusable contents, which visitors see expanded.
@@ -46,7 +46,7 @@ type Ref struct {
 	In    int    `json:"in,omitzero"`
 }
 
-// Of lists what a document names, each file once in each branch.
+// Of lists the files and contents that a document names. Each file is there once in each branch.
 func Of(d schema.Document) Refs {
 	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
 	markdown.EachNode(d, f.node)
@@ -67,7 +67,8 @@ func OfFile(file []byte) Refs {
 	return refs
 }
 
-// MayName reports whether a document's JSON, or Markdown, has what every reference to a file has.
+// MayName reports whether a document's JSON or Markdown may name a file: it has a text that every reference to a file
+// has.
 func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }

@@ -74,7 +74,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfIsBounded: what is stored of a document is bounded, whatever it names and however its blocks nest.
+// TestOfIsBounded: the stored Refs of a document are bounded, with any references and any nesting of its blocks.
 func TestOfIsBounded(t *testing.T) {
 	t.Parallel()
 	image := func(n int) schema.Node {

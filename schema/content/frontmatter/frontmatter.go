@@ -12,15 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three
-// plus signs. It keeps its source: fields that are not set keep their bytes.
+// Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
+// signs. It keeps its source, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // with both lines of hyphens; "" if the file has none
+	source string // with both lines of hyphens; "" without front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied says that a change removed the last field. Front matter that has nothing else then goes too.
+	// emptied says that a change removed the last field. If the front matter has no other fields, it is then removed.
 	emptied bool
 }
 
@@ -193,7 +193,8 @@ func (f *Fields) Set(name string, value any) error {
 		text = tomlLine(name, value)
 	} else if value != nil {
 		if line, ok := value.(string); ok && strings.ContainsAny(line, "\t\n") {
-			// A block of text that begins with a tab is written such that it cannot be read.
+			// The library writes a block of text that begins with a tab in a form that it cannot read. So write a
+			// quoted text.
 			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: line}
 		}
 		encoded, err := yaml.Marshal(map[string]any{name: value})

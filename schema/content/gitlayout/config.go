@@ -149,7 +149,7 @@ func (l *Layout) configure(c *config) error {
 
 func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
 
-// folderOf returns a folder below another, with a slash at its end; not ok if it would be outside.
+// folderOf returns a folder below another folder, with a slash at its end. ok is false if the path leads outside.
 func folderOf(base, name string) (string, bool) {
 	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
 	switch {
@@ -161,7 +161,8 @@ func folderOf(base, name string) (string, bool) {
 	return clean + "/", true
 }
 
-// named returns the path of a file that the configuration names, relative to the root; "" if it would be outside.
+// named returns the path of a file that the configuration names, relative to the root. It returns "" if the path leads
+// outside.
 func (l *Layout) named(name, absent string) string {
 	if name == "" {
 		name = absent

@@ -27,8 +27,8 @@ type Export struct {
 	Changes []Change
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
-	// Moved lists the files that the repository has changed since the last synchronisation. Unless the export is
-	// forced, nothing else is set then.
+	// Moved lists the files that the repository has changed since the last synchronisation. Without force, no other
+	// member is set then.
 	Moved []string
 	// Notes name what was not written.
 	Notes []Note
@@ -50,7 +50,7 @@ type exporter struct {
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
 	pages  []tree.Page // as a tree
-	// paths has the files of the existing pages, and keys the keys of all pages and entries, by id.
+	// paths has the files of the existing pages by id. keys has the keys of all pages and entries by id.
 	paths, keys map[string]string
 	ids         map[string]string // of pages, by path
 	rewrite     map[string]bool   // pages whose files the repository has changed

@@ -75,7 +75,7 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 // needsFile reports whether a page has data that an entry of the table of contents cannot hold.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
-		return false // Its text says what is not there.
+		return false // Its text names the missing parts.
 	}
 	if key := x.keys[p.ID]; key == "" || !strings.HasPrefix(key, keyPrefix) {
 		return true
@@ -111,7 +111,7 @@ func FileName(slug string) string {
 // reserved are names that Windows keeps for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// free returns the first path that no entry of the repository has; the second one is numbered.
+// free returns the first path that no entry of the repository has. Later paths have a number.
 func (x *exporter) free(wanted, other string) string {
 	wanted, other = x.inFolder(wanted), x.inFolder(other)
 	taken := func(name string) bool {

@@ -65,7 +65,7 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// Old lines would have another meaning next to new ones, so all lines are written again.
+	// Next to new lines, old lines would have another meaning. So all lines are written again.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// forms has repositories as GitBook, GitHub and other tools write them: the pages that they are, and what an edit
-// changes in their files. An export without an edit changes nothing.
+// forms has repositories in the forms of GitBook, GitHub and other tools. Each has the expected pages, and the expected
+// changes of the files after an edit. An export without an edit changes no file.
 var forms = []struct {
 	name    string
 	files   map[string]string

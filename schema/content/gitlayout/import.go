@@ -29,7 +29,7 @@ type Base struct {
 
 // Tools are the dependencies of reading and writing pages, apart from the repository.
 type Tools struct {
-	// TreeURL is the prefix of links to targets that are neither pages nor files; "" leaves such links unchanged.
+	// TreeURL is the prefix of links whose targets are not pages or files. "" leaves such links unchanged.
 	TreeURL string
 	Now     time.Time
 	NewID   func() string
@@ -38,16 +38,16 @@ type Tools struct {
 	Keep func(d schema.Document) (string, error)
 	// Names returns the function that names the targets of a document's references; both may be nil.
 	Names func(d schema.Document) (func(ref map[string]any) string, error)
-	// Pages are the existing pages of the space. A page of the repository that was not synced before is matched with
-	// the page at the same path, if any.
+	// Pages are the existing pages of the space. A new page of the repository is matched with the space's page at its
+	// path.
 	Pages []tree.Node
 	// Known has pages and files of the space by their paths in other branches, folders and repositories. A path that is
 	// missing in the last synchronisation names the same page, and the same file if its blob is equal.
 	Known map[string]Synced
-	// KeepMissing keeps the last synchronisation's pages without a file. It is for an export to another place, because
-	// the repository may lack some of its files.
+	// KeepMissing keeps the last synchronisation's pages without a file. An export to another place sets it, because
+	// the repository may lack some of these files.
 	KeepMissing bool
-	// Progress is called with the number of pages that are read or written, and their total; it may be nil.
+	// Progress is called with the number of pages that are read or written, and with their total. It may be nil.
 	Progress func(done, total int)
 	// Alone leaves out pages that do not belong to this folder.
 	Alone bool
@@ -83,7 +83,7 @@ type importer struct {
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of the page above.
 	outside map[string]map[string]bool
-	// renamed has the names with a new meaning: links with such a name may have a new target. all means that any link
+	// renamed has the names with a new meaning. A link with such a name may have a new target. all means that any link
 	// may.
 	renamed []string
 	all     bool
@@ -142,8 +142,8 @@ func (m *importer) same(name string) bool {
 	return known == there && synced.Blob == file.Blob
 }
 
-// identify assigns ids to the entries. An entry keeps its previous id, also if its file was renamed. Otherwise it gets
-// the id of the space's page at the same path, or a new id.
+// identify assigns ids to the entries. An entry keeps its previous id, also if its file was renamed. A new entry gets
+// the id of the space's page at its path, or a new id.
 func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	gone := map[string]string{} // ids of pages whose files are gone, by blob
 	for name, synced := range m.base.Files {
@@ -384,7 +384,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names reports whether a text has one of the names, either plain or in the spelling of links.
+// names reports whether a text has one of the names, plain or in the spelling of links.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")

@@ -61,7 +61,7 @@ func (l *Layout) writable(name string) bool {
 	return utf8.ValidString(name) && (l.repository.Writable == nil || l.repository.Writable(name))
 }
 
-// has reports whether the repository has an entry that may have a page: a file, or an entry that is left.
+// has reports whether the repository has an entry that may have a page: a file, or an entry that was left out.
 func (l *Layout) has(name string) bool {
 	_, file := l.files[name]
 	_, left := l.left[name]

@@ -535,7 +535,8 @@ func pathOf(s *space, id string) string {
 	return ""
 }
 
-// TestRedirects: old paths lead to pages, however the configuration spells both; what leads nowhere is named.
+// TestRedirects: old paths lead to pages, with all spellings in the configuration. The notes name redirects without a
+// target.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{

@@ -28,7 +28,7 @@ const (
 // maxTags bounds the tags of a space, and of a page.
 const maxTags = 500
 
-// Tags reads the tags that pages and updates of a space can have. A file that is not a list has none.
+// Tags reads the tags that pages and updates of a space can have. It returns no tags if the file is not a list.
 func Tags(text []byte) []schema.RevisionTag {
 	tags := []schema.RevisionTag{}
 	var given []map[string]any
@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads the tags of a page: names, of which one can be the primary one.
+// tagsOf reads the names of a page's tags. A page can have a primary tag.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag
@@ -80,7 +80,8 @@ func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	return tags
 }
 
-// Variables reads the variables of a space: texts, numbers and flags by name. A file that is not a map has none.
+// Variables reads the variables of a space: texts, numbers and flags by name. It returns no variables if the file is
+// not a map.
 func Variables(text []byte) schema.Data {
 	var values map[string]any
 	if len(text) > MaxVariables || yaml.Unmarshal(text, &values) != nil {

@@ -15,7 +15,7 @@ import (
 
 // Entry is a page's entry in the table of contents.
 type Entry struct {
-	// Key is the path of the file, or "//" and the titles down to an entry that has none.
+	// Key is the path of the file. For an entry without a file, it is "//" and the titles down to the entry.
 	Key  string
 	Kind string
 	// Title is the text of the entry; "" means that the file has the title. Label replaces the title in the table of
@@ -81,7 +81,7 @@ type outliner struct {
 	layout *Layout
 	root   []*Entry
 	group  *Entry
-	// above are the entries on the way down to the last one, nil for links, which have nothing below them.
+	// above are the entries on the way down to the last entry. Links are nil, because no entry is below a link.
 	above []*Entry
 	seen  map[string]bool
 	// whole has the files that some entry names without an anchor. Any other file is the page of the first entry that
@@ -89,7 +89,7 @@ type outliner struct {
 	whole map[string]bool
 }
 
-// maxNesting keeps the tree within its depth; what is nested deeper becomes a sibling.
+// maxNesting keeps the tree within its depth. Deeper entries become siblings.
 const maxNesting = tree.MaxDepth - 2
 
 func (b *outliner) add(it *item) {
@@ -267,7 +267,7 @@ func humanize(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// titleOfFile is the title of a page that has none.
+// titleOfFile returns the title of a page without another title.
 func titleOfFile(name string) string {
 	if strings.EqualFold(path.Base(name), readmeName) && path.Dir(name) != "." {
 		return humanize(path.Base(path.Dir(name)) + ".md")

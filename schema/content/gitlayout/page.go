@@ -246,7 +246,7 @@ func inlineText(text string) string {
 	return oneLine(strings.ReplaceAll(paragraph, "\n", " "))
 }
 
-// setBody replaces the document, given the one that the file has now, in the file's own references.
+// setBody replaces the file's document with d. d spells references as the file does.
 func (f *pageFile) setBody(title string, d schema.Document) {
 	rest := f.rest
 	whole := f.headingText != title

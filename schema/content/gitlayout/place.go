@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// slugOf is the slug of an entry that is new: of its file or, for a folder's own page, of the folder.
+// slugOf returns the slug of a new entry. It comes from the name of the file, or from the folder for a folder's own
+// page.
 func slugOf(l *Layout, e *Entry) string {
 	switch {
 	case e.Kind == tree.KindLink:
@@ -68,8 +69,8 @@ func arrange(
 	}
 }
 
-// ordered reports whether siblings are in order already. Two sides may have added pages at one position: then their ids
-// count.
+// ordered reports whether siblings are in order already. Two sides may have added pages at one position. Then the ids
+// determine the order.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
 		if positions[i] == "" {
@@ -98,7 +99,7 @@ func numbered(slug string, number int) string {
 // positions.
 const maxPosition = 64
 
-// fill replaces as few positions as possible so that all are in order; "" means no position yet.
+// fill replaces as few positions as possible, so that all positions are in order. "" means no position yet.
 func fill(positions []string) {
 	keep := increasing(positions)
 	next := make([]string, len(positions)+1) // the first position that is kept, from an index on

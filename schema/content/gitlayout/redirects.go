@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// maxRedirect bounds the path that a redirect leads from, like that of a redirect of a site.
+// maxRedirect bounds the source path of a redirect, as for redirects of sites.
 const maxRedirect = 512
 
-// redirects finds the pages that the configuration's redirects lead to. Paths lead to files below the root; README.md of a folder
-// may be named by the folder, and the extension of a page may be left out.
+// redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. The
+// path may leave out the extension, and a folder means the folder's README.md.
 func (m *importer) redirects() {
 	l := m.layout
 	m.out.Redirects = map[string]string{}

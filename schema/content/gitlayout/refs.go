@@ -23,7 +23,7 @@ type linker struct {
 	pagePath, filePath func(id string) (path string, ok bool)
 }
 
-// mediaExtensions are those of files that pages show or offer, wherever they are in the repository.
+// mediaExtensions are the extensions of files that pages show or offer. Such files may be anywhere in the repository.
 var mediaExtensions = []string{
 	".avif", ".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mov", ".mp3", ".mp4", ".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".zip",
 }
@@ -37,7 +37,7 @@ func (k *linker) isAsset(target string) bool {
 	return media || k.treeURL == "" && strings.HasPrefix(target, k.layout.Root)
 }
 
-// inFolder reports whether a file is below a folder with this name, wherever that is.
+// inFolder reports whether a file is below a folder with this name, anywhere in the repository.
 func inFolder(name, folder string) bool { return strings.Contains("/"+name, "/"+folder) }
 
 // isInclude reports whether a file is a reusable content.
@@ -45,8 +45,8 @@ func isInclude(name string) bool {
 	return inFolder(name, includeFolder) && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content,
-// or of the repository if it names a file there.
+// resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content.
+// If only the root of the repository has such a file, the link is relative to that root.
 func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	rooted, fromRoot := strings.CutPrefix(link, "/")
 	if !fromRoot || strings.HasPrefix(rooted, "/") {
@@ -124,7 +124,7 @@ func (k *linker) withExtension(target string) string {
 	return target
 }
 
-// readFile refers to a file of the space. A fragment says which part or form of the file is meant.
+// readFile refers to a file of the space. A fragment selects a part or a form of the file.
 func (k *linker) readFile(target, fragment string) map[string]any {
 	if !k.isAsset(target) {
 		return nil
@@ -171,7 +171,7 @@ func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any { return k.read(from, ref) })
 }
 
-// spellings are the ways in which a file wrote its references, by what they mean, in their order.
+// spellings are the spellings of a file's references, in their order. The key is the meaning of a reference.
 type spellings map[string][]map[string]any
 
 // toFile returns the document with references in the file's spelling: the previous spelling, if original has the
@@ -225,7 +225,7 @@ func meaning(ref map[string]any) string {
 	return string(text)
 }
 
-// next returns the next spelling of a meaning, and finally the last one repeatedly.
+// next returns the next spelling of a meaning. After the last spelling, it repeats the last.
 func (s spellings) next(ref map[string]any) map[string]any {
 	key := meaning(ref)
 	list := s[key]
@@ -280,7 +280,7 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 	return valid(map[string]any{"kind": "url", "url": link})
 }
 
-// fileBlocks writes the references of blocks that are files: they name the path as a file, not as an address.
+// fileBlocks writes the references of file blocks. They name the path as a file and not as an address.
 func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

@@ -18,8 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// refForms are the ways in which a document of a page is read: as it is, and as the API gives its Markdown and its
-// JSON.
+// refForms are the forms in which a page's document is read: the stored form, and the API's Markdown and JSON.
 var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
 	files map[string]string) schema.Document{
 	"ref": func(d schema.Document, _ pagelinks.Page, _ pagelinks.Known, _ map[string]string) schema.Document {
@@ -37,7 +36,7 @@ var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pag
 	},
 }
 
-// spell writes a link from a file to another one in one of many ways.
+// spell writes a link from a file to another file in one of many spellings.
 func spell(t *rapid.T, from, to string) string {
 	link := content.RelativeLink(from, to)
 	switch rapid.SampledFrom([]string{"", "", "dot", "plain", "folder", "around", "site"}).Draw(t, "spelling") {

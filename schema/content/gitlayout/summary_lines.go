@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// rewriter brings a table of contents up to date line by line. Lines that mean nothing, comments and blank lines stay
-// where they are, and so do the entries that keep their order. Only lines of entries that are new, gone, renamed or
-// moved change.
+// rewriter brings a table of contents up to date line by line. Lines without a meaning, comments and blank lines stay
+// in their places, and so do the entries that keep their order. Only lines of new, deleted, renamed or moved entries
+// change.
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of entries that keep their place, and from the old items of all existing entries, by
-	// index in want.
+	// stays has the old items of entries that keep their place. from has the old items of all existing entries. The key
+	// of both is the index in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
@@ -225,7 +225,7 @@ func (w *rewriter) loose() bool {
 	return !w.blank() && w.next > 0 && w.looseBehind(w.next-1)
 }
 
-// looseBehind reports whether an old line is an entry that a blank line keeps apart from the next one.
+// looseBehind reports whether an old line is an entry, and a blank line separates it from the next entry.
 func (w *rewriter) looseBehind(line int) bool {
 	at := line + 1
 	for at < len(w.old.lines) && isBlank(w.old.lines[at]) {
@@ -272,7 +272,8 @@ func (w *rewriter) line(i int) string {
 	return f.indent + f.bullet + editedEntry(line, it, c)[found[5]:]
 }
 
-// form is how the entries next to an item begin: those before it, or below other entries of its depth.
+// form returns the beginning of the entries next to an item. Without entries before it, it takes the entries of its
+// depth below other entries.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {
@@ -315,7 +316,7 @@ func (w *rewriter) form(i int, it *item) entryForm {
 	return entryForm{above.indent + strings.Repeat(" ", max(narrow, len(above.bullet)+1)), above.bullet}
 }
 
-// aboveOf is how the entry above one of this depth begins.
+// aboveOf returns the beginning of the entry above an entry of this depth.
 func (w *rewriter) aboveOf(depth int) entryForm {
 	if depth == 0 || len(w.above) < depth {
 		return entryForm{bullet: "*"}

@@ -18,7 +18,7 @@ import (
 // marksOfText are visible marks for characters of a case that an editor does not show.
 var marksOfText = strings.NewReplacer("␍", "\r", "\n␄\n", "", "␄\n", "", "␄", "")
 
-// TestSummary: an edit of the space changes these lines of the table of contents, and no other.
+// TestSummary: an edit of the space changes only the expected lines of the table of contents.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/summary.txt")
@@ -99,7 +99,7 @@ func (s *space) remove(id string) {
 	}
 }
 
-// place moves or adds a page: first or last below another one, or after its sibling.
+// place moves or adds a page. The page becomes the first or last below another page, or comes after its sibling.
 func (s *space) place(t fataler, what, title string, first bool, where, other string) {
 	t.Helper()
 	if what != "move" {
@@ -149,7 +149,7 @@ func (s *space) titled(t fataler, title string) *tree.Node {
 	return nil
 }
 
-// TestRenameChangesOneLine: of any table of contents, a page that is renamed changes its line and no other byte.
+// TestRenameChangesOneLine renames a page of any table of contents. Only the page's line changes.
 func TestRenameChangesOneLine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -186,8 +186,8 @@ func TestRenameChangesOneLine(t *testing.T) {
 	})
 }
 
-// TestOtherLinesStay: of any table of contents, a page that is added, moved or deleted leaves the other lines as they
-// are and in their order, except blank lines and rules around it.
+// TestOtherLinesStay adds, moves or deletes a page of any table of contents. The other lines stay unchanged and in
+// their order, except blank lines and rules around the page.
 func TestOtherLinesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

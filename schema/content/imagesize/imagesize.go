@@ -21,8 +21,8 @@ const maxSide = 1 << 20
 // svgStart is how many bytes of a file may precede the end of an SVG image's first element.
 const svgStart = 16 << 10
 
-// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file is another
-// one, or states no size. An SVG image without a width or height in pixels has the size of its viewBox.
+// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file has
+// another format or states no size. An SVG image without a width or height in pixels has the size of its viewBox.
 func Of(file []byte) (width, height int) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package includes handles reusable contents: Markdown files that blocks of documents name. Readers see the contents
-// instead of the blocks. Contents do not include others: such blocks stay.
+// instead of the blocks. Contents cannot include other contents. Such blocks stay.
 //
 // It imports schema and its siblings only.
 package includes
@@ -22,7 +22,7 @@ const (
 	MaxExpandedBytes = 256 << 10
 )
 
-// Path is the base of a reusable content's relative links: its file is in the folder .gitbook/includes.
+// Path is the base of a reusable content's relative links, because its file is in the folder .gitbook/includes.
 const Path = ".gitbook/includes/content"
 
 // Block is the type of the blocks that name a content.
@@ -53,7 +53,7 @@ func Name(n *schema.Node) (id string, ok bool) {
 	return id, ok && !elsewhere
 }
 
-// Replace returns the blocks, with contents instead of the blocks that name one. It does not change nodes.
+// Replace returns the blocks. Each block that names a content is replaced by the content. It does not change nodes.
 func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool)) []schema.Node {
 	if nodes == nil {
 		return nil

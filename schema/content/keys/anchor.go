@@ -46,7 +46,7 @@ func chosenAnchor(n *schema.Node) string {
 	return ""
 }
 
-// assignAnchors assigns a unique anchor to every anchored block. Existing anchors come first, wherever they are,
+// assignAnchors assigns a unique anchor to every anchored block. Existing anchors have precedence at every place,
 // because a link may lead to them.
 func assignAnchors(nodes []schema.Node) {
 	taken := map[string]bool{}

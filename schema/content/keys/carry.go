@@ -28,7 +28,7 @@ type carrier struct {
 	*assignment
 	// byKey has the blocks of the document before.
 	byKey map[string]*schema.Node
-	// taken has the blocks of the previous document with a partner, and done the blocks of this document with a
+	// taken has the blocks of the previous document with a partner. done has the blocks of this document with a
 	// partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash
@@ -223,7 +223,8 @@ func (c *carrier) similarity(a, b *schema.Node) float64 {
 	return 2 * float64(common) / float64(len(x)+len(y))
 }
 
-// seed is for hashes of words, which live only as long as one pairing. Which words are counted does not depend on it.
+// seed is the seed for hashes of words. Hashes live only during one pairing. Which words are counted does not depend on
+// it.
 var seed = maphash.MakeSeed()
 
 // wordsOf returns the hashes of the first words of a node, sorted.
@@ -289,7 +290,7 @@ func (c *carrier) moved(before, after []schema.Node) {
 	})
 }
 
-// unpaired visits the blocks without a partner. Below a block that got one just now, nothing is visited.
+// unpaired visits the blocks without a partner. Blocks below a block that just got a partner are not visited.
 func (c *carrier) unpaired(nodes []schema.Node, paired map[*schema.Node]bool, visit func(n *schema.Node)) {
 	for i := range nodes {
 		n := &nodes[i]

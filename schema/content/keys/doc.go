@@ -1,5 +1,5 @@
-// Package keys gives the blocks of a document their keys, and headings and the like their anchors. Comments, links and
-// merges refer to both, so a rewritten text keeps them: Markdown that replaces a document takes them from that
-// document. The package does no I/O and its results depend on its input only; of this module it imports schema and the
-// packages content, diff and tree.
+// Package keys gives the blocks of a document their keys, and headings and similar blocks their anchors. Comments,
+// links and merges refer to keys and anchors. So Markdown that replaces a document takes both from the old document.
+// The package does no I/O, and its results depend only on its input. Of this module it imports schema and the packages
+// content, diff and tree.
 package keys

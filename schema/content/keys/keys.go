@@ -11,12 +11,12 @@ import (
 // keyLength is the length of the keys made here: 50 bits, for at most schema.MaxDocumentNodes blocks.
 const keyLength = 10
 
-// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. It
-// keeps the document's own keys and anchors if they are unique and well formed. The others come from before, the
-// document that this one replaces, if there is one: unchanged and edited blocks keep their keys and anchors. New blocks
-// get keys derived from their content, so the same text over the same document gives the same result.
+// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. The
+// document's own keys and anchors stay if they are unique and well formed. The other blocks are compared with before,
+// the replaced document, if before is set. Unchanged and edited blocks get their keys and anchors from before. New
+// blocks get keys derived from their content. So the result depends only on d and before.
 //
-// It changes the document in place, but neither its maps nor before.
+// It changes the document in place. It does not change the document's maps and before.
 func Assign(d *schema.Document, before *schema.Document) {
 	a := assignment{used: map[string]bool{}, settled: map[string]bool{}, count: map[Hash]int{}}
 	a.keep(d.Nodes)
@@ -30,8 +30,8 @@ func Assign(d *schema.Document, before *schema.Document) {
 	assignAnchors(d.Nodes)
 }
 
-// Complete reports whether each block of the document has a key and each anchored one an anchor, all unique, so that Assign
-// would change nothing.
+// Complete reports whether Assign would change nothing: each block has a key, each block of a kind with anchors has an
+// anchor, and all are unique.
 func Complete(d schema.Document) bool {
 	used, anchors := map[string]bool{}, map[string]bool{}
 	return complete(d.Nodes, used, anchors)
@@ -70,7 +70,7 @@ type assignment struct {
 	count map[Hash]int
 }
 
-// keep keeps the document's own keys that are well formed and unique, and removes the others.
+// keep keeps the document's own keys if they are well formed and unique, and removes other keys.
 func (a *assignment) keep(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key == "" {

@@ -57,8 +57,8 @@ func blocks(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// kept writes the innermost blocks of a document as their text and the number of the block of before with the key;
-// + is new.
+// kept writes the innermost blocks of a document. Each block is its text and the number of the block in before with the
+// same key; + means a new block.
 func kept(before, after schema.Document) string {
 	number, at := map[string]int{}, 0
 	list := func(d schema.Document, visit func(n *schema.Node)) {
@@ -194,7 +194,7 @@ func TestAnchors(t *testing.T) {
 	if got := anchors(own); got != "chosen sent b c macos-15" {
 		t.Errorf("%s", got)
 	}
-	// A heading whose author chooses another anchor gets that one.
+	// If the author chooses another anchor, the heading gets this anchor.
 	chosen := schema.NewDocument(keys.Clone(own.Nodes)...)
 	chosen.Nodes[0].Data, chosen.Nodes[0].Meta, chosen.Nodes[0].Key = schema.Data{"id": "other"}, nil, ""
 	keys.Assign(&chosen, &own)
@@ -257,8 +257,8 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded has documents as large as they may be that share as little, or as much, as possible. The
-// short form has a quarter of the blocks, in a quarter of the time.
+// TestAssignIsBounded has documents of the largest size that share as little as possible, or as much as possible. The
+// short form has a quarter of the blocks and of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 60*time.Second

@@ -218,8 +218,8 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives a table without a key the ids of the table that it replaces: of its columns, its records and its cells'
-// fragments. Readers of Markdown number them, so a new row would rename all rows below it.
+// table gives a table without a key the ids of the replaced table: the ids of its columns, its records and its cells'
+// fragments. Reading Markdown numbers these ids, so a new row would rename all rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)
@@ -281,8 +281,8 @@ func free(prefix string, of Hash, used map[string]bool) string {
 	return name
 }
 
-// pairColumns returns, for each column, the index of its old column. Columns between two that stayed are the same if
-// there are as many.
+// pairColumns returns, for each column, the index of its old column. The columns between two unchanged columns are
+// paired if their numbers are equal.
 func (c *carrier) pairColumns(old, t table) []int {
 	hashes := func(t table) []Hash {
 		list := make([]Hash, len(t.columns))

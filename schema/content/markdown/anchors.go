@@ -12,9 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A heading gets its id from an anchor in it: <a href="#x" id="x"></a> as GitBook writes it, <a id="x"></a>, <a
-// name="x"></a>, or {#x} at its end or on a line next to it, as other tools do. Nothing of the anchor is shown. A
-// heading that is written has the form that it was read with.
+// A heading gets its id from an anchor in it. GitBook writes <a href="#x" id="x"></a>. Other tools write <a
+// id="x"></a>, <a name="x"></a>, or {#x} at the heading's end or on a line next to it. Readers do not see the anchor.
+// Write writes the form of the anchor that Read found.
 
 // memberAnchor of a heading is the source of its anchor, if that is not as GitBook writes it.
 const memberAnchor = "anchor"

@@ -12,9 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Other tools give blocks attributes: {#id}, { .class key=value } or kramdown's {: .class } on a line of its own, at
-// the end of a heading, or behind a link, an image or code. mdBook has directives, as in {{#include file}}. Readers
-// see neither. An id next to a heading is the heading's anchor. All else is kept as its source.
+// Other tools give blocks attributes: {#id}, { .class key=value } or kramdown's {: .class }. Attributes are on a line
+// of their own, at the end of a heading, or behind a link, an image or code. mdBook has directives, as in {{#include
+// file}}. Readers see no attributes and no directives. An id next to a heading is the heading's anchor. Everything else
+// stays as its source.
 
 // attributeList is a list in braces: kramdown's after a colon, otherwise ids, classes and values.
 const attributeList = `\{(?:::?[^{}\n]*|[ \t]*` + oneAttribute + `(?:[ \t]+` + oneAttribute + `)*[ \t]*)\}`

@@ -12,14 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The parsers here take precedence over goldmark's, to make parsing any text linear in its length: goldmark rescans
-// some constructs again and again, and nests without bound.
+// The parsers here take precedence over goldmark's. They make parsing linear in the length of any text. Goldmark
+// rescans some constructs many times, and nests without bound.
 
-// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
-// stays within the schema's depth limit, and no line is offered to many containers.
+// maxNesting bounds the nesting of containers. Deeper containers are read as text. So the document of any text stays
+// within the schema's depth limit, and each line is tried with few containers.
 const maxNesting = 10
 
-// nested opens a container unless that would nest too deeply; the line is then read as text.
+// nested opens a container. If the container would nest too deeply, the line is read as text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -41,8 +41,8 @@ func containersAround(n ast.Node) int {
 	return depth
 }
 
-// codeSpanParser calls goldmark's parser only if the span ends, because that reads the rest of the block for each run
-// of backticks.
+// codeSpanParser calls goldmark's parser only if the span ends. Goldmark's parser reads the rest of the block for each
+// run of backticks.
 type codeSpanParser struct{ parser.InlineParser }
 
 func (p codeSpanParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -76,7 +76,8 @@ func backtickRuns(lines *text.Segments, source []byte) map[int]int {
 	return runs
 }
 
-// maxReferenceLines is how many lines goldmark searches for references at once: its time is quadratic in their number.
+// maxReferenceLines is the number of lines that goldmark searches for references at once. Its time is quadratic in this
+// number.
 const maxReferenceLines = 500
 
 // referenceTransformer extracts reference definitions from the start of a paragraph.
@@ -111,8 +112,8 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 	parser.LinkReferenceParagraphTransformer.Transform(node, reader, pc)
 }
 
-// tableTransformer keeps goldmark from filling in the missing cells of a table with many rows, one of which has many
-// columns.
+// tableTransformer stops goldmark from filling in the missing cells of large tables. Without it, a single wide row
+// would add cells to many rows.
 type tableTransformer struct{ parser.ParagraphTransformer }
 
 func newTableTransformer() tableTransformer {

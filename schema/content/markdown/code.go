@@ -13,7 +13,7 @@ import (
 
 var codeTitle = regexp.MustCompile(`(?:^|\s)title="([^"]*)"`)
 
-// memberInfo of a code block is what follows the language in its first line.
+// memberInfo of a code block is the text after the language in its first line.
 const memberInfo = "info"
 
 func (r *reader) code(n ast.Node) []schema.Node {
@@ -109,7 +109,8 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "code", Data: data, Nodes: lines}}, true
 }
 
-// preData reads the attributes of <pre> and of the <code> in it; not ok if a block of code cannot have one.
+// preData reads the attributes of <pre> and of the <code> in it. ok is false if a block of code cannot have an
+// attribute.
 func preData(outer, inner *element) (schema.Data, bool) {
 	data := schema.Data{}
 	class, _ := inner.attrs.get("class")
@@ -144,8 +145,8 @@ func preData(outer, inner *element) (schema.Data, bool) {
 	return data, known == len(outer.attrs) && schema.ValidData("code", data)
 }
 
-// preLines returns the lines of a <pre>, whatever its content is, as readers see them. Lines that are wholly or partly
-// strong are highlighted.
+// preLines returns the lines of a <pre> with any content, as readers see them. Lines that are wholly or partly strong
+// are highlighted.
 func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "pre" {
@@ -204,7 +205,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. What its first line cannot say is in a tag around it.
+// code writes a code block. Properties that its first line cannot hold are in a tag around the block.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -254,7 +255,8 @@ func codeBlock(n *schema.Node) string {
 	return fenced(first, strings.Join(lines, "\n"))
 }
 
-// preAttributesOf are the attributes of <pre> for the data of a block of code, if these say all that a tag would.
+// preAttributesOf returns the attributes of <pre> for the data of a code block, if these attributes can replace the
+// tag.
 func preAttributesOf(n *schema.Node) attributes {
 	var attrs attributes
 	for _, row := range preAttributes {

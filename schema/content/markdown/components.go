@@ -16,11 +16,11 @@ import (
 // see the text between two tags. A component with the name of an HTML element is read as HTML.
 
 var (
-	// componentName matches the beginning of a tag of a component: a name that no element of HTML has, or one of its
-	// elements, which can have expressions for attributes.
+	// componentName matches the beginning of a component's tag. The name may be a name of an HTML element, because such
+	// a tag can have expressions as attributes.
 	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
-	// componentAlone matches a component's opening tag without attributes, apart from names that stand for a reader's
-	// own text, as <YourTool>.
+	// componentAlone matches a component's opening tag without attributes. It does not match placeholders for a
+	// reader's own text, such as <YourTool>.
 	componentAlone = regexp.MustCompile(`^<[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(?:\.[A-Za-z]\w*)*[ \t]*>$`)
 	placeholder    = regexp.MustCompile(`^<(?i:your|my)`)
 )
@@ -39,8 +39,8 @@ func isComponentTag(source string) bool {
 	return end > 0 && end == len(source)
 }
 
-// componentEnd returns the length of a component's tag that the source begins with; 0 if it begins with none. seen is
-// how much of the source it has looked at.
+// componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source
+// begins with other text. seen is how much of the source it has looked at.
 func componentEnd(source []byte) (length, seen int) {
 	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
 	if m == nil {
@@ -94,8 +94,8 @@ func expressionEnd(source []byte) int {
 	return 0
 }
 
-// componentEnd looks for the end of a tag, unless too much text was searched without finding one.
-// open says that the tag goes on behind the source.
+// componentEnd searches the end of a tag. It stops searching when failed searches have read too much text. open says
+// that the tag goes on behind the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	if s.failedSearch < 0 {
 		return 0, false

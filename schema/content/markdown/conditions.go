@@ -7,7 +7,7 @@ import "github.com/octavo-docs/octavo/schema"
 // end tag. Without the end tag the block reaches to its last sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
-	var open []bool // whether the visitor sees what is in each of the blocks that have begun
+	var open []bool // for each open block: whether the visitor sees its content
 	hidden := 0
 	for _, n := range nodes {
 		expression, begins, ends := conditionTag(&n)
@@ -46,16 +46,15 @@ func conditionTag(n *schema.Node) (expression string, begins, ends bool) {
 	return expression, true, false
 }
 
-// Branch is a conditional block: a visitor whom its expression allows sees what is in it, if the visitor sees the
-// branch that it is in. Nil is the document.
+// Branch is a conditional block. A visitor sees its content if its expression allows the visitor, and if the visitor
+// sees the enclosing branch. A nil Branch is the document.
 type Branch struct {
 	In         *Branch
 	Expression string
 }
 
-// EachNode visits the nodes of a document that are no conditional blocks: each with the references that it has besides
-// its children's, and the conditional block that it is in. A visitor to whom [ForVisitor] shows the block's content
-// sees the node.
+// EachNode visits all nodes of a document except conditional blocks. visit gets the node's own references without its
+// children's, and the enclosing conditional block. A visitor sees the node if [ForVisitor] shows the block's content.
 func EachNode(d schema.Document, visit func(n *schema.Node, refs []map[string]any, in *Branch)) {
 	branches{visit}.blocks(d.Nodes, "", nil)
 }

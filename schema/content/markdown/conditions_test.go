@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestForVisitor has the expressions `yes` and `no`, and compares what a visitor sees, as Markdown.
+// TestForVisitor has the expressions `yes` and `no`, and compares a visitor's document as Markdown.
 func TestForVisitor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ in, want string }{

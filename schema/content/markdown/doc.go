@@ -1,21 +1,22 @@
-// Package markdown reads Markdown as rich documents and writes documents as Markdown: CommonMark and GFM, with GitBook's
-// dialect. It is pure, does no I/O, and imports of this module only schema, schema/content and
-// its packages diff and respell.
+// Package markdown reads Markdown as rich documents and writes documents as Markdown: CommonMark and GFM, with
+// GitBook's dialect. It is pure and does no I/O. Of this module it imports only schema, schema/content and its packages
+// diff and respell.
 //
-// Reading what was written gives the same document, up to its normal form, which is what Read returns. In it:
+// Reading a written document gives an equal document, up to its normal form. Read returns the normal form. In it:
 //   - there are no keys, and tables have counters for the names of their columns, rows and cells;
-//   - marks that Markdown writes with delimiters neither begin nor end at white space, and lines of code are one span each;
+//   - marks that Markdown writes with delimiters begin and end at characters that are not white space, and each line of
+//     code is one span;
 //   - empty paragraphs are only where a block would have no content otherwise;
-//   - a paragraph of nothing but images is a block of images, unless they have a size;
+//   - a paragraph with only images is a block of images, if the images have no size;
 //   - code lines hold text, and cells hold text, lists, headings, quotes, images and code;
-//   - what the grammar of documents does not allow is kept as fit describes;
+//   - content that the grammar of documents does not allow is kept as fit describes;
 //   - comments and tags in a line are leaves without text that keep their source, and a block of HTML is a paragraph
 //     with its text.
 //
-// Text is never lost. Writing what was read is stable: the second time gives the same bytes. Edit keeps the bytes of what
-// nobody touched.
+// Text is never lost. Reading and writing a text is stable: a second round gives the same bytes. Edit keeps the bytes
+// of untouched blocks.
 //
-// Files call files further down in this list. A few call back, because writing reads what it wrote:
+// Files call files further down in this list. A few files call back, because writing reads its own result:
 //
 //   - Uses: edit.go, safe.go, shown.go, refs.go and conditions.go work on texts and documents. kinds.go has the
 //     tables of block readers and block writers.

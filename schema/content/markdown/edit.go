@@ -14,11 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// Edit returns the Markdown of an edited document, in which only what differs from the original is written: the blocks
-// of the document that equal blocks of the original keep their bytes, and so does what is between them. In blocks that
-// differ, unchanged words keep the bytes around them: see respell.Words. Reading the result gives the edited
-// document. If a new block would change the meaning of an unchanged block, Edit writes the whole document. Lines keep
-// their ends, of whatever kind: see respell.Ends.
+// Edit returns the Markdown of an edited document. It writes only the changes: blocks that equal blocks of the original
+// keep their bytes, and so does the text between them. In changed blocks, unchanged words keep the bytes around them
+// (respell.Words). Reading the result gives the edited document. If a new block would change the meaning of an
+// unchanged block, Edit writes the whole document. All kinds of line ends stay (respell.Ends).
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
 	return respell.Ends(original, editLines(source, edited))
@@ -46,8 +45,8 @@ func editLines(source string, edited schema.Document) string {
 	return Write(edited) + finalNewline(source)
 }
 
-// withoutBrokenTags leaves out the tags that are kept as paragraphs, which show nothing, if the rest would read as other blocks with
-// them: when an edit has taken the end of one, those that are left may join.
+// withoutBrokenTags removes the tags that are stored as paragraphs and show nothing, if the other blocks would read
+// differently with them. An edit may remove the end of such a tag, and the remaining tags may then pair.
 func withoutBrokenTags(d schema.Document) schema.Document {
 	tag := func(n schema.Node) bool {
 		_, ok := readTagLine([]byte(keptSource(&n)))
@@ -71,8 +70,8 @@ func showsSame(written, d schema.Document) bool {
 	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
 }
 
-// expected returns what reading the result must give: the blocks that are kept, and the others in the form in which Read
-// returns them, because a block of another editor may have more than Markdown.
+// expected returns the blocks that reading the result must give. Unchanged blocks stay. Other blocks have the form that
+// Read returns, because a block from another editor may hold more than Markdown can.
 func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
 	var nodes []schema.Node
 	next := 0
@@ -106,7 +105,7 @@ func hashes(nodes []schema.Node) []uint64 {
 	list := make([]uint64, len(nodes))
 	for i := range nodes {
 		text, err := json.Marshal(bareNode(nodes[i]))
-		if err != nil { // It came from JSON, or from Read.
+		if err != nil { // It cannot fail: the node came from JSON or from Read.
 			text = binary.AppendUvarint(nil, uint64(i))
 		}
 		list[i] = maphash.Bytes(hashSeed, text)
@@ -145,7 +144,8 @@ func bareAll(nodes []schema.Node) []schema.Node {
 	return all
 }
 
-// matchUnits returns, for each unit, the index of its first node in the wanted document, or -1 if it is not there as a whole.
+// matchUnits returns, for each unit, the index of its first node in the wanted document. It returns -1 if the document
+// does not have the whole unit.
 func matchUnits(units []unit, want []schema.Node) []int {
 	var have []schema.Node
 	for _, u := range units {
@@ -157,7 +157,8 @@ func matchUnits(units []unit, want []schema.Node) []int {
 		kept[i] = -1
 		whole := len(u.nodes) > 0
 		for j := range u.nodes {
-			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
+			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j &&
+				sameNode(&u.nodes[j], &want[partner[at]+j])
 		}
 		if whole {
 			kept[i] = partner[at]
@@ -168,8 +169,8 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	return kept
 }
 
-// placeDefinitions keeps the units without nodes, behind as many blocks that are written anew as they were behind ones that
-// these replace.
+// placeDefinitions places the units without nodes. A unit that was behind n replaced blocks comes behind n of the new
+// blocks.
 func placeDefinitions(units []unit, kept []int, end int) {
 	limits := make([]int, len(units)) // the place of the next unit that is kept
 	for i := len(units) - 1; i >= 0; i-- {
@@ -191,7 +192,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened gives up the units beside those that are given up already.
+// widened also gives up the neighbours of the units that are given up already.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -219,17 +220,17 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone is ofSource for the blocks that read as wanted without the ones around them, and ofWrite for
-	// others.
+	// ofSourceIfAlone is ofSource for blocks that read as wanted without their neighbours. It is ofWrite for other
+	// blocks.
 	ofSourceIfAlone
 )
 
-// splice writes the wanted document with the bytes of the units that are kept, and of what is between them.
+// splice writes the wanted document. Unchanged units and the text between them keep their bytes.
 func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
-	last, copied := -1, -1 // the unit that was copied last, and the same while nothing followed it
+	last, copied := -1, -1 // the unit that was copied last; it stays until another block is written
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]
@@ -280,7 +281,8 @@ func (s splicer) splice(kept []int) (string, bool) {
 	return b.String(), true
 }
 
-// spelled returns the text of blocks that replace units, in the spelling of these; not ok if it is not to be used.
+// spelled returns the text of blocks that replace units, in the units' spelling. ok is false if the caller must not use
+// it.
 func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
@@ -313,8 +315,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that did not follow each other: that of the source, if it separates them. A tag
-// needs no blank line.
+// gapFrom returns the separator of two blocks that were not neighbours. It is the source's separator, if that separates
+// the blocks. A tag needs no blank line.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// oddBlocks are blocks that Write would write in another way. None is changed by what is beside it.
+// oddBlocks are blocks that Write would write in another way. Neighbouring blocks do not change them.
 var oddBlocks = []string{
 	"*one*   two", "Title\n=====", "##   Closed ##", "+ a\n+ b", "10) x\n\n\n10) y", "~~~js\ncode\n~~~", "    indented", "***", "> quote\ngoes on",
 	"|a|b|\n|-|:-:|\n|1|2|", "{% hint style='info' %}\nx\n{% endhint %}", "{%tabs%}\n{%tab title='a'%}\nx\n\n{%endtab%}\n{%endtabs%}",
@@ -82,7 +82,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestEditIsMinimal replaces, adds and removes blocks of a text, and knows what the text must be then.
+// TestEditIsMinimal replaces, adds and removes blocks of a text, and compares the result with the expected bytes.
 func TestEditIsMinimal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +116,7 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			return // The same words twice: either may be the one.
+			return // The words occur twice: either place may be the edited one.
 		}
 		parts[at] = text
 		if want := join(); got != want {

@@ -26,13 +26,13 @@ func emojiCode(characters string) string {
 	return strings.Join(parts, "-")
 }
 
-// emojiCharacters is the text of a code such as 1f468-200d-1f4bb; "" if it is none.
+// emojiCharacters returns the text of a code such as 1f468-200d-1f4bb; "" if the text is not a code.
 func emojiCharacters(code string) string {
 	characters, _ := content.Emoji(code)
 	return characters
 }
 
-// emojiNode makes the inline of a name. A name that Markdown does not get for the code is kept beside it.
+// emojiNode makes the inline of a name. If Markdown would write another name for the code, the node keeps the name too.
 func emojiNode(name string) (schema.Node, bool) {
 	characters, ok := emoji.CodeMap()[":"+name+":"]
 	if !ok {
@@ -45,7 +45,7 @@ func emojiNode(name string) (schema.Node, bool) {
 	return schema.Node{Type: "emoji", Data: data}, true
 }
 
-// emojiName returns the name of an emoji; "" if it has none.
+// emojiName returns the name of an emoji; "" if the emoji has no name.
 func emojiName(data schema.Data) string {
 	name, _ := data["name"].(string)
 	code, _ := data["code"].(string)
@@ -59,7 +59,7 @@ func emojiName(data schema.Data) string {
 	return ""
 }
 
-// aloneAt reports whether a shortcode is not a part of a word: 10:30:45 and a:b:c have none.
+// aloneAt reports whether a shortcode is not a part of a word. 10:30:45 and a:b:c have no shortcodes.
 func aloneAt(text string, from, to int) bool {
 	inWord := func(c byte) bool { return isLetter(c) || isDigit(c) }
 	return (from == 0 || !inWord(text[from-1]) && text[from-1] != ':') && (to == len(text) || !inWord(text[to]))

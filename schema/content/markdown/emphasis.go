@@ -10,8 +10,8 @@ import (
 // maxInlineNesting bounds the nesting of emphasis and links. Anything deeper is read as text.
 const maxInlineNesting = 32
 
-// emphasisParser reads *, _ and ~. It uses goldmark's rules for what opens and closes, but pairs delimiters itself:
-// goldmark searches all openers again for each closer, which is quadratic.
+// emphasisParser reads *, _ and ~. It uses goldmark's rules for openers and closers, but pairs delimiters itself.
+// Goldmark searches all openers again for each closer, which is quadratic.
 type emphasisParser struct{}
 
 func (emphasisParser) Trigger() []byte { return []byte{'*', '_', '~'} }
@@ -82,7 +82,8 @@ type closerKind struct {
 	length  int // modulo 3
 }
 
-// pair turns the delimiters after bottom, nil for all, into emphasis, and drops the others.
+// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. A nil bottom means all
+// delimiters.
 func (s *markdownState) pair(bottom *parser.Delimiter) {
 	l := &s.delimiters
 	closer := l.first
@@ -116,7 +117,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 			d = next
 		}
 		if !s.wrap(opener, closer, consume) {
-			// Any pair around this one would be too deep as well.
+			// Every pair around this pair would also be too deep.
 			next := closer.NextDelimiter
 			for d := closer; d != bottom; {
 				previous := d.PreviousDelimiter
@@ -140,7 +141,8 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	}
 }
 
-// openerOf finds the nearest opener, and how many characters of each delimiter the pair uses; 0 if there is none.
+// openerOf finds the nearest opener, and the number of characters of each delimiter that the pair uses. The number is 0
+// without an opener.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++
@@ -153,7 +155,7 @@ func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*
 	return nil, 0
 }
 
-// wrap puts the text between a pair into a node, unless that would nest too deeply.
+// wrap puts the text between a pair into a node, if this does not nest too deeply.
 func (s *markdownState) wrap(opener, closer *parser.Delimiter, consume int) bool {
 	depth := 0
 	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); n = n.NextSibling() {

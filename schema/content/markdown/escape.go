@@ -24,8 +24,8 @@ type inlineWriter struct {
 // address matches the addresses that other readers of Markdown make links of.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text appends text. after is what follows it directly, which decides the escaping at its end: an exclamation mark
-// before a link would make the link an image.
+// text appends text. after is the source that follows directly. It decides the escaping at the end of the text: an
+// exclamation mark before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0

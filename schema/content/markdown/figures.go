@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// images writes a block of images: in a line if that holds all, else as figures.
+// images writes a block of images. It writes them in a line if a line can hold all data, and otherwise as figures.
 func (w writer) images(n *schema.Node) string {
 	if len(layoutAttributes(n)) > 0 {
 		return figuresHTML(n)

@@ -8,15 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Reading makes any block in any place, and kinds of blocks that the grammar does not have. fit makes a document of that
-// which satisfies the grammar, and of which Markdown gets the same again:
-//   - A container that is not allowed in its place, or holds what it must not, becomes its content, between two paragraphs
-//     that are kept as its tag and its end.
+// Reading makes any block in any place, and kinds of blocks outside the grammar. fit turns them into a document that
+// satisfies the grammar. The document's Markdown stays as it was:
+//   - Some containers are not allowed in their place, or have content that is not allowed. Such a container becomes its
+//     content, between two paragraphs that keep its tag and its end.
 //   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
 //   - HTML and tags that are unknown become a paragraph that keeps their source.
 //
-// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. Where that cannot
-// be, the text is what is written.
+// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. If this is not
+// possible, only the text is written.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))

@@ -8,9 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Readers see no tags. HTML that documents have no place for is hidden: a leaf without text keeps the source of a
-// comment or a tag in a line, and a paragraph keeps the source of a block, of which it shows the text, the links
-// and the images.
+// Readers see no tags. HTML without a place in documents is hidden. A leaf without text keeps the source of a comment
+// or a tag in a line. A paragraph keeps the source of a block, and shows the block's text, links and images.
 
 // kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
 const (
@@ -38,14 +37,14 @@ func kept(source string, shown []schema.Node) schema.Node {
 	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
 }
 
-// hiddenLeaf is a leaf that keeps a source and shows nothing.
+// hiddenLeaf returns a leaf that keeps a source and has no visible text.
 func hiddenLeaf(source string) schema.Leaf {
 	mark := colorMark(defaultColor, defaultColor, "")
 	mark.Data[memberSource] = source
 	return schema.Leaf{Object: schema.ObjectLeaf, Marks: []schema.Mark{mark}}
 }
 
-// hiddenSource is the source that a leaf keeps, if it shows nothing.
+// hiddenSource returns the source of a leaf without visible text.
 func hiddenSource(leaf schema.Leaf) string {
 	if leaf.Text != "" || len(leaf.Marks) != 1 || leaf.Marks[0].Type != "color" {
 		return ""
@@ -74,14 +73,14 @@ var blockNames = setOf(
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
 	tfoot th thead tr ul`)
 
-// silentNames are the elements whose content is no text. Of players, the address is shown.
+// silentNames are the elements whose content is not text. Of players, the address is shown.
 var (
 	silentNames = setOf("canvas head math noscript object script select style svg template title")
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is not shown. A name that HTML does not have, as in <your-key> or List<String>, is
-// text that the author means. A tag with attributes or an end tag is a component instead.
+// hidesTag reports whether a tag is not shown. A name outside HTML, as in <your-key> or List<String>, is the author's
+// text. A tag with attributes or an end tag is a component instead.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||

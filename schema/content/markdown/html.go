@@ -21,7 +21,7 @@ type element struct {
 	name  string
 	attrs attributes
 	text  string // as in the source: character references are not resolved
-	// comment is the source of what has neither a name nor text.
+	// comment is the source of a comment or another element without a name and text.
 	comment string
 	nodes   []*element
 }
@@ -56,8 +56,8 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd have a row for each tag of a table by which HTML ends other parts of the table, whose end
-// tags may be omitted, and of what is in its cells.
+// endedByStart and endedByEnd have a row for each tag of a table that ends other parts of the table, or elements in its
+// cells. The end tags of these parts and elements may be omitted.
 var endedByStart, endedByEnd = omittedEnds()
 
 func omittedEnds() (start, end map[string][]string) {
@@ -75,8 +75,8 @@ func omittedEnds() (start, end map[string][]string) {
 	return start, end
 }
 
-// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text, whose source
-// the caller keeps.
+// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text; the caller then
+// keeps the source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -153,7 +153,7 @@ func (e *element) blank() bool {
 	return e.comment != "" || e.name == "" && strings.TrimSpace(e.text) == ""
 }
 
-// elements returns the children without white space; not ok if there is other text.
+// elements returns the children without white space. ok is false if there is other text.
 func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
 
 func onlyElements(nodes []*element) ([]*element, bool) {
@@ -181,7 +181,7 @@ func (e *element) plain() (string, bool) {
 	return html.UnescapeString(b.String()), true
 }
 
-// readLength reads a width or a height: a number of pixels, or of a unit.
+// readLength reads a width or a height in pixels or in another unit.
 func readLength(text string) (any, bool) {
 	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
 	value, err := strconv.ParseFloat(digits, 64)
@@ -194,7 +194,7 @@ func readLength(text string) (any, bool) {
 	return value, true
 }
 
-// lengthText writes what length reads; "" for anything else.
+// lengthText writes a value of readLength; "" for other values.
 func lengthText(value any) string {
 	switch value := value.(type) {
 	case float64:

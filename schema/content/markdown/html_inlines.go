@@ -83,7 +83,7 @@ func htmlPieces(leaves []schema.Leaf) []piece {
 	return pieces
 }
 
-// spanHTML writes an inline that is one unit; "" if it has no form of its own.
+// spanHTML writes an inline that is one unit; "" if the inline has no HTML form.
 func spanHTML(n *schema.Node) string {
 	if n.Type == "link" {
 		return openTag("a", linkAttributes(n)) + inlinesHTML(n.Nodes) + "</a>"

@@ -19,7 +19,7 @@ func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	if block.HasClosure() {
 		source += string(block.ClosureLine.Value(r.source))
 	}
-	// How far a block is to the right is not kept: it may be at another place when it is written.
+	// The indentation of a block is dropped, because the block may be written at another place.
 	source = strings.TrimLeft(strings.Trim(source, "\n"), " ")
 	if nodes, ok := parseHTML(source); ok {
 		if blocks, ok := r.topHTML(nodes); ok && len(blocks) > 0 {
@@ -125,7 +125,7 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, true
 }
 
-// topParagraph reads a paragraph that Markdown can write: not an empty one.
+// topParagraph reads a paragraph that Markdown can write. An empty paragraph is refused.
 func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
 	nodes, _ := r.alignedParagraph(e)
 	if !attributed(&nodes[0]) {

@@ -84,7 +84,7 @@ func codeHTML(n *schema.Node) string {
 	return strings.ReplaceAll(preHTML(n, lines), "\n", "&#10;")
 }
 
-// anchorOf reads a text that is one anchor, and returns none for another text.
+// anchorOf reads a text that is one anchor. For other texts it returns the zero anchor.
 func anchorOf(source string) anchor {
 	if strings.Trim(source, "\n") != source {
 		return ownLineAnchor(source)
@@ -130,7 +130,7 @@ func headingAnchorHTML(n *schema.Node) string {
 	return source
 }
 
-// detailsParts returns what an expandable is written as, apart from its body.
+// detailsParts returns the parts of a written expandable: its opening, its summary and the blocks of its body.
 func detailsParts(n *schema.Node) (open, summary string, body []schema.Node) {
 	var title, attrs = []schema.Node{}, attributes(nil)
 	for i := range n.Fragments {

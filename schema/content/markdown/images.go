@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// imageData reads the attributes of <img>. Others, and values that an image cannot have, are kept as they are.
+// imageData reads the attributes of <img>. Other attributes, and values that an image cannot have, are stored
+// unchanged.
 func imageData(attrs attributes) (schema.Data, bool) {
 	src, given := attrs.get("src")
 	ref, ok := content.Ref(src)
@@ -118,7 +119,7 @@ func captionOf(n *schema.Node) string {
 	return caption
 }
 
-// imagesOrParagraph makes a block of images of a paragraph that has nothing else. Images with a size are a part of the
+// imagesOrParagraph turns a paragraph with only images into a block of images. Images with a size are a part of the
 // text.
 func imagesOrParagraph(inlines []schema.Node) schema.Node {
 	var images []schema.Node

@@ -53,8 +53,8 @@ func (r *reader) rawSource(n *ast.RawHTML) string {
 	return string(n.Segments.Value(r.source))
 }
 
-// isTextUntil reports whether there are no tags between two tags. It stops at the first, so that nested elements do not look
-// at the same text again and again.
+// isTextUntil reports whether there are no tags between two tags. It stops at the first tag. So nested elements do not
+// scan the same text many times.
 func isTextUntil(n, end ast.Node) bool {
 	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
 		if n.Kind() == ast.KindRawHTML {
@@ -64,7 +64,8 @@ func isTextUntil(n, end ast.Node) bool {
 	return true
 }
 
-// isTagsUntil reports whether there is nothing but tags between two tags, or so many of them that it does not look further.
+// isTagsUntil reports whether there are only tags between two tags. It stops after a limit of tags, and then returns
+// true.
 func isTagsUntil(n, end ast.Node) bool {
 	for range 4 * maxInlineElements {
 		if n = n.NextSibling(); n == nil || n == end {
@@ -97,15 +98,16 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 	return string(textOf(r.block, text.NewSegment(from, to), r.source))
 }
 
-// missedHTML makes text of the tags that would begin a block of HTML once they are written, or leaves out tags that
-// are hidden: goldmark does not ask for one after "> " and a tab, nor in an indented line, and tags have no marks
-// that could stand before them.
+// missedHTML handles tags that would begin a block of HTML when they are written. It turns them into text, or removes
+// hidden tags. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A tag has no marks
+// that could be written before it.
 func (b *inlineBuilder) missedHTML() {
 	startsLine, left := true, maxTags
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 { // Each looks at the rest of the line.
+			// The limit bounds the work: each tag scans the rest of the line.
+			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 {
 				p.text = nil
 				left--
 				continue
@@ -115,7 +117,7 @@ func (b *inlineBuilder) missedHTML() {
 	}
 }
 
-// lineOf returns the text of pieces up to the end of the line, or to what is no text.
+// lineOf returns the text of pieces up to the end of the line, or up to a piece without text.
 func lineOf(pieces []piece) string {
 	var b strings.Builder
 	for i := range pieces {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// inlineElement is an HTML element in a line of text: of Markdown, where its content is Markdown, or of HTML.
+// inlineElement is an HTML element in a line of Markdown or of HTML. In Markdown, its content is Markdown.
 type inlineElement struct {
 	name   string
 	attrs  attributes
@@ -21,14 +21,14 @@ type inlineElement struct {
 	inside func() ([]*element, bool)
 }
 
-// maxInlineElements bounds the elements around a text, and maxTags those without a mark, which are as many marks of each leaf.
-// Deeper ones are kept as source.
+// maxInlineElements bounds the elements around a text. maxTags bounds the elements without a mark, because each one
+// adds a mark to every leaf. Deeper elements stay as source.
 const (
 	maxInlineElements = 16
 	maxTags           = 4
 )
 
-// elementReaders has a row for each element that can be a node. A reader that returns false has added nothing.
+// elementReaders has a row for each element that can be a node. A reader returns false if it added nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
 
 func init() { // In init, because the readers call element, which reads the table.
@@ -39,7 +39,7 @@ func init() { // In init, because the readers call element, which reads the tabl
 	}
 }
 
-// element adds an element. It returns false and adds nothing if a document cannot hold the element.
+// element adds an element. If a document cannot hold the element, it adds nothing and returns false.
 func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
 		return true
@@ -56,7 +56,8 @@ func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	return false
 }
 
-// styled adds the content of an element with one more mark, color or tag; false if there is no content to have the mark.
+// styled adds the content of an element with one more mark, color or tag. It returns false if the element has no
+// content.
 func (b *inlineBuilder) styled(e inlineElement, more style) bool {
 	if e.empty != nil && e.empty() {
 		return false

@@ -61,7 +61,7 @@ func (w *inlineWriter) edges() string {
 	return out
 }
 
-// turnTo closes and opens layers until the wanted ones are open; what lasts longest is opened first.
+// turnTo closes and opens layers until the wanted layers are open. It opens the layer that lasts longest first.
 func (w *inlineWriter) turnTo(want []layer, rest [][]layer) {
 	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(want, l) }) {
 		last := len(w.open) - 1
@@ -110,8 +110,8 @@ func lasts(l layer, rest [][]layer) int {
 	return len(rest)
 }
 
-// code writes a span of code. In a cell, a pipe ends the span unless it is escaped, and an escaped one cannot be told
-// from one after a backslash.
+// code writes a span of code. In a cell, only an escaped pipe does not end the span. But an escaped pipe looks like a
+// pipe after a backslash.
 func (w *inlineWriter) code(text string) {
 	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" ||
 		w.where == inCell && strings.Contains(text, `\|`) {

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Blocks of integrations have no form in GitBook's Markdown. They are a block of code in a language of its own, whose text is
-// the data of the node.
+// Blocks of integrations have no form in GitBook's Markdown. They are written as a code block with a special language.
+// The text of the code block is the data of the node.
 
 // integrationSyntax is the language of that code.
 const integrationSyntax = "octavo-integration"

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// The tables of kinds are filled in init, because the readers and writers in them read the tables for what is inside.
+// The tables of kinds are filled in init: the readers and writers in them use the tables for nested blocks.
 
 func init() {
 	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{

@@ -39,8 +39,8 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return nil
 }
 
-// open pushes a bracket on the stack. If there are too many, the outermost one becomes text, which affects no later
-// link.
+// open pushes a bracket on the stack. If there are too many, the outermost bracket becomes text. This does not affect
+// later links.
 func (s *markdownState) open(block text.Reader, segment text.Segment, image bool) ast.Node {
 	if len(s.brackets) == maxInlineNesting {
 		s.brackets[0].toText()
@@ -219,8 +219,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds a reference, as long as the total expansion stays in proportion to the text: many references to one long
-// destination would exceed it.
+// lookUp finds a reference. It stops when the total expansion is out of proportion to the text, as with many references
+// to one long destination.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false

@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// A loose tag is one that browsers read and CommonMark does not: quotes of a text processor are around a value, or no
-// space is between two attributes. Its name is an element's, and it has a value.
+// A loose tag is a tag for browsers but not for CommonMark. It has curly quotes around a value, or no space between two
+// attributes. Its name is an element's, and it has a value.
 var (
 	looseTag       = regexp.MustCompile(`^<[a-z][a-z0-9]*[ \t][^<>` + "`" + `\n]*=[^<>` + "`" + `\n]*>`)
 	curlyQuoted    = regexp.MustCompile(`=[ \t]*[“”]([^“”"<>]*)[“”]`)
@@ -37,7 +37,8 @@ func (looseTagParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 
 const looseAttribute = "loose"
 
-// strictTag is the source of a tag as CommonMark has it: of a loose one, without what is no attribute.
+// strictTag returns the source of a tag in CommonMark's form. From a loose tag it removes everything that is not an
+// attribute.
 func strictTag(n *ast.RawHTML, source string) string {
 	if _, loose := n.AttributeString(looseAttribute); !loose {
 		return source

@@ -59,7 +59,7 @@ func outline(nodes []schema.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// outlineData writes the data of a node, apart from what a table is made of, and the source that it is kept as.
+// outlineData writes the data of a node, and the source that the node keeps. It leaves out the members of tables.
 func outlineData(n schema.Node) string {
 	var b strings.Builder
 	first := []string{"level", "style", "start", "checked", "syntax", "title", "formula", "alt", "ref"}
@@ -200,8 +200,8 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
-// FuzzMarkdown reads any text as Markdown: the document satisfies the grammar and is stable after one round, and a reader sees
-// the same.
+// FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading
+// it is stable, and a reader sees the same text.
 func FuzzMarkdown(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In)
@@ -238,7 +238,7 @@ func FuzzToMarkdown(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	// What no reader knows: a button of no kind, a link inside of a link.
+	// Nodes that no text gives: a button without a kind, a link inside a link.
 	for _, inline := range []string{`{"type":"button","data":{"label":"b"}}`, `{"type":"link","nodes":[{"type":"link","nodes":[{"leaves":[{"text":"b"}]}]}]}`} {
 		f.Add([]byte(`{"nodes":[{"type":"paragraph","data":{"align":"start"},"nodes":[{"object":"text","leaves":[{"text":"a","marks":[{"type":"bold"}]},{"text":"b"}]},` + inline + `]}]}`))
 	}

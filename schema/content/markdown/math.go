@@ -95,7 +95,7 @@ func (mathInlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) 
 	return &mathInline{segment: text.NewSegment(segment.Start+2, segment.Start+2+end)}
 }
 
-// mathSpan writes a formula in a line. Formulas that the dollars cannot hold, and those in HTML, are in an element.
+// mathSpan writes a formula in a line. Formulas in HTML, and formulas that dollars cannot enclose, are in an element.
 func mathSpan(formula string, where place) string {
 	if where != inHTML && simpleFormula.MatchString(formula) && !(where == inCell && strings.Contains(formula, "|")) {
 		return "$$" + formula + "$$"

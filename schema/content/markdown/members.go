@@ -11,13 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// The members of data that hold what GitBook's tags have and the grammar does not.
+// The members of data for properties of GitBook's tags that the grammar does not have.
 const (
 	memberAttributes = "attributes" // attributes that the row of the tag does not have
 	memberTagName    = "tag"        // the name of the tag, if the type is written with another
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
-	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one
+	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
 )
 
 // otherAttributes writes attributes that no row knows, in the order of their names.
@@ -89,7 +89,7 @@ func refKind(value any) string {
 	return kind
 }
 
-// refLabel is the text of a link that has none of its own: the name of what it leads to, if it is known.
+// refLabel returns the text of a link without its own text: the name of the link's target, if the name is known.
 func refLabel(ref any) string {
 	if refKind(ref) == "openapi" {
 		return content.RefLabel(ref)

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// MDX has statements of modules, as in import Tabs from '@theme/Tabs'. They begin a line at the left, and a block of
-// them ends at a blank line. Readers see none.
+// MDX has statements of modules, as in import Tabs from '@theme/Tabs'. Statements begin at the left of a line, and a
+// block of statements ends at a blank line. Readers do not see them.
 
 var (
-	// moduleStart matches the beginning of a statement. Sentences begin with the same words, so that it asks for more.
+	// moduleStart matches the beginning of a statement. Sentences can begin with the same words, so the pattern
+	// requires more than the word.
 	moduleStart = regexp.MustCompile(`^(?:import[ \t]*(?:['"]|\{|\*[ \t]+as[ \t]|(?:type[ \t]+)?[\w$]+[ \t]*` +
 		`(?:,[ \t]*[{*]|from[ \t]*['"])` +
 		`|[ \t]type[ \t]+\{)|export[ \t]*(?:\{|\*[ \t]*(?:as[ \t]+[\w$]+[ \t]*)?from[ \t]*['"])` +
@@ -34,8 +35,8 @@ func isModule(source string) bool {
 	return end > 0 && end == len(source)
 }
 
-// moduleEnd returns the length of the block of statements that the source begins with, without the line's end; 0 if it
-// begins with none. seen is how much of the source it has looked at.
+// moduleEnd returns the length of the block of statements at the beginning of the source, without the line's end. It
+// returns 0 if the source begins with other text. seen is the number of bytes that it scanned.
 func moduleEnd(source []byte) (length, seen int) {
 	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
 		return 0, 0
@@ -70,8 +71,8 @@ func isStatement(source []byte) bool {
 	return rest[0] == '"' || rest[0] == '\'' || importSource.Match(source)
 }
 
-// statementEnd returns where a statement ends: at the end of the first line at which all its brackets are closed, and
-// after which no indented line follows.
+// statementEnd returns the end of a statement. A statement ends with the first line at whose end all its brackets are
+// closed, and that no indented line follows.
 func statementEnd(source []byte, at int) (end int, ok bool) {
 	depth := 0
 	for ; at < len(source); at++ {
@@ -124,7 +125,7 @@ func stringEnd(source []byte) int {
 	return 0
 }
 
-// moduleEnd looks for the end of statements, unless too much text was searched without finding one.
+// moduleEnd searches the end of statements. It stops searching when failed searches have read too much text.
 func (s *markdownState) moduleEnd(source []byte) int {
 	if s.failedSearch < 0 {
 		return 0
@@ -137,8 +138,8 @@ func (s *markdownState) moduleEnd(source []byte) int {
 	return length
 }
 
-// beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is what follows
-// the text, which may be a part of it.
+// beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is the source
+// after the text; it may be a part of the statement.
 func beginsModule(text, after string) bool {
 	if !strings.HasPrefix(text, string(importWord)) && !strings.HasPrefix(text, string(exportWord)) {
 		return false

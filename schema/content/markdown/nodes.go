@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// tagNode is a tag on a line of its own, with the blocks up to its end, if it has one. Tags without a row, and ends
-// without a beginning, have no row, and are kept.
+// tagNode is a tag on its own line. If the tag has an end, the node has the blocks up to the end. Tags without a row,
+// and ends without a beginning, have no row, and are kept.
 type tagNode struct {
 	ast.BaseBlock
 	row        *tagRow

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Words without a link
-// before the reference are not known to belong to it, and the annotation has none.
+// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Without a link before the
+// reference, the annotated words are unknown, and the annotation has no words.
 
 // note reads the content of a footnote.
 func (r *reader) note(label string) ([]schema.Node, bool) {
@@ -63,7 +63,7 @@ func (r *reader) noteBlock(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: noteDefinition, Data: schema.Data{"label": note.label}}}
 }
 
-// settleNotes removes the definitions that became annotations, and keeps the source of the others.
+// settleNotes removes the definitions that became annotations. Other definitions keep their source.
 func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 	settled := nodes[:0]
 	for _, n := range nodes {
@@ -132,7 +132,7 @@ func keptReferences(pieces []piece) []string {
 	return labels
 }
 
-// label returns the label of an annotation, and adds its note if that is a new one.
+// label returns the label of an annotation. If its note is new, label adds the note.
 func (l *noteList) label(n *schema.Node) string {
 	wanted := content.Member(n.Meta, "label")
 	if l.echo {

@@ -85,8 +85,8 @@ func newContext(source []byte) (parser.Context, *markdownState) {
 	return pc, s
 }
 
-// taskParser is goldmark's, with the added rule that a space or the end of the line must follow: - [x](/) is a link in
-// a list.
+// taskParser is goldmark's parser with a further rule: a space or the end of the line must follow the box. So - [x](/)
+// is a link in a list.
 type taskParser struct{ parser.InlineParser }
 
 func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// piece is a run of text of one style, or an inline that is one unit.
+// piece is a run of text with one style, or an inline that is one unit.
 type piece struct {
 	style
 	text []byte
@@ -27,8 +27,8 @@ func (p *piece) blank() bool {
 
 func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 
-// settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white
-// space, and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
+// settle brings inlines into their normal form. Marks that Markdown writes with delimiters do not begin or end at white
+// space. Neighbours of the same style are joined. A unit between two texts with the same mark does not end the mark.
 func settle(pieces []piece) []piece {
 	for i := range pieces {
 		if p := &pieces[i]; p.tags != "" {
@@ -89,8 +89,8 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the style that goes on over them: links have the marks of their text. Other units
-// have the marks that both neighbours have, and their color and tags if they are the same.
+// carryMarks gives units the style that continues over them. Links have the marks of their text. Other units have the
+// common marks of both neighbours, and their color and tags if these are equal.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))
@@ -270,8 +270,8 @@ func (b *inlineBuilder) hide(source string) {
 // inCode reports whether what is added is code.
 func (b *inlineBuilder) inCode() bool { return (b.marks|looks(b.tags))&content.Code != 0 }
 
-// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Others are shown as
-// text, and so are all of them in code.
+// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Unknown tags are
+// shown as text. In code, all tags are shown as text.
 func (b *inlineBuilder) tag(source string) {
 	if b.inCode() {
 		b.text(source)
@@ -284,7 +284,7 @@ func (b *inlineBuilder) tag(source string) {
 	b.source(source)
 }
 
-// shownNothing reports whether a line has nothing but what is hidden, and has that.
+// shownNothing reports whether a line has pieces, and all of them are hidden or blank.
 func (b *inlineBuilder) shownNothing() bool {
 	return len(b.pieces) > 0 && !slices.ContainsFunc(b.pieces, func(p piece) bool { return !p.hidden && !p.blank() })
 }

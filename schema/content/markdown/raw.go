@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// rawText is what a reader sees of HTML and tags: no tags that only structure the text, and no comments.
+// rawText returns the text that a reader sees of HTML and tags. Tags that only structure the text and comments are left
+// out.
 func rawText(n schema.Node) []schema.Node {
 	source := content.Member(n.Data, memberSource)
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
@@ -212,8 +213,7 @@ func mapHTML(source string, change func(ref map[string]any) map[string]any) stri
 	})
 }
 
-// LeftOut names the elements and tags of a document that are not shown as what they are: their text is shown, or
-// nothing.
+// LeftOut names the elements and tags of a document whose meaning is not shown. Only their text is shown, or nothing.
 func LeftOut(d schema.Document) []string {
 	names := map[string]bool{}
 	leftOut(d.Nodes, names)

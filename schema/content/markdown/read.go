@@ -13,8 +13,8 @@ import (
 // ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: fit says what becomes
-// of a block that the grammar does not allow in its place, or not at all. It has no keys.
+// Read reads any text; text without Markdown is plain text. The document satisfies the grammar and has no keys. fit
+// converts blocks that the grammar does not allow.
 func Read(markdown string) (schema.Document, error) { return newReader(markdown).document() }
 
 func (r *reader) document() (schema.Document, error) {

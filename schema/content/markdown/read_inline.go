@@ -89,7 +89,8 @@ func (r *reader) autoLink(b *inlineBuilder, n *ast.AutoLink) {
 	r.link(b, address, "", label.inlines())
 }
 
-// mdLink adds a link. One to a footnote, with the reference directly behind it, is the text that the footnote is about.
+// mdLink adds a link. If the link leads to a footnote, and the reference follows directly, the link's text is the
+// annotated text.
 func (r *reader) mdLink(b *inlineBuilder, n *ast.Link) {
 	if note, ok := n.NextSibling().(*noteReference); ok && noteLink.Match(n.Destination) {
 		r.annotate(b, n, note)
@@ -197,8 +198,8 @@ func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
 	r.annotate(b, nil, n)
 }
 
-// annotate adds an annotation: of the link's text, if there is a link. References in notes and in links stay as they
-// are, and so do references that would repeat long notes too often.
+// annotate adds an annotation. If there is a link, it annotates the link's text. References in notes and in links stay
+// unchanged, and so do references that would repeat long notes too often.
 func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	body, ok := r.note(n.label)
 	words := []schema.Node{}
@@ -226,7 +227,7 @@ func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	}}})
 }
 
-// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
+// rawInline adds an HTML tag with the content up to its end. It returns the last node that it used.
 func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
 	source := r.rawSource(n)
 	end, paired := pairs[n]

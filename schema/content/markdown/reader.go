@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// markdownState is what the parsers remember while they read one text.
+// markdownState is the parsers' state for one text.
 type markdownState struct {
 	delimiters delimiters
 	brackets   []*bracket
@@ -23,12 +23,12 @@ type markdownState struct {
 	paired map[int]bool
 	// tables has where tables of HTML with blank lines end, by where they begin.
 	tables map[int]int
-	// noDollars, noTagEnd and noCommentEnd are positions before which a search for the end of a formula, a tag or a
-	// comment has failed.
+	// noDollars, noTagEnd and noCommentEnd are positions up to which a search for an end has failed: the end of a
+	// formula, of a tag and of a comment.
 	noDollars, noTagEnd, noCommentEnd int
-	// failedSearch is how much more text may be searched for ends of components without finding them.
+	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
 	failedSearch int
-	// nextComment is behind the next end of a comment, or behind the text if there is none.
+	// nextComment is the position behind the next end of a comment. Without such an end, it is behind the text.
 	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock

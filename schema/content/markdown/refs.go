@@ -9,18 +9,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// MapRefs returns the document with each reference replaced by the result of change: paths of a repository become ids,
-// and ids paths. MapRefs copies what it changes, so d stays as it was. change must not write to its reference; a nil
-// result leaves the reference.
+// MapRefs returns the document with each reference replaced by the result of change. Callers use it to turn paths of a
+// repository into ids, and ids into paths. MapRefs copies the nodes that it changes, so d stays unchanged. change must
+// not write to its reference. A nil result leaves the reference.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
 	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d
 }
 
-// refChange is what [MapRefs] and [Named] do to references.
+// refChange is the change that [MapRefs] or [Named] makes to references.
 type refChange struct {
 	to func(ref map[string]any) map[string]any
-	// named are the types of nodes whose references get names; nil for a change of all references.
+	// named are the types of nodes whose references get names. It is nil for a change of all references.
 	named []string
 }
 
@@ -65,7 +65,7 @@ func mapNode(n schema.Node, parent string, change refChange) schema.Node {
 	return mapOwn(n, change)
 }
 
-// parentName is what [schema.Allows] takes for the parent of a node's children.
+// parentName returns the name of the parent for [schema.Allows] of a node's children.
 func parentName(n *schema.Node) string {
 	if n.Object == schema.ObjectFragment && n.Type == "" {
 		return schema.FragmentCell
@@ -96,7 +96,7 @@ func mapOwn(n schema.Node, change refChange) schema.Node {
 	return n
 }
 
-// listedRefs has the kind of what the values of a type of column name by ids alone.
+// listedRefs has, by type of column, the kind of the objects that the values name only by ids.
 var listedRefs = map[string]string{"files": "file", "users": "user"}
 
 // mapFiles changes the names in the columns of files, which are ids of files or paths, and gives names to all lists.
@@ -207,14 +207,15 @@ func mapValue(value any, change refChange) any {
 	return value
 }
 
-// labelled are the types of nodes that Markdown writes with the name of what they lead to.
+// labelled are the types of nodes that Markdown writes with the name of their target.
 var labelled = []string{"mention", "content-ref", "table"}
 
-// hasLabel reports whether a node has a text of its own in the place of the name of what it leads to.
+// hasLabel reports whether a node shows its own text and not the name of its target.
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
-// Named returns the document with the names of what its references lead to, where Markdown shows them; also in nodes of
-// further types. A reference stays without a name if name returns "". The result is for writing: it is never stored.
+// Named returns the document with the names of its references' targets, in the nodes that show names in Markdown and in
+// nodes of the types in also. A reference stays without a name if name returns "". The result is only for writing and
+// is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""
@@ -232,13 +233,13 @@ func Named(d schema.Document, name func(ref map[string]any) string, also ...stri
 	return d
 }
 
-// isRef reports whether an object is a reference to content, and not an object of a sender that has a kind too.
+// isRef reports whether an object is a reference to content. A sender's own object may also have a kind.
 func isRef(value map[string]any) bool {
 	kind, ok := value["kind"].(string)
 	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0
 }
 
-// same reports whether two maps or slices are one, or other values are no maps or slices.
+// same reports whether two maps or slices are identical. Values of other types count as identical.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch x.Kind() { //nolint:exhaustive // Others are never changed.

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// reworded returns the source of a kept paragraph whose text was edited, with the new words in the place of the old
-// ones. It is not ok if reading the result makes another paragraph: then the text is what is written.
+// reworded returns the source of a paragraph that keeps its source and whose text was edited. The new words replace the
+// old words. ok is false if the result reads as another paragraph; the caller then writes the text.
 func reworded(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" || strings.TrimSpace(content.InlineText(n.Nodes)) == "" {

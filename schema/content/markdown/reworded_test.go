@@ -17,7 +17,8 @@ var keptBlocks = []string{
 	"{% hint style=\"info\" %}\n| a | b |\n|---|:--|\n| 1 | WORD |\n{% endhint %}",
 }
 
-// TestEditOfKeptText edits a word of the text that a kept block shows: its source keeps all but the word.
+// TestEditOfKeptText edits a word of the visible text of a block that keeps its source. Only the word changes in the
+// source.
 func TestEditOfKeptText(t *testing.T) {
 	t.Parallel()
 	for _, block := range keptBlocks {

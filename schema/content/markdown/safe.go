@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// safePasses bounds how often Safe reads a text: a change can turn what follows it into something else.
+// safePasses bounds the number of times that Safe reads a text. Each change can change the meaning of the following
+// text.
 const safePasses = 4
 
 // Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and links
@@ -88,7 +89,7 @@ var plainParser = parser.NewParser(
 	),
 )
 
-// safeScan is what a parser says about a text.
+// safeScan is the result of parsing a text.
 type safeScan struct {
 	source []byte
 	inert  map[int]bool // places of "<" that begin no tag: in code, before a destination, before the address of a link
@@ -180,7 +181,7 @@ func (s *safeScan) quiet(from, to int) {
 	}
 }
 
-// place returns where a part of the source begins; not ok if goldmark has made a copy of it.
+// place returns the position of a part of the source. ok is false if goldmark has copied the part.
 func (s *safeScan) place(part []byte) (at int, ok bool) {
 	at = cap(s.source) - cap(part)
 	return at, len(part) > 0 && at >= 0 && at < len(s.source) && &s.source[at] == &part[0]
@@ -210,7 +211,7 @@ const secureScheme = "https:"
 // hostInAttribute matches an attribute whose address has a host and no scheme.
 var hostInAttribute = regexp.MustCompile(`=\s*["']?//`)
 
-// completeTag gives the addresses of a tag a scheme if they have a host and none.
+// completeTag adds a scheme to the addresses of a tag that have a host and no scheme.
 func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	for _, match := range hostInAttribute.FindAllIndex(source[from:to], -1) {
 		edits[from+match[1]-len("//")] = edit{0, secureScheme}
@@ -243,12 +244,13 @@ func (s *safeScan) tag(t tag, from int) {
 // addressAttributes are the attributes of GitBook's tags and of HTML that hold one address.
 var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
 
-// unsafeLink reports whether a link has a scheme that is not on the list, however it is written.
+// unsafeLink reports whether a link has a scheme that is not on the list, in any spelling.
 func unsafeLink(link string) bool {
 	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
 
-// passiveElements are the elements that readers get as HTML: what this package writes, and other elements for text.
+// passiveElements are the elements that readers get as HTML. They are the elements that this package writes, and other
+// elements for text.
 var passiveElements = setOf(
 	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
@@ -260,11 +262,11 @@ var passiveAttributes = setOf(
 	start target title type valign value width`,
 )
 
-// beginsTag matches what HTML could take for the beginning of a tag, a declaration or an instruction.
+// beginsTag matches a text that HTML could read as the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" begins no tag, a comment, or a tag that runs nothing and leads nowhere unlisted. A
-// tag ends at the next ">", because a tag whose attributes have one is refused.
+// passiveTag reports whether a "<" is harmless. It begins no tag, a comment, or a tag that runs no code and leads only
+// to listed schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true

@@ -139,11 +139,11 @@ func danger(t testing.TB, markdown string) string {
 // browserScheme matches what browsers take for a scheme (RFC 3986 §3.1). "%7f:" is a relative address.
 var browserScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// hostOnly matches addresses that browsers take for addresses of another host, whatever the scheme of the page is.
+// hostOnly matches addresses that browsers read as addresses of another host, with any scheme of the page.
 var hostOnly = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\n\r]*[/\\]`)
 
-// leadsElsewhere reports whether a browser follows an address by a scheme that is not on the list, or to a host by the
-// scheme of the page.
+// leadsElsewhere reports whether a browser follows an address with a scheme that is not on the list, or to a host with
+// the page's own scheme.
 func leadsElsewhere(address string) bool {
 	scheme := schema.LinkScheme(address)
 	return hostOnly.MatchString(address) ||

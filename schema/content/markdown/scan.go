@@ -27,7 +27,7 @@ func linesOf(n ast.Node, source []byte) string {
 
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
+// advanceToEnd advances to the newline but not past it. Goldmark reads the newline as the rest of the line.
 func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
@@ -36,7 +36,7 @@ func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	block.Advance(segment.Len() - newline)
 }
 
-// restOfBlock returns what comes next in a block, of several lines, up to a length.
+// restOfBlock returns the next lines of a block, up to a length.
 func restOfBlock(block text.Reader, most int) (rest []byte) {
 	line, position := block.Position()
 	defer block.SetPosition(line, position)
@@ -66,7 +66,7 @@ func advanceOver(block text.Reader, segment text.Segment, length int, segments *
 
 var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 
-// startsLine reports whether what comes next in a block is at the beginning of a line.
+// startsLine reports whether the next text of a block is at the beginning of a line.
 func startsLine(block ast.Node) bool {
 	last, isText := block.LastChild().(*ast.Text)
 	return block.LastChild() == nil || isText && (last.SoftLineBreak() || last.HardLineBreak())

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// ForRenderer returns the document in the shape that front ends read. Source without a place in the
-// grammar becomes its own block: columns, updates, tabs in steps, code in hints. A footnote without
-// words has its label as the word, captions are fragments, and what is hidden is left out. The result is not one to
-// store: the grammar refuses it. Blocks that it makes have no keys.
+// ForRenderer returns the document in the shape that front ends read. Source without a place in the grammar becomes its
+// own block: columns, updates, tabs in steps, code in hints. A footnote without words has its label as the word.
+// Captions are fragments. Hidden content is left out. The result cannot be stored, because the grammar refuses it.
+// Blocks that it makes have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
@@ -37,7 +37,8 @@ func pairShown(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// shownBlocks returns siblings in a block of kind parent, in which the grammar keeps what it has no place for.
+// shownBlocks returns siblings in a block of kind parent as readers see them. Some siblings keep the source of blocks
+// that the grammar does not allow.
 func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	ends := pairShown(nodes)
 	shown := make([]schema.Node, 0, len(nodes))
@@ -61,7 +62,7 @@ func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	return shown
 }
 
-// containerOf makes the block that a kept tag begins; not ok if that would not hold what is in it.
+// containerOf makes the block that a kept tag begins. ok is false if the block cannot hold the content.
 func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema.Node, bool) {
 	source := keptSource(open)
 	t, ok := readTagLine([]byte(source))
@@ -85,7 +86,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if row.kind == "update" { // A front end does not show one without a date, which is a time stamp there.
+	if row.kind == "update" { // A front end does not show an update without a date. There, the date is a time stamp.
 		date := content.Member(n.Data, "date")
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
@@ -93,7 +94,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	return asBlock(n, open.Key, false), ok && made
 }
 
-// asBlock fills in what the grammar fixes for a node of a kind that it may not have.
+// asBlock fills in the members that the grammar fixes for a node, also for kinds that the grammar does not have.
 func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {
@@ -167,7 +168,7 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block that a paragraph is kept for. A block that shows nothing is left out, unless it is an
+// shownKept returns the block whose source a paragraph keeps. It leaves out a block without visible content, except an
 // empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
@@ -260,8 +261,8 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 	return shown
 }
 
-// shownMention makes a link of a mention with a label of its own that leads to an address, of which a front end would
-// show the address.
+// shownMention turns a mention with its own label and an address into a link. For a mention, a front end would show the
+// address and not the label.
 func shownMention(n schema.Node) schema.Node {
 	label := content.Member(n.Data, memberLabel)
 	if n.Type != "mention" || label == "" || refKind(n.Data["ref"]) != "url" {

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestForRenderer: what the grammar keeps as its source is the block that it is, and each thing has the shape that
+// TestForRenderer: a block that the grammar keeps as source becomes the real block again. Each node has the shape that
 // front ends read.
 func TestForRenderer(t *testing.T) {
 	t.Parallel()

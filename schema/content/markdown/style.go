@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// style is how a run of text looks. It is comparable: neighbours of the same style are one leaf.
+// style is the look of a run of text. It is comparable, because neighbours of the same style become one leaf.
 type style struct {
 	marks content.Marks
 	color string // "text background", "" for the default of both
 	tags  string // the opening tags of HTML elements that are kept, outermost first, separated by tagBreak
-	raw   bool   // the text is the source of an inline that the grammar has no node for, and is written as it is
+	raw   bool   // the text is the source of an inline without a node in the grammar, and is written unchanged
 	// hidden is true with raw, for a source that is not shown.
 	hidden bool
 }
@@ -22,8 +22,8 @@ type style struct {
 const (
 	tagBreak     = "\x00"
 	defaultColor = "default"
-	// The members of marks that hold what the grammar has no name for: a mark of code whose text is Markdown's own source,
-	// and a mark of the default colors that remembers an HTML element.
+	// The members of marks for cases without a name in the grammar. memberRaw is in a mark of code whose text is
+	// Markdown's own source. memberTag is in a mark of the default colors, and has an HTML element.
 	memberRaw = "raw"
 	memberTag = "tag"
 )
@@ -92,7 +92,7 @@ func knownColor(name string) bool {
 	return name == defaultColor || schema.ValidData("icon", data)
 }
 
-// layers returns what is written around the text, outermost first, apart from code, which depends on the text.
+// layers returns the layers around the text, outermost first. Code is left out, because its form depends on the text.
 func (s style) layers() []layer {
 	var list []layer
 	for tag := range strings.SplitSeq(s.tags, tagBreak) {
@@ -111,14 +111,14 @@ func (s style) layers() []layer {
 	return list
 }
 
-// layer is one pair of what opens and closes a style.
+// layer has the texts that open and close a style.
 type layer struct {
 	mark        content.Marks // of the marks that Markdown writes with delimiters
 	open, close string
 	html        string // the name of the element that means the same
 }
 
-// markLayers is the order in which marks that begin at the same place are opened, if they end at the same place too.
+// markLayers is the order in which marks are opened that begin and end at the same places.
 var markLayers = []layer{
 	{content.Strike, "~~", "~~", "del"}, {content.Bold, "**", "**", "strong"}, {content.Italic, "_", "_", "em"},
 	{content.Keyboard, "<kbd>", "</kbd>", "kbd"}, {content.Superscript, "<sup>", "</sup>", "sup"},
@@ -164,14 +164,13 @@ var elementMarks = map[string]content.Marks{
 	"sup": content.Superscript, "sub": content.Subscript,
 }
 
-// unmarked lists the elements that are kept with their attributes: no mark stands for them, or a mark without
-// attributes does.
+// unmarked lists the elements that keep their attributes. They have no mark, or only a mark without attributes.
 var unmarked = []string{
 	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b",
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark and are not written as one.
+// likeMarks has the elements that look like a mark but are not written as a mark.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }

@@ -133,8 +133,8 @@ type columnName struct {
 	hidden bool
 }
 
-// columnOrder returns the columns of the view with the hidden ones, which go where their names would put them if the view is
-// in the order of the names, and else at the end.
+// columnOrder returns the columns of the view and the hidden columns. If the view is in the order of the names, the
+// hidden columns are sorted in by name. Otherwise they are at the end.
 func columnOrder(view, definition map[string]any) []columnName {
 	var order []columnName
 	shown := map[string]bool{}
@@ -167,7 +167,7 @@ var cardRoles = []struct{ name, member string }{
 	{"data-card-cover-dark", "coverDefinitionDark"},
 }
 
-// tableFlags has a row for each attribute of a table that is not kept as it is.
+// tableFlags has a row for each attribute of a table that becomes data of the node.
 var tableFlags = []string{"data-view", "data-card-size", "data-header-hidden", "data-full-width"}
 
 var columnFlags = []string{"width", "align", "valign", "data-type", "data-hidden", "data-multiple", "data-max",

@@ -97,7 +97,7 @@ func anchorHTML(link, label string) string {
 	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
-// readImageCell reads a link to an image, or an <img> with the way in which it fills the card.
+// readImageCell reads a link to an image, or an <img>, which says how it fills the card.
 func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok || len(list) != 1 || list[0].name != "img" {
@@ -161,7 +161,7 @@ func writeFilesCell(about map[string]any, value any) string {
 	return writeListCell(about, links)
 }
 
-// isFileID tells ids from the paths and addresses that a column of files can have: a path has a dot or a slash.
+// isFileID distinguishes ids from paths and addresses in a column of files. A path has a dot or a slash.
 func isFileID(name string) bool { return schema.ValidID(name) && !strings.ContainsAny(name, "./:") }
 
 // readListCell reads files and users: links whose texts are their names.

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads tables of HTML, as GitBook writes them or anybody else. Parts without a place in a document's table
-// are left out: cells that span others are followed by empty cells, and the attributes of rows and cells are dropped.
+// htmlTable reads HTML tables from GitBook and from other tools. It drops parts without a place in a document's table.
+// A spanning cell is followed by empty cells. The attributes of rows and cells are dropped.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 	head, rows, ok := tableRows(e)
 	if !ok {
@@ -48,8 +48,8 @@ func (r *reader) tableOf(e *element, head []*element, rows [][]*element, columns
 	return finishTable(t, e, view, widths)
 }
 
-// tableRows returns the cells of a table, the ones of its head apart; nil stands for a cell that another one spans.
-// Without a <thead>, a first row of nothing but <th> is the head.
+// tableRows returns the cells of a table's head and of its other rows. nil marks a cell that a spanning cell covers.
+// Without a <thead>, a first row with only <th> is the head.
 func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	var all []*element
 	hasHead := false
@@ -299,7 +299,7 @@ func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	return true
 }
 
-// textCell reads a cell of text; nil is an empty one.
+// textCell reads a cell of text; nil means an empty cell.
 func (r *reader) textCell(about map[string]any, td *element) []schema.Node {
 	if td == nil {
 		return filled(nil)

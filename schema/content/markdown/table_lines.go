@@ -14,15 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A blank line ends a block of HTML, so that a table with blank lines would be pieces. It is read as a whole, if that
-// gives a table. Text between blank lines in a cell is Markdown, as on GitHub.
+// A blank line ends a block of HTML, so that a table with blank lines would be pieces. Such a table is read as a whole,
+// if the whole is a table. Text between blank lines in a cell is Markdown, as on GitHub.
 
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
 	tableOpens = regexp.MustCompile(`(?i)^ {0,3}<table[\s>]`)
 	// cellOpens matches the beginning of a cell with Markdown.
 	cellOpens = regexp.MustCompile(`(?i)<(?:td|th)(?:\s[^<>]*)?>[ \t]*\n[ \t]*\n`)
-	// cellCloses matches the end of a cell, or what ends it in the place of its end tag.
+	// cellCloses matches the end tag of a cell, or another tag that ends the cell.
 	cellCloses = regexp.MustCompile(`(?i)^(?:</(?:td|th|tr|thead|tbody|tfoot|table)\s*>` +
 		`|<(?:td|th|tr|thead|tbody|tfoot)[\s>])`)
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)

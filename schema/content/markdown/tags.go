@@ -11,18 +11,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// form says what is between a tag and its end.
+// form is the kind of content between a tag and its end.
 type form int
 
 const (
 	formAlone     form = iota // nothing, and no end
 	formContainer             // blocks
 	formCode                  // one code block
-	formCaption               // nothing, or one paragraph, which is the caption; then the end may be missing
-	formLink                  // nothing, or one paragraph with a link, which is made of the attributes
+	formCaption               // no content, or one paragraph with the caption; without content, the end may be missing
+	formLink                  // no content, or one paragraph with a link made from the attributes
 )
 
-// tagRow is one of GitBook's tags: {% name attributes %}, and {% endname %} for most.
+// tagRow is one of GitBook's tags: {% name attributes %}. Most tags have an end, {% endname %}.
 type tagRow struct {
 	name  string
 	kind  string // the type of node. Types that the grammar does not have are kept as tags around their content.
@@ -89,7 +89,7 @@ var (
 	kindRef = &valueKind{func(text string) (any, bool) { return content.Ref(text) }, func(value any) (string, bool) {
 		return content.Link(value), refKind(value) != ""
 	}}
-	// kindFile and kindReusable are paths of a repository, or references to what the service has.
+	// kindFile and kindReusable are paths of a repository, or references to objects of the service.
 	kindFile     = namedRef("file", "file")
 	kindReusable = namedRef("reusable-content", "reusableContent")
 	kindSpec     = namedRef("openapi", "spec")
@@ -100,7 +100,7 @@ var (
 	}, kindRef.write}
 )
 
-// namedRef reads a reference: the text is its member, or the form that Link gives a reference with a space.
+// namedRef reads a reference. The text is the reference's member, or Link's form of a reference with a space.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
 		func(text string) (any, bool) {
@@ -185,7 +185,7 @@ func tagOfKind(kind string) *tagRow {
 	return nil
 }
 
-// tagOf returns the row with which a node is written; nil if it has none.
+// tagOf returns the row with which a node is written; nil if the node has no tag.
 func tagOf(n *schema.Node) *tagRow {
 	if row := tagNamed(content.Member(n.Data, memberTagName)); row != nil && row.kind == n.Type {
 		return row
@@ -275,7 +275,7 @@ func tagText(name string, attrs attributes) string {
 	return b.String()
 }
 
-// node makes the node of a tag, without its content; not ok if the grammar does not allow what the tag says.
+// node makes the node of a tag, without its content. ok is false if the grammar does not allow the tag's values.
 func (row *tagRow) node(t tag) (schema.Node, bool) {
 	n := schema.Node{Type: row.kind, Data: schema.Data{}}
 	if row.position != "" {
@@ -354,7 +354,7 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(others, attrs)...)
 }
 
-// partKinds has the kinds that are no more than the parts of one other kind.
+// partKinds has the kinds that are only parts of one other kind.
 var partKinds = map[string]string{
 	"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update",
 }

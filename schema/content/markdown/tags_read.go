@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// tagBlock reads a tag with its content. A tag that does not make a node is kept, before what it held.
+// tagBlock reads a tag with its content. A tag that does not make a node keeps its source, before its former content.
 func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	t := block.(*tagNode)
 	children := r.blocks(t)
@@ -81,7 +81,7 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	return len(children) == 0
 }
 
-// link is what GitBook writes into a tag that shows its target: a link to it.
+// link returns the link that GitBook writes into a tag that shows its target.
 func (row *tagRow) link(n *schema.Node) string {
 	label := content.Link(n.Data["ref"])
 	switch row.kind {
@@ -181,7 +181,7 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-// summary reads the title of what can be expanded; nil if it is anything else.
+// summary reads the title of an expandable; ok is false for other sources.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {

@@ -14,7 +14,7 @@ var (
 	)
 	endsAtEnd = regexp.MustCompile(`(?:\{%[ \t]*end[\w-]+[ \t]*%\}[ \t]*)+$`)
 	endTag    = regexp.MustCompile(`\{%([ \t]*)end([\w-]+)[ \t]*%\}`)
-	// markersOnly matches the beginning of a quote, and a line of nothing but what begins an item of a list.
+	// markersOnly matches the beginning of a quote, and a line with only markers of list items.
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
 	// quoteMarkers begin a line of a quote. lineBegins has the newline before them.

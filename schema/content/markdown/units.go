@@ -9,13 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source with the blocks of the document that it became: one, several, or none for definitions.
+// unit is a block of the source, with the document's blocks for it. A definition has no blocks in the document.
 type unit struct {
 	from, to int // without the blank lines after it
 	nodes    []schema.Node
 }
 
-// unitsOf reads the top-level blocks of a text with their places; not ok if the text is too large.
+// unitsOf reads the top-level blocks of a text with their places. ok is false if the text is too large.
 func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
 	r := newReader(source)
 	root := r.parse()

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Write writes a document as Markdown: CommonMark and GFM where they have a form for a block, else GitBook's tags and HTML. Read
-// returns an equal document, up to the normal form that the package comment describes.
+// Write writes a document as Markdown. If CommonMark and GFM have no form for a block, Write uses GitBook's tags and
+// HTML. Read returns an equal document, up to the normal form that the package comment describes.
 func Write(d schema.Document) string {
 	w := writer{notes: newNoteList(d.Nodes)}
 	text := w.blocks(d.Nodes)
@@ -25,7 +25,7 @@ var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
 
-// dividerLine matches a line of three or more of the same marker and nothing else.
+// dividerLine matches a line with only three or more equal markers.
 var dividerLine = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
 
 func (w writer) blocks(nodes []schema.Node) string {
@@ -73,7 +73,7 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 	return b.String()
 }
 
-// keptContainer writes a container that is kept as its tags; not ok if a tag is not what it was.
+// keptContainer writes a container that is stored as its tags. ok is false if a tag has changed.
 func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]int) (string, bool) {
 	first, ok := keptMarkdown(&nodes[open], w.parent)
 	last, closed := keptMarkdown(&nodes[end], w.parent)
@@ -217,8 +217,8 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be in the line of a task's box. Behind a box, a block that keeps its source
-// would be of another kind, and an aligned paragraph would be a block of HTML.
+// followsBox reports whether a block can be in the line of a task's box. A block that keeps its source would have
+// another kind there. An aligned paragraph is written as a block of HTML.
 func followsBox(n *schema.Node) bool {
 	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
@@ -246,7 +246,7 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody puts no blank line between a paragraph and the list after it, which is how most people write.
+// itemBody puts no blank line between a paragraph and the following list, as most people write.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])

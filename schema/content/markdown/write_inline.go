@@ -15,9 +15,9 @@ import (
 // inlineMarkdown writes inlines without footnotes.
 func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
-// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character, so
-// inline reads marked text back as a check and tries the next form if the result differs. The last form but one has
-// elements of HTML for marks. The last form is plain text, which always works.
+// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character. So
+// inline reads marked text back, and tries the next form if the result differs. The second to last form has HTML
+// elements for marks. The last form is plain text, which always works.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
 	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
@@ -74,7 +74,7 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	return ok && samePieces(settle(w.pieces(nodes, where)), want)
 }
 
-// lineOf returns the inlines of a text that is nothing but a line in its place; not ok if it is anything else.
+// lineOf returns the inlines of a text that is a single line in its place. ok is false for any other text.
 func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bool) {
 	line := root.FirstChild()
 	if where == inParagraph && !w.inLabel {

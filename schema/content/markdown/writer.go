@@ -12,8 +12,8 @@ import (
 type writer struct {
 	parent string // the kind of the block around
 	inItem bool   // a divider of hyphens would be read as part of a list
-	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags
-	// or HTML can begin.
+	// inLabel is true for the text of a link. boxed is true after the box of a task. No block of tags or HTML can begin
+	// there.
 	inLabel, boxed bool
 	notes          *noteList
 }
@@ -43,9 +43,9 @@ var blockWriters map[string]func(w writer, n *schema.Node) string
 type noteList struct {
 	echo           bool // annotations keep the labels that they were read with
 	labels, bodies []string
-	// taken has the labels in Markdown that is written as it is: true for those in blocks, which may be another
-	// document's. A reference within a line is kept as it is only if it has a definition, which is the note of
-	// that label.
+	// taken has the labels in Markdown that is written unchanged. The value is true for labels in blocks, because such
+	// blocks may come from another document. A reference within a line stays unchanged only if it has a definition,
+	// which is the note with its label.
 	taken map[string]bool
 }
 
@@ -73,8 +73,8 @@ func indented(text, indent string) string {
 // emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
 var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
 
-// gapAfter returns the separator between what is written and the next block. After an empty item it is not a blank
-// line: goldmark would end all enclosing lists there, not only the item's own.
+// gapAfter returns the separator between what is written and the next block. After an empty item the separator is not a
+// blank line. At a blank line, goldmark would end all enclosing lists.
 func gapAfter(written string) string {
 	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
 		return "\n"

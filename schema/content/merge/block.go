@@ -194,7 +194,7 @@ func (m *merger) text(key string, base, ours, theirs []schema.Node) []schema.Nod
 }
 
 // objects has the members of data that are objects of independent members. Other objects are values, because a mix of
-// two references would be a reference that nobody wrote. A * is any name.
+// two references would be a reference that no side wrote. A * is any name.
 var objects = map[string]bool{
 	"data.view": true, "data.view.columnWidths": true, "data.definition": true, "data.definition.*": true, "data.values": true,
 	"data.props": true,
@@ -276,7 +276,7 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 	return ours.value, ours.is
 }
 
-// mergeLists merges lists of different texts, such as the columns of a table. It fails if one text was moved by both.
+// mergeLists merges lists of different texts, such as the columns of a table. It fails if both sides moved one text.
 func mergeLists(base, ours, theirs any) (merged []any, ok bool) {
 	b, isBase := uniqueTexts(base)
 	o, isOurs := uniqueTexts(ours)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// TestDocumentsAreBounded merges documents as large as they may be: with many blocks, all of them moved, and with
-// one huge one. The short form has an eighth of the blocks, in an eighth of the time.
+// TestDocumentsAreBounded merges documents of the largest size: with many moved blocks, and with one huge block. The
+// short form has an eighth of the blocks and of the time.
 func TestDocumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 30*time.Second

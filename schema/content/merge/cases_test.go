@@ -81,7 +81,8 @@ func read(tb testing.TB, text string, before *schema.Document) schema.Document {
 	return d
 }
 
-// TestDocumentCases reads the cases with keys, as the API stores documents, and without, as older ones are stored.
+// TestDocumentCases reads the cases with keys, as the API stores documents. It also reads them without keys, as older
+// documents are stored.
 func TestDocumentCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {
@@ -167,7 +168,7 @@ func TestValues(t *testing.T) {
 	if got := markdown.Write(merged); got != "one zwei three\n\n{% hint style=\"success\" %}\na\n{% endhint %}" {
 		t.Errorf("%s", got)
 	}
-	// A value that the grammar does not allow in its place is a conflict of the whole document.
+	// If the grammar does not allow a value in its place, the whole document is a conflict.
 	merged, resolved := merge.Documents(base, ours, theirs, merge.Choices{style.ID: {Take: "value", Value: []byte(`"loud"`)}})
 	if len(resolved) != 1 || resolved[0].Kind != merge.KindDocument || len(merged.Problems("")) > 0 {
 		t.Errorf("%+v", resolved)
@@ -228,8 +229,8 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// TestContestedValues resolves conflicts of several blocks with a value: of lines in a block like theirs, of blocks in
-// a document. Records have no values.
+// TestContestedValues resolves conflicts of several blocks with a value. The value of lines is a block with the lines,
+// and the value of blocks is a document. Records have no values.
 func TestContestedValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// restoreColumns decides about columns that one side deleted although cells of the result still have them. Such cells
-// belong to records that the other side added, or that were kept. Either the cells are deleted with the column, or the
-// column is restored.
+// restoreColumns decides about columns that one side deleted while cells of the result still have them. Such cells
+// belong to added records of the other side, or to records that stay. Either the cells are deleted with the column, or
+// the column is restored.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)
 	definition, _ := n.Data["definition"].(map[string]any)

@@ -19,20 +19,20 @@ import (
 const (
 	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete means that one side deleted a thing that the other side changed or added to.
+	// KindDelete means that one side deleted an object, and the other side changed it or added to it.
 	KindDelete = "delete"
 	// KindPlace means that both sides moved the same thing to different places, or added it there.
 	KindPlace = "place"
 	// KindCycle means that both sides' moves together would put pages below each other.
 	KindCycle = "cycle"
-	// KindParent means that the merged tree cannot have the page there: below a link, a group below a page, or too
-	// deep.
+	// KindParent means that the merged tree does not allow the page in its place: below a link, as a group below a
+	// page, or too deep.
 	KindParent = "parent"
 	// KindSlug means that two pages would have the same path.
 	KindSlug = "slug"
 	// KindSize means that the merged content would have more pages than allowed.
 	KindSize = "size"
-	// KindDocument means that the merged parts would not be a valid document, or that both sides added the page with
+	// KindDocument has two causes: the merged parts are not a valid document, or both sides added the page with
 	// different documents.
 	KindDocument = "document"
 )
@@ -42,12 +42,12 @@ func Kinds() []string {
 	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
 }
 
-// FieldDocument is the field of a page whose conflicts are those of its document.
+// FieldDocument is the field of a page with the conflicts of its document.
 const FieldDocument = "document"
 
 // Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are its versions; nil means an absent
 // version. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
-// versions of one place are blocks too: records, items and lines in a block of their own, several blocks a document.
+// versions of a place are blocks too. Records, items and lines are in a separate block. Several blocks are a document.
 type Conflict struct {
 	// ID is stable: the same versions of the same thing always have the same ID.
 	ID   string `json:"id"`
@@ -56,7 +56,8 @@ type Conflict struct {
 	Page  string   `json:"page,omitempty"`
 	Field string   `json:"field,omitempty"`
 	Pages []string `json:"pages,omitempty"`
-	// Block is the key of the block, and Path the part of the block: "" the block itself, "text", or a path in its data.
+	// Block is the key of the block. Path is the part of the block: "" for the block itself, "text", or a path in its
+	// data.
 	Block  string `json:"block,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Base   any    `json:"base,omitzero"`
@@ -75,13 +76,13 @@ const (
 	TakeValue  = "value"
 )
 
-// Choice resolves a conflict: with one of the versions, or with a value of the same kind.
+// Choice resolves a conflict with one of its versions, or with a value of the same kind.
 type Choice struct {
 	Take  string         `json:"take"`
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is where a page is. A choice names the parent only, and the position is that of theirs. A parent that is not there counts
+// Place is where a page is. A choice names only the parent. The position is theirs. A parent that is not there counts
 // as ours.
 type Place struct {
 	Parent   string `json:"parent"`
@@ -97,7 +98,7 @@ func Open(conflicts []Conflict) []Conflict {
 	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.Choice != nil })
 }
 
-// valueKind says what a choice may set as a value.
+// valueKind is the kind of value that a choice may set.
 type valueKind int
 
 const (
@@ -115,7 +116,7 @@ const (
 	slugValue
 )
 
-// valueKinds has a row per kind of value: it decodes one, or says what is wrong.
+// valueKinds has a row per kind of value. The row decodes a value, or returns its problems.
 var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	jsonValue:     decoded[any],
 	boolValue:     decoded[bool],
@@ -136,7 +137,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	}),
 }
 
-// The bounds of what a choice sets, in characters, as in the API and in package tree.
+// The bounds of a choice's values, in characters, as in the API and in package tree.
 const (
 	maxTitle       = 256
 	maxSlug        = 100
@@ -247,7 +248,7 @@ func holdsNUL(raw jsontext.Value) bool {
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			return false // It ends, or is no JSON, which decoding says.
+			return false // The text ends, or is not JSON. Decoding reports the error.
 		}
 		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
 			return true

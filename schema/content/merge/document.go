@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// Documents merges two documents that were made of one. Blocks are the same if they have the same key; blocks without a
-// key are paired as keys.Assign pairs them. Where the sides differ, the result follows the choices, and otherwise ours.
-// The result has all keys, unless it is one of the two sides unchanged.
+// Documents merges two documents that come from one base. Blocks with equal keys are the same block. Blocks without a
+// key are paired as keys.Assign pairs them. In a conflict, the result has the chosen version, and ours without a
+// choice. All blocks of the result have keys, except if the result is one of the two sides unchanged.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -107,7 +107,7 @@ func (m *merger) estrange(nodes []schema.Node) {
 	}
 }
 
-// document merges. It fails if the result would not be a document: then there is one conflict, of the whole.
+// document merges. It fails if the result is not a valid document. Then the whole document is one conflict.
 func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, bool) {
 	if m.base.broken || m.ours.broken || m.theirs.broken {
 		return ours, false
@@ -134,8 +134,8 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0 // The problems are older than this merge.
 }
 
-// deletions decides about the blocks that one side deleted. They are deleted unless the other side changed them, moved
-// them or added blocks to them. Only the topmost block makes a conflict.
+// deletions decides about the blocks that one side deleted. They are deleted if the other side did not change them,
+// move them or add blocks to them. Only the topmost block makes a conflict.
 func (m *merger) deletions(deleter, other *side, whose string) {
 	var visit func(key string)
 	visit = func(key string) {
@@ -196,7 +196,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 	}
 }
 
-// edited reports whether the other side changed a block that the deleter deleted, or something below it.
+// edited reports whether the other side changed a block that the deleter deleted, or a block below it.
 func (m *merger) edited(key string, deleter, other *side) bool {
 	was, is := m.base.blocks[key], other.blocks[key]
 	if was == nil || was.own != is.own || was.place != is.place {
@@ -261,7 +261,7 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns the blocks of a list that neither side has there, because their own place was deleted.
+// stranded returns blocks of a list that no side has in this list. They are there because their own place was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil
@@ -312,8 +312,8 @@ func (m *merger) spotOf(key string) spot {
 	return spot{}
 }
 
-// Spot is the place of a block, as a conflict shows it: the block above it, the name of the fragment if it is in one, and the
-// block before it.
+// Spot is the place of a block in a conflict. It has the block above, the name of the fragment if the block is in a
+// fragment, and the block before.
 type Spot struct {
 	Parent   string `json:"parent,omitempty"`
 	Fragment string `json:"fragment,omitempty"`

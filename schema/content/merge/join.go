@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place, instead of these blocks of base. Twins become one block.
-// Conflicts are near-equal blocks, blocks in the place of a block that both sides deleted, and lines of code, whose
-// order is unknown. All other blocks stay, ours first.
+// join merges the blocks that both sides put at one place; they replace the given blocks of base. Twins become one
+// block. There are three kinds of conflicts: near-equal blocks, blocks that replace a block that both sides deleted,
+// and lines of code, whose order is unknown. All other blocks stay, ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -40,7 +40,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// uncrossed returns the twins with the same order in both lists, and the elements that only the second list has.
+// uncrossed returns the twins whose order is equal in both lists, and the elements that only the second list has.
 func uncrossed(mine, others []string) []string {
 	matched, all := map[string]bool{}, positions(mine)
 	for i, j := range diff.Match(mine, others) {
@@ -166,7 +166,7 @@ var parts = map[string]bool{
 	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
 }
 
-// wrapper returns the block of ours that has a list, if its children are shown in such a block.
+// wrapper returns the block of ours with a list, if a conflict shows the list's children in such a block.
 func (m *merger) wrapper(at spot) (*schema.Node, bool) {
 	b := m.ours.blocks[at.parent]
 	if b == nil || at.slot != "" || !parts[b.node.Type] {

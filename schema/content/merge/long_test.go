@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// TestLongPagesMerge merges edits of pages of the largest size: what each side wrote is there, and memory is
-// bounded. It does not run in parallel, because it reads the memory that the process has taken. The short form
-// leaves out the page of many blocks, whose bound TestDocumentsAreBounded proves.
+// TestLongPagesMerge merges edits of pages of the largest size. The result has the text of each side, and memory is
+// bounded. The test is not parallel, because it measures the process's memory. The short form leaves out the page of
+// many blocks, whose bound TestDocumentsAreBounded proves.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string

@@ -15,12 +15,12 @@ type saying struct {
 	// words and pairs of neighboring characters, sorted
 	words []string
 	pairs [][2]rune
-	// parts has the texts of the items of a list, the lines of code or the records of a table, without short ones.
+	// parts has the texts of the items of a list, of lines of code or of records of a table. Short texts are left out.
 	parts map[string]bool
 }
 
-// The bounds of comparing texts: two blocks are near-equal if this share of the shorter text is in the longer one. They
-// are also near-equal if this share of their characters is the same, as after a typing error.
+// The bounds of comparing texts. Two blocks are near-equal if the longer text has nearWords of the shorter text. They
+// are also near-equal if enough of their characters are equal, for example after a typing error.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75
@@ -74,7 +74,7 @@ func (t saying) nearHere(o saying) float64 {
 	return 0
 }
 
-// wordsOf lists the words of a text, and returns the text up to the last one if there are more.
+// wordsOf lists at most `most` words of a text, and returns the text up to the last listed word.
 func wordsOf(text string, most int) (words []string, read string) {
 	read = text
 	eachPart(text, func(part string, end int) bool {

@@ -10,9 +10,9 @@ import (
 )
 
 // Side reads the pages of a side. Pages asks it for
-//   - each page of Input.Changed, and the pages above those, on every side;
-//   - the children of a page, on ours only: of those below which theirs added, moved or renamed a page, and of pages that a
-//     side moved further down than they were on either side.
+//   - each page of Input.Changed, and the pages above it, on every side;
+//   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
+//     and for pages that a side moved further down.
 //
 // A Side may be filled with those rows in advance. A Side that reads on demand keeps its first error, which the caller
 // checks after Pages.
@@ -22,13 +22,13 @@ type Side interface {
 	Children(parent string) []tree.Node
 }
 
-// Input is what Pages merges.
+// Input has the two sides, their base and the choices.
 type Input struct {
 	Base, Ours, Theirs Side
 	// Changed has every page whose row on ours or theirs differs from base, is new or was deleted, including all pages
 	// below a deleted page.
 	Changed []string
-	// Load reads a document by the hash in a page. Keep takes a merged document to be stored and returns its hash.
+	// Load reads a document by the hash in a page. Keep stores a merged document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (hash string, err error)
 	// Choices are the choices made so far.
@@ -37,9 +37,9 @@ type Input struct {
 	Count, MaxPages, MaxDepth int
 }
 
-// Result is what a merge changes on ours.
+// Result has the changes that a merge makes to ours.
 type Result struct {
-	// Write has the rows to write, Delete the pages to delete, both by id.
+	// Write has the rows to write, and Delete the pages to delete. Both are sorted by id.
 	Write  []tree.Node
 	Delete []string
 	// Count is the resulting number of pages.
@@ -51,9 +51,10 @@ type Result struct {
 
 // Pages merges the pages of theirs into ours. Its cost depends on what changed, not on the size of the space.
 //
-// Each field of a page is merged by itself; parent and position are one field, the place. A page that both moved to one parent
-// stands where ours put it, and a move to another parent counts more than a reordering; two reorderings are a conflict. Pages
-// that both put at one place are both kept, by position and then by id. Of the times, the newest counts.
+// Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
+// to one parent, ours decides its position. A move to another parent overrides a reordering. Two reorderings are a
+// conflict. If both sides put pages at one place, all of them stay, by position and then by id. Of the times, the
+// newest counts.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
 	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
@@ -122,8 +123,8 @@ type group struct {
 	members, edited []string
 }
 
-// deletions decides about the pages that one side deleted. They are deleted unless the other side edited one of them or
-// put a page below them. The topmost deleted page makes the conflict.
+// deletions decides about the pages that one side deleted. They are deleted if the other side did not edit any of them
+// or put a page below them. The topmost deleted page makes the conflict.
 func (p *pages) deletions(deleter, other Side, whose string) {
 	groups := map[string]*group{}
 	at := func(root string) *group {
@@ -204,7 +205,7 @@ func (p *pages) keep(root string, g *group, deleter string) bool {
 	return take != deleter
 }
 
-// PageVersion is a page as a conflict shows it: without its times, which are no conflict.
+// PageVersion is the form of a page in a conflict. It has no times, because times never conflict.
 type PageVersion struct {
 	tree.Page
 	Parent    string     `json:"parent"`

@@ -12,8 +12,8 @@ import (
 
 func placeOf(n tree.Node) Place { return Place{Parent: n.Parent, Position: n.Position} }
 
-// pageFields has a row per field of a page that is a value: name, kind of value, how to read and to set it. The place and the
-// document have rules of their own.
+// pageFields has a row per field of a page that is a value. The row has the name, the kind of value, and functions to
+// read and to set the value. The place and the document have separate rules.
 var pageFields = []struct {
 	name  string
 	value valueKind
@@ -21,19 +21,35 @@ var pageFields = []struct {
 	set   func(n *tree.Node, value any)
 }{
 	{"type", noValue, func(n *tree.Node) any { return n.Kind }, func(n *tree.Node, v any) { n.Kind, _ = v.(string) }},
-	{"title", titleValue, func(n *tree.Node) any { return n.Title }, func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
+	{"title", titleValue,
+		func(n *tree.Node) any { return n.Title },
+		func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
 	{"linkTitle", descriptionValue, func(n *tree.Node) any { return n.LinkTitle }, func(n *tree.Node,
 		v any) {
 		n.LinkTitle, _ = v.(string)
 	}},
-	{FieldSlug, slugValue, func(n *tree.Node) any { return n.Slug }, func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
-	{"emoji", wordValue, func(n *tree.Node) any { return n.Emoji }, func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
+	{FieldSlug, slugValue,
+		func(n *tree.Node) any { return n.Slug },
+		func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
+	{"emoji", wordValue,
+		func(n *tree.Node) any { return n.Emoji },
+		func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
 	{"icon", wordValue, func(n *tree.Node) any { return n.Icon }, func(n *tree.Node, v any) { n.Icon, _ = v.(string) }},
-	{"description", descriptionValue, func(n *tree.Node) any { return n.Description }, func(n *tree.Node, v any) { n.Description, _ = v.(string) }},
-	{"condition", conditionValue, func(n *tree.Node) any { return n.Condition }, func(n *tree.Node, v any) { n.Condition, _ = v.(string) }},
-	{"hidden", boolValue, func(n *tree.Node) any { return n.Hidden }, func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
-	{"noIndex", boolValue, func(n *tree.Node) any { return n.NoIndex }, func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
-	{"noRobotsIndex", boolValue, func(n *tree.Node) any { return n.NoRobotsIndex }, func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
+	{"description", descriptionValue,
+		func(n *tree.Node) any { return n.Description },
+		func(n *tree.Node, v any) { n.Description, _ = v.(string) }},
+	{"condition", conditionValue,
+		func(n *tree.Node) any { return n.Condition },
+		func(n *tree.Node, v any) { n.Condition, _ = v.(string) }},
+	{"hidden", boolValue,
+		func(n *tree.Node) any { return n.Hidden },
+		func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
+	{"noIndex", boolValue,
+		func(n *tree.Node) any { return n.NoIndex },
+		func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
+	{"noRobotsIndex", boolValue,
+		func(n *tree.Node) any { return n.NoRobotsIndex },
+		func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
 	{"layout", jsonValue, func(n *tree.Node) any { return n.Layout }, func(n *tree.Node,
 		v any) {
 		n.Layout = dataOf(v)
@@ -86,8 +102,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. If base lacks the page, both sides added it: a value of one side only is
-// taken, and different values are a conflict.
+// fields merges a page that is on both sides. If base lacks the page, both sides added it. Then a value that only one
+// side has is taken, and different values are a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -118,7 +134,8 @@ func (p *pages) fields(r *row) error {
 		}
 	}
 	p.place(r)
-	r.node.CreatedAt, r.node.UpdatedAt = newest(r.ours.CreatedAt, r.theirs.CreatedAt), newest(r.ours.UpdatedAt, r.theirs.UpdatedAt)
+	r.node.CreatedAt, r.node.UpdatedAt = newest(r.ours.CreatedAt, r.theirs.CreatedAt),
+		newest(r.ours.UpdatedAt, r.theirs.UpdatedAt)
 	return p.document(r)
 }
 
@@ -177,9 +194,8 @@ type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. A document that cannot be edited is merged with nothing: a side has to be
-// chosen. Documents that both sides added have no common blocks: nobody knows which of them are one block, and which
-// are two.
+// document merges the documents by block. A document that cannot be edited is not merged: a side must be chosen. If
+// both sides added the document, there are no common blocks: the pairing of the blocks is unknown.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:

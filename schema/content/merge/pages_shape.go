@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// replant puts pages whose parent is not in the result where they are on a side whose parent is, else at the root. Their
-// parent's deletion was decided, so this is no conflict of its own.
+// replant finds a place for pages whose parent is missing in the result. It is the place on a side whose parent is in
+// the result, or the root. The deletion of the parent was decided, so this is not another conflict.
 func (p *pages) replant() {
 	for _, id := range p.order {
 		r := p.rows[id]
@@ -42,7 +42,7 @@ func (p *pages) holds(parent string) bool {
 
 // cut breaks cycles, in which each side moved a page below a page that the other side moved.
 func (p *pages) cut() {
-	// Pages with a way to the root. It has none of a cycle's pages, so a cut leaves it as it is.
+	// The pages with a way to the root. A page of a cycle has no such way, so a cut does not change the set.
 	rooted := map[string]bool{"": true}
 	cuts := 0
 	for _, start := range p.order {
@@ -176,7 +176,7 @@ func versionIf(there bool, n tree.Node) any {
 	return placeOf(n)
 }
 
-// allows is fits for a parent that a choice names: it must be there, and not below the page.
+// allows is fits for a parent that a choice names. The parent must exist, and must not be below the page.
 func (p *pages) allows(r *row, parent string) bool {
 	for id := parent; id != ""; {
 		n, ok := p.page(id)
@@ -200,7 +200,7 @@ func (p *pages) fits(r *row, parent string) bool {
 	if p.in.MaxDepth == 0 || depth > p.in.MaxDepth {
 		return p.in.MaxDepth == 0
 	}
-	// What is below the page was within the bound on both sides.
+	// A page at its old depth or above stays within the bound, with its descendants.
 	if r.inOurs && depth <= p.depth(r.id, p.in.Ours.Page) || r.inTheirs && depth <= p.depth(r.id, p.in.Theirs.Page) {
 		return true
 	}
@@ -320,7 +320,7 @@ func freeSlug(slug string, taken map[string]string) string {
 	}
 }
 
-// reopen reopens conflicts whose chosen value is not in the result, because the tree does not allow it or another
+// reopen reopens conflicts whose chosen value is missing in the result. The tree does not allow the value, or another
 // choice contradicts it.
 func (p *pages) reopen() {
 	for i := range p.conflicts.list {

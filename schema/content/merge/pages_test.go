@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is a side of a merge as a map. It counts how often it is asked.
+// space is a side of a merge as a map. It counts its calls.
 type space struct {
 	rows  map[string]tree.Node
 	below map[string][]tree.Node
@@ -294,7 +294,7 @@ func TestPagesLoseNothing(t *testing.T) {
 	})
 }
 
-// accounted checks that each change that one side made is in the result or in a conflict that names the page.
+// accounted checks each change of one side. The change must be in the result, or in a conflict that names the page.
 func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found []Conflict) {
 	t.Helper()
 	named := map[string]bool{}
@@ -317,7 +317,7 @@ func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found
 		switch {
 		case named[id]:
 		case was && !is && kept:
-			// A page that was deleted is kept with the tree that somebody edited.
+			// A deleted page stays if somebody edited a page of its tree.
 			if !slices.ContainsFunc(found, func(c Conflict) bool { return c.Kind == KindDelete }) {
 				t.Fatalf("%s was deleted%s", id, pagesText(base, side, other, merged, found))
 			}
@@ -569,8 +569,8 @@ func TestCycleBesideADeletion(t *testing.T) {
 	}
 }
 
-// TestChoicesAgainstEachOther makes a choice for a cycle that makes another cycle, which leads back to the first: the merge meets the
-// same conflict again, and lists it once.
+// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes another cycle, which leads back to the first
+// cycle. The merge finds the first conflict again, and lists it once.
 func TestChoicesAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	base := rows(page("a", ""), page("b", ""), page("c", ""))
@@ -661,7 +661,7 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 // TestBoundsOfPages: each side is within the bounds, both together are not.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c under b, theirs moves x, with y below it, under c: y would be on the fifth level.
+	// Ours moves c under b. Theirs moves x, with y below it, under c. So y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
@@ -683,8 +683,8 @@ func TestBoundsOfPages(t *testing.T) {
 	}
 }
 
-// TestManyCycles merges a space in which each side moved every page below one that the other side moved. The work is linear: a
-// cycle that is broken is not looked for again. The short form has a quarter of the pages.
+// TestManyCycles merges a space in which each side moved every page below a page that the other side moved. The work is
+// linear, because a broken cycle is not searched again. The short form has a quarter of the pages.
 func TestManyCycles(t *testing.T) {
 	t.Parallel()
 	pairs := 20_000
@@ -707,7 +707,7 @@ func TestManyCycles(t *testing.T) {
 	}
 }
 
-// TestCycleBelowADeletedPage: what is left of a cycle goes back to a page that the other side deleted.
+// TestCycleBelowADeletedPage: the other side deleted a page, and the remaining pages of a cycle return below this page.
 func TestCycleBelowADeletedPage(t *testing.T) {
 	t.Parallel()
 	// Both have a below z. Ours moves b below a. Theirs moves a below b, and deletes z.

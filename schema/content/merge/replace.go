@@ -73,7 +73,8 @@ func (m *merger) replacement(key string, deleter, other *side, whose string) boo
 	return true
 }
 
-// The shares of the words, and of the pairs of neighboring words, of an added block that are in a text it restates.
+// The shares of an added block's words, and of its pairs of neighboring words. An added block restates a text if the
+// text has these shares.
 const (
 	restatedWords = nearWords
 	restatedPairs = 0.5
@@ -110,8 +111,8 @@ func (m *merger) keep(deleter, other *side, list ...string) {
 	}
 }
 
-// repeats reports whether a side's edit of a block says what stays elsewhere although that side deleted it there: most
-// of the block, or a line of it.
+// repeats reports whether a side's edit of a block repeats a text that stays elsewhere, although the side deleted the
+// text there. It compares most of the block, or a line of it.
 func (m *merger) repeats(s, other *side, key string) bool {
 	kept, is := m.kept[s], s.blocks[key].node
 	if kept == nil || !holdsText(is) {
@@ -169,7 +170,7 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap returns how many elements of a list are in another list, and their total.
+// overlap returns the number of elements of a list that are in another list, and the length of the list.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// spot is a list of blocks: the children of a block, or the blocks of one of its fragments. The zero spot is the document's own.
+// spot is a list of blocks: the children of a block, or the blocks of a fragment of it. The zero spot is the list of
+// the document.
 type spot struct {
 	parent string // the key of the block
 	slot   string // the name of the fragment, "" for the children
@@ -105,7 +106,8 @@ func (s *side) below(key string, visit func(key string)) {
 	}
 }
 
-// version returns a block of this side as it is shown in a conflict; nil if the side has none.
+// version returns a block of this side in the form that a conflict shows. It returns nil if the side does not have the
+// block.
 func (s *side) version(key string) any {
 	b := s.blocks[key]
 	if b == nil {

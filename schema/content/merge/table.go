@@ -11,16 +11,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// While a document is merged, the records of a table are blocks below it: they are inserted, deleted, moved and edited like
-// blocks, and the fragments that their cells show belong to them.
+// While a document is merged, the records of a table are blocks below the table. They are inserted, deleted, moved and
+// edited like blocks. The fragments of a record's cells belong to the record.
 const (
 	typeTable = "table"
 	typeRow   = "table-row"
 	// rowSeparator separates the key of the table from the id of the record. Keys and ids do not contain it.
 	rowSeparator = "/"
-	// orderIndex is in a record's meta while records are blocks: their order is that of the list.
+	// orderIndex is in a record's meta while records are blocks. The list of blocks has the order of the records.
 	orderIndex = "orderIndex"
-	// foreign begins the key of a block that theirs added and whose key ours uses for another block.
+	// foreign is the prefix of a key. It is for a block that theirs added, if ours uses its key for another block.
 	foreign = "~"
 )
 

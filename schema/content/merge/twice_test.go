@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestNothingIsSaidTwice draws texts that both sides put into a list, equal or near-equal, at one place or at two, as
-// a new block, in the place of another text, or instead of a block that the other side edited. Each word is in the
-// result once, whatever is chosen, and each word of a side is in the result or in a conflict.
+// TestNothingIsSaidTwice draws texts that both sides put into a list. The texts are equal or near-equal, and at one
+// place or at two places. A text is a new block, replaces another text, or replaces a block that the other side edited.
+// With any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,10 +13,10 @@ import (
 // or a rule, are twins at one place only.
 const fewestWords = 4
 
-// unite makes twins of the equal blocks that both sides put into a list in one order: they get one key, of ours. An
-// equal block counts as added if it is an edit, and if it is a block of base that stands on the other side of such
-// twins, as a rule of dashes in a code block may. An edit that kept nothing of its block of base and is near-equal
-// to what the other side added is a block of its own.
+// unite makes twins of the equal blocks that both sides put into a list in one order. Twins have one key, from ours. An
+// edited block that is equal counts as added. A block of base also counts as added if it is on the other side of such
+// twins, for example a rule of dashes in a code block. An edit may keep nothing of its block of base. If it is
+// near-equal to an added block of the other side, it becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false
@@ -37,7 +37,7 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts and others name the blocks: by what they say if they may be twins, and by their keys if not.
+	// texts and others name the blocks: by their text if they may be twins, and otherwise by their keys.
 	texts, others []string
 }
 
@@ -72,7 +72,7 @@ func (p *pairing) unite() bool {
 	return united
 }
 
-// part gives the rewritten blocks new keys that are near-equal to what the other side put into the list.
+// part gives new keys to rewritten blocks that are near-equal to added blocks of the other side.
 func (p *pairing) part() bool {
 	mine := p.candidates(p.merger.ours, p.ours)
 	if len(mine) == 0 {
@@ -131,7 +131,8 @@ func (p *pairing) written(s *side, list []string) map[string]string {
 	return texts
 }
 
-// names names the blocks of a list. An edit has the name of its text if the other side wrote that elsewhere.
+// names names the blocks of a list. If the other side wrote the text of an edit at another place, the edit has the name
+// of its text.
 func (p *pairing) names(list []string, written, other map[string]string) []string {
 	elsewhere := map[string]bool{}
 	for _, text := range other {
@@ -171,7 +172,7 @@ func (p *pairing) edit(s *side, key string) bool {
 	return after != nil && (before == nil || !equal(before.Nodes, after.Nodes))
 }
 
-// rewritten reports whether a side changed a block of base into a text and left nothing of it.
+// rewritten reports whether a side replaced the whole text of a block of base.
 func (p *pairing) rewritten(s *side, key string) bool {
 	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
 }
@@ -197,8 +198,8 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release names the blocks of base that stand on different sides of twins, and that say on theirs what ours added,
-// by what they say. It reports whether there are any.
+// release finds blocks of base that are on different sides of twins, and whose text on theirs equals a block that ours
+// added. It names these blocks by their text. It reports whether there are such blocks.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {
@@ -219,7 +220,7 @@ func (p *pairing) release(pairs []int) (released bool) {
 	return released
 }
 
-// cross pairs what is left of the equal texts that are not short: each side put them at another place.
+// cross pairs the remaining equal texts that are not short. Each side put them at another place.
 func (p *pairing) cross(pairs []int) {
 	taken := map[int]bool{}
 	for _, j := range pairs {

@@ -18,8 +18,8 @@ type token struct {
 	word   bool
 }
 
-// maxWords bounds the words, and what stands between them, that one side of a merge compares one by one: each takes
-// some 200 bytes. Longer texts are compared by runs of words.
+// maxWords bounds the parts of a text that one side of a merge compares one by one. Parts are words, and the characters
+// between words. Each part takes about 200 bytes. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
 // cutter cuts a text into parts. A part that is a word separates the text before it from the text after it.
@@ -105,7 +105,7 @@ func eachPart(text string, visit func(part string, end int) bool) {
 	}
 }
 
-// count is the number of words of inlines, and of what stands between them. It counts no further than maxWords.
+// count returns the number of the inlines' words, and of the parts between words. It counts no further than maxWords.
 func count(nodes []schema.Node) (n int) {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {
@@ -121,8 +121,8 @@ const (
 	mostRun  = 256
 )
 
-// runs cuts a text after some words, which the words themselves decide: a text that is inserted changes the runs around
-// it only.
+// runs cuts a text after some words. The words themselves determine the cuts, so an inserted text changes only the runs
+// around it.
 func runs(text string) (parts []string) {
 	start, n := 0, 0
 	eachPart(text, func(part string, end int) bool {

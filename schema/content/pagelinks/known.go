@@ -70,8 +70,8 @@ func pathOf(ref map[string]any) string {
 	return link
 }
 
-// means returns the reference that a link of a page stands for; nil if the link is none, or leads to nothing that is
-// known.
+// means returns the reference for a link of a page. It returns nil if ref is not such a link, or if its target is
+// unknown.
 func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if named, ok := named(ref); ok {
 		return named
@@ -124,13 +124,13 @@ type forms struct {
 	list []map[string]any
 	keys map[string]bool // of the list
 	next int
-	// count is how many references of the other document mean the same.
+	// count is the number of references of the other document with the same target.
 	count int
 }
 
-// AsIn returns the document with its references in the forms in which another one has them, if both mean the same: an
-// anchor of the page itself may be written with and without the page. References that the other has more than once are
-// taken in its order. The documents that it was given stay as they were.
+// AsIn returns the document with its references in the forms of another document, if both forms have the same target.
+// For example, an anchor of the page itself may be written with or without the page. If the other document has several
+// references to a target, they are taken in order. Both given documents stay unchanged.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	all := map[string]*forms{}
 	k.each(other, from, func(key string, ref map[string]any) {
@@ -158,7 +158,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 			at = f.next
 			f.next++
 		} else if f.keys[keyOf(ref)] {
-			return nil // Some references are new, or gone: their order says nothing.
+			return nil // References were added or removed, so their order has no meaning.
 		}
 		if keyOf(f.list[at]) == keyOf(ref) {
 			return nil
@@ -167,7 +167,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	})
 }
 
-// each visits the references of a document with keys, which are equal for references of one meaning.
+// each visits the references of a document with keys. References with one target have equal keys.
 func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		visit(k.key(ref, from), ref)
@@ -189,7 +189,7 @@ func (k Known) key(ref map[string]any, from Page) string {
 	return keyOf(ref)
 }
 
-// pageAt refers to the page at the path that a link of a page has, if there is one.
+// pageAt returns a reference to the page at the path of a page's link; nil without such a page.
 func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
 	candidates, fragment := candidatesOf(ref, from)
 	for _, candidate := range candidates {
@@ -208,7 +208,7 @@ func keyOf(ref map[string]any) string {
 	return string(text)
 }
 
-// Resolvable reports whether Resolve can find all relative links of a document: more of them would not be looked up.
+// Resolvable reports whether Resolve looks up all relative links of a document. It looks up only a limited number.
 func Resolvable(d schema.Document, from Page) bool {
 	if from.File != "" {
 		return len(FileTargets(d, from)) < maxTargets

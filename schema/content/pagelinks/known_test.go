@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// TestResolve makes references of the links of a page in a repository, and of a page in a space without one.
+// TestResolve makes references from the links of a page, in a space with a repository and in a space without a
+// repository.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	pic, note := schema.NewID(), schema.NewID()
@@ -69,7 +70,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestAsIn: what means the same as something before stays in its form.
+// TestAsIn: a reference whose target was in the document before keeps its form.
 func TestAsIn(t *testing.T) {
 	t.Parallel()
 	p, self := schema.NewID(), schema.NewID()
@@ -107,7 +108,7 @@ func TestAsIn(t *testing.T) {
 	}
 }
 
-// TestResolvable: a document whose relative links would not all be looked up is known.
+// TestResolvable finds documents with more relative links than are looked up.
 func TestResolvable(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

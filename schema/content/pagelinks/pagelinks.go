@@ -1,7 +1,7 @@
-// Package pagelinks resolves the links between the pages of one revision. A text that was written as files have it links
-// [like this](install.md#linux): readers of documents need the id of the page instead, and readers of Markdown a path that is
-// relative to the page, or an address that has the id and stays when pages move. The package does no I/O: the caller looks up paths
-// and ids.
+// Package pagelinks resolves the links between the pages of one revision. In files, a link has the form [like
+// this](install.md#linux). Readers of documents need the id of the page instead. Readers of Markdown need a path
+// relative to the page, or an address with the id, which stays when pages move. The package does no I/O: the caller
+// looks up paths and ids.
 package pagelinks
 
 import (
@@ -21,9 +21,9 @@ const maxTargets = 4000
 // Page is the page that a document belongs to. A new page has no id yet.
 type Page struct {
 	ID, Path string
-	// File is the path of the page's file in the repository that the space is synchronized with, or where the next
-	// export writes it; "" without a repository. Root is the folder of the content there, with a slash at its end, or
-	// "".
+	// File is the path of the page's file in the space's repository. For a page without a file, it is the path that the
+	// next export writes. It is "" without a repository. Root is the folder of the content there, with a slash at its
+	// end, or "".
 	File, Root string
 }
 
@@ -179,8 +179,8 @@ func valid(ref map[string]any) map[string]any {
 	return ref
 }
 
-// WithFiles returns the document with addresses in the place of references to files of the same space, as address gives them by id.
-// The document that it was given stays as it was.
+// WithFiles returns the document with addresses in place of references to files of the same space. address returns the
+// address of a file by its id. d stays unchanged.
 func WithFiles(d schema.Document, address func(id string) string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		id, _ := ref["file"].(string)

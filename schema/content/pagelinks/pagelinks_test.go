@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestManyLinks bounds what one document makes the caller look up.
+// TestManyLinks bounds the number of links of one document that the caller looks up.
 func TestManyLinks(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

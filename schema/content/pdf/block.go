@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// blockKinds has a row per kind of block with a layout of its own. Others are shown as their label and their children.
+// blockKinds has a row per kind of block with a special layout. Other blocks are shown as their label and their
+// children.
 var blockKinds map[string]func(b *builder, n *schema.Node) node
 
 func init() { // In init, because the rows call blocks, which reads the table.
@@ -187,7 +188,7 @@ func (b *builder) code(n *schema.Node) node {
 	return made
 }
 
-// language is the name at the beginning of what follows a fence, such as "rust,editable".
+// language returns the name at the beginning of the text after a fence, such as "rust,editable".
 func language(info string) string {
 	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
 	if end < 0 {

@@ -89,9 +89,9 @@ func (b *Book) cost(p Part) int64 {
 	return cost
 }
 
-// Parts divides the book into parts of which each probably needs at most so many bytes of the renderer's memory. Parts
-// begin at pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the
-// pages below it, needs more memory.
+// Parts divides the book into parts. Each part probably needs at most memory bytes of the renderer. Parts begin at
+// pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the pages
+// below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
@@ -127,8 +127,8 @@ func (b *Book) fill(made, units []Part, most int64) []Part {
 	return made
 }
 
-// units divides a part where its look stays the same if it can: before the pages of the first level, before all pages,
-// or between the blocks of a page.
+// units divides a part. It prefers places that do not change the look: before pages of the first level, then before any
+// pages, and then between the blocks of a page.
 func (b *Book) units(p Part) []Part {
 	last := p.To.Page
 	if p.To.Block == 0 {
@@ -205,8 +205,8 @@ func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	return b.files(Part{}, &about)
 }
 
-// Files yields the renderer's input for a part whose first sheet has that number, from 1. It holds one page and one
-// image at a time.
+// Files yields the renderer's input for a part whose first sheet has that number, from 1. Only one page and one image
+// at a time are in memory.
 func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	about := partInfo{Sheet: sheet, From: p.From.Page, To: p.From.Page, Places: map[string]bool{}}
 	for _, blocks := range b.each(Part{To: p.From}) {
@@ -240,7 +240,7 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf is where the anchors of some blocks begin and end, among the anchors of the page.
+// anchorsOf returns the first and the last anchor of some blocks, as indexes of the page's anchors.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

@@ -1,8 +1,8 @@
-// Package pdf writes what typst needs to lay out the pages of a space as a PDF: a fixed layout (main.typ), and JSON with what
-// users wrote. No text of a user ever becomes a part of the layout's source, so none can be markup or code; the
-// renderer turns formulas into mathematics, and checks that they are nothing else. The package is
-// pure and deterministic: it runs no renderer, and imports nothing of this module but schema and schema/content.
+// Package pdf writes typst's input for the pages of a space as a PDF. The input is a fixed layout (main.typ), and JSON
+// with the users' texts. Users' texts are never part of the layout's source, so they cannot be markup or code. The
+// renderer turns formulas into mathematics, and refuses other code in them. The package is pure and deterministic, and
+// runs no renderer. Of this module it imports only schema and schema/content.
 //
-// A Book is a source that has been measured. It is laid out in parts if it would need too much memory: the front with
-// the cover and the contents, and parts of the text. Package join makes one PDF of them.
+// A Book is a source that has been measured. If it needs too much memory, it is laid out in parts. The parts are the
+// front, with the cover and the contents, and parts of the text. Package join makes one PDF of them.
 package pdf

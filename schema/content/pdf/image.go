@@ -19,10 +19,10 @@ const MaxImage = 16 << 20
 // Limits of images. The renderer holds all of them decoded at once. An image beyond a limit is shown as its alternative
 // text.
 const (
-	// maxPixels is what this process decodes of one image.
+	// maxPixels limits the pixels of an image that this process decodes.
 	maxPixels = 15 << 20
-	// largePixels is the limit of one image for the renderer, and allPixels of all images together. Larger images are
-	// scaled down. A large one has about 200 dots per inch on the whole width of a sheet.
+	// largePixels is the renderer's limit for one image. allPixels is its limit for all images together. Larger images
+	// are scaled down. An image at the limit has about 200 dots per inch on the whole width of a sheet.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes
@@ -68,8 +68,8 @@ func (w *writer) sendImages() {
 	}
 }
 
-// drawable returns a file as the renderer may decode it: of an image with more pixels than most a smaller copy, and nil for what
-// is no image.
+// drawable returns an image that the renderer may decode. If the image has more pixels than most, it returns a smaller
+// copy. It returns nil if the file is not an image.
 func drawable(body []byte, most int) []byte {
 	if len(body) == 0 || len(body) > MaxImage {
 		return nil

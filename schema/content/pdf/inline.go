@@ -82,7 +82,7 @@ func leafNodes(leaf schema.Leaf) []node {
 	return made
 }
 
-// colorOf names a color of the layout's palette; "" is that of the text around.
+// colorOf names a color of the layout's palette; "" means the color of the surrounding text.
 func colorOf(data schema.Data, member string) string {
 	if name := strings.TrimPrefix(content.Member(data, member), "$"); name != "default" {
 		return name
@@ -90,7 +90,7 @@ func colorOf(data schema.Data, member string) string {
 	return ""
 }
 
-// lead makes a node a link, if the reference leads somewhere from a PDF: to a page of it, or to an address that stands alone.
+// lead makes a node a link if the reference works in a PDF. Its target is a page of the PDF, or an absolute address.
 func (b *builder) lead(ref any, n node) node {
 	r, _ := ref.(map[string]any)
 	if _, elsewhere := r["space"]; elsewhere {
@@ -116,7 +116,7 @@ func (b *builder) lead(ref any, n node) node {
 	return n
 }
 
-// standalone are the schemes of links that lead to the same place wherever they are.
+// standalone are the schemes of links whose target does not depend on the link's place.
 var standalone = []string{"http", "https", "mailto", "tel"}
 
 // reference returns a link with the name of its target.
@@ -124,8 +124,8 @@ func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName returns the visible text of a reference without text: its given title, or the title of a page of the
-// document.
+// refName returns the visible text of a reference without text. It is the reference's title, or the title of the page
+// of the document.
 func (b *builder) refName(ref any) string {
 	if label := content.RefLabel(ref); label != "" {
 		return oneLine(label)

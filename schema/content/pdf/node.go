@@ -60,8 +60,8 @@ type node struct {
 
 func text(s string) *string { return &s }
 
-// maxDepth bounds how deep blocks nest in the renderer, which refuses documents beyond its own bound. What is deeper is
-// shown as plain text.
+// maxDepth bounds the nesting of blocks in the renderer, because the renderer refuses documents beyond its own bound.
+// Deeper blocks are shown as plain text.
 const maxDepth = 10
 
 // builder turns documents into nodes.
@@ -78,7 +78,7 @@ type builder struct {
 	// Of all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // the files of images, in the order of their names
-	// formulas are the document's, each once, as TeX; places has where they are in it.
+	// formulas are the document's formulas as TeX, each once. places has their places in the list.
 	formulas []string
 	places   map[string]int
 }
@@ -119,7 +119,7 @@ func (b *builder) forget() {
 	clear(b.images)
 }
 
-// defaultLanguage is that of spaces that name none.
+// defaultLanguage is the language of spaces without a language.
 const defaultLanguage = "en"
 
 // typesetLanguages are the languages whose codes differ in typst.
@@ -132,7 +132,7 @@ func languageOf(language string) string {
 	return language
 }
 
-// sampleSize is how much of a page's text tells its script.
+// sampleSize is the number of bytes of a page's text that determine its script.
 const sampleSize = 4 << 10
 
 func sampleOf(title string, d schema.Document) string {
@@ -147,8 +147,8 @@ func sampleOf(title string, d schema.Document) string {
 	return b.String()[:min(b.Len(), sampleSize)]
 }
 
-// languageIn finds the language of text in a script whose glyphs depend on it: the same ideographs look different in
-// Japanese, Korean and Chinese.
+// languageIn finds the language of a text, for scripts whose glyphs depend on the language. Equal ideographs look
+// different in Japanese, Korean and Chinese.
 func languageIn(sample, otherwise string) string {
 	var han, kana, hangul int
 	for _, r := range sample {
@@ -178,8 +178,8 @@ var scriptLanguages = []struct {
 	language string
 }{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
 
-// bookLanguage is the language of the cover and the contents: the language of the space or, if it names none, of most
-// letters of the titles.
+// bookLanguage returns the language of the cover and the contents. It is the language of the space. If the space has no
+// language, it is the language of most letters of the titles.
 func (b *builder) bookLanguage() string {
 	if b.Language != "" {
 		return b.language
@@ -214,8 +214,8 @@ const (
 
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
-// directionOf is the direction of the first character that has one, as UAX #9 wants it for a paragraph. Text without such a
-// character has the direction of what is around it, which may be given as a language.
+// directionOf returns the direction of the first character with a direction, as UAX #9 requires for a paragraph. Text
+// without such a character has the surrounding direction. around may also be a language.
 func directionOf(text, around string) string {
 	for _, r := range text {
 		properties, _ := bidi.LookupRune(r)

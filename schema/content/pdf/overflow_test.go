@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// TestNothingOverflows prints long words in every place that may be narrow. No letter is beyond the margin of the
-// sheet or on another letter, and each word is there as a whole.
+// TestNothingOverflows prints long words in every place that may be narrow. All letters are within the margins of the
+// sheet and do not overlap. Each word is complete.
 func TestNothingOverflows(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("abcdefghij", 25)
@@ -119,7 +119,7 @@ func strip(text string) string {
 	)
 }
 
-// TestBookLanguage: the contents page of a space that names no language is in the language of its titles.
+// TestBookLanguage: if a space has no language, its contents page is in the language of its titles.
 func TestBookLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ language, title, page, want string }{

@@ -162,7 +162,7 @@ func checkInput(tb testing.TB, made map[string]string) {
 	}
 }
 
-// FuzzFiles: whatever users write stays data, and the same pages give the same bytes.
+// FuzzFiles: texts of users always stay data. Equal pages give equal bytes.
 func FuzzFiles(f *testing.F) {
 	for _, list := range [][]struct{ In, Outline, Out string }{
 		contenttest.Markdown, contenttest.Dialect, contenttest.Foreign,
@@ -303,7 +303,7 @@ func TestFilesStop(t *testing.T) {
 	}
 }
 
-// TestDeepBlocks nests deeper than the renderer can follow: nothing of the text is lost.
+// TestDeepBlocks nests deeper than the renderer allows. All of the text is shown.
 func TestDeepBlocks(t *testing.T) {
 	t.Parallel()
 	deepest := schema.Block("blockquote", schema.Block("paragraph", schema.Text("the deepest words")))

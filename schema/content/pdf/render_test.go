@@ -125,7 +125,7 @@ func TestRenderedDialect(t *testing.T) {
 	}
 }
 
-// TestRenderedFormulas: formulas are laid out; one that cannot be is shown as its TeX.
+// TestRenderedFormulas: formulas are laid out. A formula that the renderer cannot lay out is shown as its TeX.
 func TestRenderedFormulas(t *testing.T) {
 	t.Parallel()
 	r := render(t, source(t, read(t, "in $$\\sqrt{a}$$ line, $$\\unknown{b}$$\n\n$$\n\\frac{c}{d}\n$$\n\n$$\n\\nothing{e}\n$$\n\n$$\\text{\"#panic()\"}$$\n")))

@@ -39,7 +39,7 @@ type Source struct {
 	// pages of its part again. A result is dropped before the next call. References of a result have the titles of
 	// their targets.
 	Document func(i int) (schema.Document, error)
-	// Image reads a file of the space that is shown as an image; nil bytes mean a missing file.
+	// Image reads a file of the space for an image. nil bytes mean a missing file.
 	Image func(id string) ([]byte, error)
 }
 
@@ -49,8 +49,8 @@ type File struct {
 	Content []byte
 }
 
-// Files yields the renderer's input for all pages. It holds one page and one image at a time. The bytes belong to the
-// caller.
+// Files yields the renderer's input for all pages. Only one page and one image at a time are in memory. The bytes
+// belong to the caller.
 func Files(s Source) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := writer{builder: newBuilder(s), yield: yield}
@@ -62,7 +62,7 @@ func Files(s Source) iter.Seq2[File, error] {
 	}
 }
 
-// info is what the layout knows of the whole document.
+// info has the layout's data about the whole document.
 type info struct {
 	Title    string     `json:"title"`
 	Emoji    string     `json:"emoji"`
@@ -84,11 +84,11 @@ type sheet struct {
 	Lang        string `json:"lang"`
 	Dir         string `json:"dir"`
 	Blocks      []node `json:"c"`
-	// Continued says that the title, and the blocks before these, are in the part before.
+	// Continued means that the previous part has the title and the earlier blocks of this page.
 	Continued bool `json:"continued,omitzero"`
 }
 
-// maxLevel is the deepest level of a page's title: what is below it is shown like it.
+// maxLevel is the deepest level of a page's title. Titles of deeper pages look like titles of this level.
 const maxLevel = 6
 
 func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }

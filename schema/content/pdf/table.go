@@ -36,7 +36,7 @@ func init() { // In init, because the rows call the builder's methods, which rea
 	}
 }
 
-// cellAligns has a row per type of column that says nothing of its alignment.
+// cellAligns has the alignment per type of column, for columns without an alignment.
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
@@ -146,7 +146,7 @@ func (b *builder) inCell(share float64, show func() node) (made node) {
 	return made
 }
 
-// titleOf is the title of a column. The reader of Markdown keeps one with marks in a fragment beside it.
+// titleOf returns the title of a column. Reading Markdown puts a title with marks into a separate fragment.
 func (b *builder) titleOf(about map[string]any, marked []schema.Node) node {
 	title := oneLine(content.Member(about, "title"))
 	if title == "" {

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// word is a part of a text, in bytes, that might be wider than its line: where it begins, where it ends, and the number
-// of its word in the block. A word with a mark or a link in it has parts in several nodes.
+// word is a part of a text that might be wider than its line. It has the first byte, the end, and the number of its
+// word in the block. A word with a mark or a link in it has parts in several nodes.
 type word [3]int
 
-// The measures of the layout, in points. An estimate of a line's room is never larger than the room, and one of a
-// letter never smaller than the letter, so that the layout measures each word that is wider than its line.
+// The measures of the layout, in points. An estimate of a line's room is at most the real room. An estimate of a letter
+// is at least the letter's width. So the layout measures each word that is wider than its line.
 const (
 	roomOfSheet  = 470
-	roomOfBlock  = 30  // what a block around others takes
+	roomOfBlock  = 30  // room that an enclosing block takes
 	roomOfEdge   = 16  // what a cell or a column takes
-	shareOfInner = 0.9 // what such an edge in a cell leaves
+	shareOfInner = 0.9 // room that such an edge leaves in a cell
 	letter       = 10.5
 	letterCode   = 5.6 // in a block of code
 	fewest       = 3
@@ -24,7 +24,7 @@ const (
 // headingLetters are the sizes of headings by their depth, from 1.
 var headingLetters = [maxHeading + 1]float64{letter, 15, 13.5, 12, letter, letter, letter}
 
-// letters is how many letters surely fit into a line here.
+// letters returns a number of letters that surely fit into a line here.
 func (b *builder) letters(size float64) int {
 	room := roomOfSheet - roomOfBlock*float64(max(b.depth-1, 0))
 	if b.share > 0 {
@@ -108,8 +108,8 @@ func (f *finder) end() {
 	f.open, f.length = f.open[:0], 0
 }
 
-// staysWhole reports whether a line does not break after a character, and the character may stand alone: not so in
-// scripts whose letters join, or that break everywhere.
+// staysWhole reports whether lines do not break after a character, and the character may stand alone. It is false in
+// scripts whose letters join, and in scripts that break everywhere.
 func staysWhole(r rune) bool {
 	const (
 		noBreakSpace, narrowSpace = '\u00a0', '\u202f'

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// linesOf counts the lines of a rendered document, without blanks. It reports characters that nobody has written.
+// linesOf counts the lines of a rendered document, without blanks. It reports characters that are not in the source.
 func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	t.Helper()
 	r := render(t, s)
@@ -39,7 +39,7 @@ func whole(lines map[string]int, word string) int {
 	return found
 }
 
-// longWords are shorter than a line, and longer than what is before them in it.
+// longWords are shorter than a line, and longer than the text before them in the line.
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",
@@ -48,7 +48,7 @@ var longWords = []string{
 	"конфигурирование_ПользовательскогоИнтерфейса",
 }
 
-// TestWordsStayWhole: a word that is no wider than its line does not break, at whichever place of a line it is.
+// TestWordsStayWhole: a word that fits into its line does not break, at any place of a line.
 func TestWordsStayWhole(t *testing.T) {
 	t.Parallel()
 	forms := map[string][]struct{ before, after string }{

@@ -13,8 +13,8 @@ import (
 // maxCost bounds the processor time for texts of the largest size.
 const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
-// TestWordsCost gives edited parts of the largest size another spelling: of words that all repeat or all differ, and
-// of lists that were none before.
+// TestWordsCost respells edited parts of the largest size. The words all repeat or all differ, or the lines become
+// lists.
 func TestWordsCost(t *testing.T) {
 	lines := func(line string) string { return strings.Repeat(line, maxBytes/3/len(line)) }
 	distinct := func(format string) string {

@@ -1,4 +1,4 @@
-// Package respell writes edited text in the spelling of its source: Words keeps the bytes of unchanged words, and Ends
+// Package respell writes edited text in the spelling of its source. Words keeps the bytes of unchanged words, and Ends
 // keeps line ends.
 package respell
 
@@ -14,7 +14,7 @@ import (
 // written as Write spells it.
 const maxBytes = 256 << 10
 
-// farthest bounds the words that are looked at for the spelling of a new one, on each side.
+// farthest bounds the number of words, on each side, that are searched for the spelling of a new word.
 const farthest = 256
 
 // Words returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
@@ -47,7 +47,8 @@ func Words(source, before, next string) string {
 // stretch is a range of words.
 type stretch struct{ from, to int }
 
-// respelling is a change of words: old in the text as Write spells it, and source in the source, become next.
+// respelling is a change of words to next. old are the words in the text as Write spells it, and source are the words
+// in the source.
 type respelling struct{ old, source, next stretch }
 
 // edits returns the changes in order. toNext has the partners of the old words. In the source, a change covers the
@@ -104,7 +105,7 @@ func (s speller) breaks(i int) bool {
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
 }
 
-// covering widens a change up to words with partners in the source. An insertion next to such a word widens nothing.
+// covering widens a change up to words with partners in the source. An insertion next to such a word is not widened.
 func (s speller) covering(e respelling, toNext []int) respelling {
 	partner := func(i int) bool { return i >= 0 && i < len(s.old) && s.toSource[i] != diff.None }
 	if e.old.from == e.old.to {
@@ -163,8 +164,8 @@ const (
 	wordNumber
 )
 
-// name is what words are compared by. Spaces are equal whether they break a line or not. Numbers of items are equal in
-// lists that repeat theirs.
+// name is the key for comparing words. All spaces are equal, with or without a line break. Numbers of items are equal
+// in lists that repeat their numbers.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:
@@ -287,8 +288,8 @@ type speller struct {
 	ones        bool // whether lists of the source repeat their numbers
 }
 
-// spell returns a new word that comes at a place of the old text. Markers, and spaces that break a line, are spelled
-// as the nearest ones of the source.
+// spell returns a new word that comes at a place of the old text. A marker, or a space that breaks a line, is spelled
+// as the nearest marker or space of the source.
 func (s speller) spell(w word, at int) string {
 	if w.kind == wordText || w.kind < wordBullet && !strings.Contains(w.text, "\n") {
 		return w.text

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Attributes are what a change sets on a page; nil leaves a value unchanged. Empty text removes an optional one.
+// Attributes are the values that a change sets on a page. nil leaves a value unchanged. An empty text removes an
+// optional value.
 type Attributes struct {
 	Title         *string
 	Slug          *string
@@ -82,7 +83,7 @@ type Changed struct {
 	Size int
 }
 
-// None reports whether nothing changed.
+// None reports whether no page changed.
 func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
 
 // Pages returns the ids of the pages that were put or are gone.
@@ -95,7 +96,7 @@ func (c Changed) Pages() []string {
 }
 
 // Apply makes the changes in the pages of a revision, all of them or none. It reads only the affected pages. Its error
-// is a *Problem or the source's error. A page that ends unchanged is not among the changed pages, whatever its times.
+// is a *Problem or the source's error. A page that is equal in the end is not a changed page. Its times do not matter.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
@@ -272,8 +273,8 @@ func (e *edit) revert(page *entry, was Node) error {
 	return e.slugAmong(page, siblings, nil) // No slug is requested: it only makes the slug unique.
 }
 
-// restore brings back a deleted page, without its former children: below its old parent if that exists, else at the
-// root.
+// restore brings back a deleted page without its former children. The page goes below its old parent if the parent
+// exists, and otherwise to the root.
 func (e *edit) restore(was Node, to Source) error {
 	if e.size >= MaxPages {
 		return problem("page", fmt.Sprintf("would give the space more than %d pages", MaxPages))

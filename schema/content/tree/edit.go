@@ -24,12 +24,12 @@ type edit struct {
 // entry is a page that was read or added.
 type entry struct {
 	Node
-	// was is the page before the changes; nil for a new one.
+	// was is the page before the changes; nil for a new page.
 	was  *Node
 	gone bool
 }
 
-// id resolves a name in a change: a page's id, or the Ref of one that an earlier change added.
+// id resolves a name in a change. The name is a page's id, or the Ref of a page that an earlier change added.
 func (e *edit) id(name string) string {
 	if id, ok := e.refs[name]; ok {
 		return id
@@ -37,7 +37,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page returns the page with this id as it is now; nil if there is none.
+// page returns the current page with this id; nil if there is no such page.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -52,7 +52,7 @@ func (e *edit) page(id string) (*entry, error) {
 	return e.read(n), nil
 }
 
-// read notes a page of the source, unless it is known.
+// read adds a page of the source to the edit's pages, if the page is not there yet.
 func (e *edit) read(n Node) *entry {
 	page, known := e.pages[n.ID]
 	if !known {
@@ -103,7 +103,7 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf returns the ids of the pages directly below one, or at the root for "", in their order.
+// childrenOf returns the ids of the pages directly below a page, in their order. "" means the root.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {
 		return ids, nil
@@ -139,7 +139,8 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 }
 
-// above returns the ids from a page up to the root, its own first; none if there is no such page.
+// above returns the ids from a page up to the root, the page's own id first. The list is empty if the page does not
+// exist.
 func (e *edit) above(id string) ([]string, error) {
 	var ids []string
 	for id != "" {
@@ -235,7 +236,7 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 	end := index
 	for ; end < len(siblings); end++ {
-		// A merge of two sides may have left siblings at one position: there is nothing between them.
+		// A merge of two sides may have left siblings at one position. No position is between them.
 		if before = e.pages[siblings[end]].Position; before > after {
 			break
 		}
@@ -259,8 +260,8 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 }
 
-// slugAmong gives the page a slug that is unique among its siblings: the requested one, or one derived from its current
-// slug.
+// slugAmong gives the page a slug that is unique among its siblings. It is the requested slug, or a slug derived from
+// the current slug.
 func (e *edit) slugAmong(page *entry, siblings []string, asked *string) error {
 	if page.Kind == KindLink {
 		return nil

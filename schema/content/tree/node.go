@@ -11,7 +11,7 @@ type Node struct {
 	Page // Pages is nil
 	// Parent is the id of the page above; "" is the root.
 	Parent string
-	// Position orders siblings, by bytes; equal ones are ordered by id.
+	// Position orders siblings by bytes. Siblings with equal positions are ordered by id.
 	Position string
 }
 
@@ -45,7 +45,7 @@ func InOrder(a, b Node) int {
 type Source interface {
 	// Page reads a page; ok is false if the revision does not have it.
 	Page(id string) (n Node, ok bool, err error)
-	// Children reads the pages directly below one, or at the root for "", in their order.
+	// Children reads the pages directly below a page, in their order. "" means the root.
 	Children(parent string) ([]Node, error)
 	// Below reads all pages below one, at every level and in any order.
 	Below(id string) ([]Node, error)

@@ -2,9 +2,10 @@ package tree
 
 import "strings"
 
-// Positions are fractional indexes: texts between any two of which there is another, so that an insert writes one row. A position
-// is a whole number and a fraction, in digits that sort by bytes. The first letter of the number says how many digits follow: 'a' to
-// 'z' one to 26 for numbers from 0 on, 'Z' down to 'A' for those below.
+// Positions are fractional indexes: between any two positions there is another position. So an insert writes one row. A
+// position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives the
+// number of its digits. 'a' to 'z' mean one to 26 digits of a number from 0 on. 'Z' down to 'A' mean one to 26 digits
+// of a negative number.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // firstPosition is the position of an only child.
@@ -87,8 +88,7 @@ func step(number string, by int) (next string, ok bool) {
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction returns a fraction between a lower and a higher one; "" means 0 as the lower and 1 as the higher one.
-// Fractions do not end in 0.
+// fraction returns a fraction between low and high. "" means 0 as low, and 1 as high. Fractions do not end in 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {

@@ -9,7 +9,8 @@ import (
 // maxSlug bounds a slug, in characters.
 const maxSlug = 100
 
-// Slugify makes a slug of a title: its letters and digits in lower case, with a hyphen for anything between them.
+// Slugify makes a slug from a title. The slug has the title's letters and digits in lower case, with a hyphen for other
+// characters between them.
 func Slugify(title string) string {
 	var b strings.Builder
 	gap := false
@@ -33,8 +34,8 @@ func Slugify(title string) string {
 	return strings.TrimRight(cut(b.String(), maxSlug), "-")
 }
 
-// invisible reports whether a character shows nothing: it selects a form of the previous character, or joins or
-// separates others.
+// invisible reports whether a character has no visible form. It selects a form of the previous character, or joins or
+// separates characters.
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Me)
 }

@@ -42,13 +42,13 @@ type Page struct {
 	UpdatedAt     time.Time `json:"updatedAt"`
 	// Document names the page's document; a document page without a document is empty.
 	Document string `json:"document,omitempty"`
-	// Kept is the reason why the document cannot be edited: the page's entry in a Git repository is not usable as a
-	// page. The document has that text, too.
+	// Kept is the reason why the document cannot be edited: the page's file in a Git repository is not usable as a
+	// page. The document has this text, too.
 	Kept string `json:"kept,omitempty"`
 	// Target is where a link leads.
 	Target schema.Data `json:"target,omitzero"`
-	// Layout has the parts that are shown or not, Cover the image above the page, Variables the values for its
-	// expressions.
+	// Layout has the visible and hidden parts. Cover is the image above the page. Variables are the values for the
+	// page's expressions.
 	Layout    schema.Data `json:"layout,omitzero"`
 	Cover     schema.Data `json:"cover,omitzero"`
 	Variables schema.Data `json:"variables,omitzero"`
@@ -87,8 +87,8 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages whose conditions are allowed, each without those below it whose conditions are not. It does
-// not change pages.
+// Shown returns the pages with allowed conditions, without lower pages whose conditions are not allowed. It does not
+// change pages.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
 	for _, page := range pages {

@@ -82,7 +82,7 @@ func apply(pages []Page, changes []Change, newID func() string, now time.Time) (
 	return Nest(after, ""), nil
 }
 
-// equal reports whether two trees hold the same pages in the same places, whatever their times.
+// equal reports whether two trees have equal pages in equal places. Times do not count.
 func equal(a, b []Page) bool {
 	return slices.EqualFunc(a, b, func(a, b Page) bool { return samePage(a, b) && equal(a.Pages, b.Pages) })
 }
@@ -294,7 +294,7 @@ func TestTreeAgainstModel(t *testing.T) {
 	})
 }
 
-// expect applies one change, checks that it is accepted or refused as the model says, and that the old tree is
+// expect applies one change. It checks that the change is accepted or refused as in the model, and that the old tree is
 // unchanged.
 func (m *model) expect(t *rapid.T, pages []Page, change Change, newID func() string, ok bool, do func()) []Page {
 	before := encode(t, pages)

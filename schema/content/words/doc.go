@@ -1,5 +1,5 @@
-// Package words takes texts and queries apart into the words that search compares: case, accents and widths are folded,
-// identifiers are split, and scripts without blanks between words become pairs of letters. It builds the search vectors and
-// queries of Postgres of them. Stems come from the caller, because Postgres has the dictionaries. The package does no I/O, and
-// its results depend on its input only; it imports nothing of this module.
+// Package words splits texts and queries into the words that search compares. Case, accents and widths are folded, and
+// identifiers are split. Scripts without blanks between words become pairs of letters. From the words it builds
+// Postgres's search vectors and queries. Stems come from the caller, because Postgres has the dictionaries. The package
+// does no I/O, and its results depend only on its input. It imports no other package of this module.
 package words

@@ -7,12 +7,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Matcher finds the words of a query in a text, to show their positions in a page. It knows the stems of the query's
-// words only, and accepts words that begin with such a stem. Postgres decides which pages are found.
+// Matcher finds the words of a query in a text, to show their positions in a page. It has only the stems of the query's
+// words, and accepts words that begin with such a stem. Postgres decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
-// matchTerm is a word of a query. A text matches if it has one of words, a word that is little longer than one of
-// stems, or one that begins with one of beginnings. Or it has all humps of a word in camel case.
+// matchTerm is a word of a query. A text matches in one of four cases. It has one of words. It has a word that is
+// little longer than one of stems. It has a word that begins with one of beginnings. It has all humps of a word in
+// camel case.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm

@@ -30,8 +30,8 @@ func Known(scope string, lexemes []string) (known []string) {
 	return known
 }
 
-// Keys are what two words with one edit between them have in common: each without one of its letters, and as it is. So two
-// words without a common key are two edits apart or more.
+// Keys returns the keys of a word: the word itself, and the word without each of its letters. Two words with one edit
+// between them have a common key. So words without a common key are at least two edits apart.
 func Keys(scope, folded string) []string {
 	letters := []rune(folded)
 	keys := []string{word(scope, folded)}
@@ -44,8 +44,9 @@ func Keys(scope, folded string) []string {
 	return keys
 }
 
-// Near says how many edits there are between two words, if they are few enough for the one to be meant by the other: a letter
-// that is missing, too much, another one, or in the place of its neighbour. A long word may have two.
+// Near returns the number of edits between a written word and a meant word. ok is false if there are too many edits. An
+// edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbours. A long word may have two
+// edits.
 func Near(written, meant string) (edits int, ok bool) {
 	a, b := []rune(written), []rune(meant)
 	most := 1
@@ -87,10 +88,10 @@ type Candidate struct {
 	Pages int64
 }
 
-// maxMeant is the number of words that a misspelled one may stand for.
+// maxMeant is the largest number of probable words for a misspelled word.
 const maxMeant = 6
 
-// Meant returns the words that a misspelled one probably stands for, the most probable first.
+// Meant returns the probable words for a misspelled word, the most probable first.
 func Meant(written string, candidates []Candidate) []string {
 	type meant struct {
 		Candidate

@@ -1,7 +1,7 @@
 package words
 
 const (
-	// maxWhole is the number of words of a text that is in one vector. Positions beyond it would all be the same.
+	// maxWhole is the largest number of words of a text in one vector. Positions beyond it would all be the same.
 	maxWhole = 16_000
 	// maxPart is the largest number of words in a part. maxPartBytes bounds the part's bytes, so that its vector with
 	// the stems stays below maxVector.
@@ -13,8 +13,8 @@ const (
 	overlapTokens = 8 * overlap
 )
 
-// Parts cuts the words of a text into lists of which each fits into a vector with other fields. Positions in a part
-// begin at 1. A short text is one part.
+// Parts cuts the words of a text into lists. Each list fits into a vector together with other fields. Positions in a
+// part begin at 1. A short text is one part.
 func Parts(tokens []Token) [][]Token {
 	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
 		return [][]Token{tokens}
@@ -41,8 +41,8 @@ func Parts(tokens []Token) [][]Token {
 	}
 }
 
-// vectorBytes is an upper bound of what the words take in a vector: each may have a stem, and has a scope, a place and
-// a weight.
+// vectorBytes is an upper bound of the words' bytes in a vector. Each word may have a stem, and has a scope, a place
+// and a weight.
 func vectorBytes(tokens []Token) (bytes int) {
 	for _, t := range tokens {
 		bytes += 2 * (len(t.Folded) + 16)

@@ -19,11 +19,11 @@ type term struct {
 	tokens  []Token
 	phrase  bool
 	without bool
-	// begins says that the last word may be the beginning of one: its writer has not ended it.
+	// begins means that the last word may be the beginning of a word, because the user may still be typing it.
 	begins bool
 }
 
-// ParseQuery reads any text: words in quotation marks are a phrase, and a word after a hyphen is one that must not be there.
+// ParseQuery reads any text. Words in quotation marks are a phrase. A word after a hyphen is excluded.
 func ParseQuery(text string) Query {
 	var q Query
 	left := maxQuery
@@ -66,7 +66,7 @@ func (t *term) words() (list [][]Token) {
 	return list
 }
 
-// None says that the query looks for nothing: it has no word, or only words that must not be there.
+// None reports whether the query finds no pages, because it has no words or only excluded words.
 func (q Query) None() bool {
 	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without })
 }
@@ -106,17 +106,16 @@ func (q Query) Doubtful() (list []Doubtful) {
 
 // Compiled is a query in the form that Postgres reads.
 type Compiled struct {
-	// All finds the pages that have each of Terms, and nothing of Without, which is "" if the query excludes
-	// nothing.
+	// All finds the pages that have all Terms, and no word of Without. Without is "" if the query excludes no words.
 	All     string
 	Terms   []string
 	Without string
-	// Exact finds those that have a word as it was written.
+	// Exact finds the pages that have a word exactly as written.
 	Exact string
 }
 
-// Compile makes the query of one scope. Stop words are optional, unless there are no others. meant maps misspelled
-// words to their probable words.
+// Compile makes the query of one scope. Stop words are optional. If the query has only stop words, they are required.
+// meant maps misspelled words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
 	silent := func(t term) bool {
 		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {
@@ -141,7 +140,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 					exact = append(exact, quote(word(scope, token.Folded)))
 				}
 			}
-			// The whole word comes first, and a text has it whatever its case. A phrase has whole words only.
+			// The whole word comes first. A text matches it in any case. A phrase has whole words only.
 			whole := tokens[0]
 			if t.phrase {
 				written := quote(word(scope, whole.Folded))
@@ -190,7 +189,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	return compiled
 }
 
-// single says that a token of a script without blanks is one letter, which is in a text as the first of a pair.
+// single reports whether a token of a script without blanks is one letter. A text has this letter as the first of a
+// pair.
 func single(t Token) bool { return len([]rune(t.Folded)) == 1 }
 
 func either(scope string, t Token, stems Stems, meant []string, begins bool) string {

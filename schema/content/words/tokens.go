@@ -7,14 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds the letters of a word; what follows them does not count.
+// maxWord bounds the letters of a word. Further letters are ignored.
 const maxWord = 64
 
 // Token is a word in a text.
 type Token struct {
 	// Folded is the word as it is compared: in lower case, without accents.
 	Folded string
-	// Lower is the word as a dictionary knows it: in lower case, with its accents. Pairs of letters have none.
+	// Lower is the word for a dictionary: in lower case, with its accents. Pairs of letters have none.
 	Lower string
 	// Position counts words from 1.
 	Position int
@@ -56,7 +56,7 @@ func Tokens(text string, most int) []Token {
 }
 
 // isUnspaced reports whether a letter is of a script without blanks between words. The prolonged sound mark belongs to
-// several of them, and therefore to none in Unicode.
+// several scripts, so Unicode assigns it to no script.
 func isUnspaced(r rune) bool { return unicode.In(r, unspaced...) || r == 'ー' }
 
 type tokenizer struct {

@@ -32,8 +32,8 @@ type Field struct {
 // Scope names the index of a space within the index of all. Words of different scopes count as different words.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
-// Stems are the stems of words, by Token.Lower. A word without a row is its own stem, and "" is the stem of a word that says
-// nothing, as "the".
+// Stems are the stems of words, by Token.Lower. A word without a row is its own stem. "" is the stem of a stop word,
+// such as "the".
 type Stems map[string]string
 
 // stem returns the word's stem, or "" if the stem is the word itself.

@@ -24,7 +24,7 @@ const (
 	Model = "model-of-the-tests"
 )
 
-// Request is what a Server was asked.
+// Request is a request that a Server received.
 type Request struct {
 	Model          string         `json:"model"`
 	Messages       []chat.Message `json:"messages"`
@@ -35,7 +35,7 @@ type Request struct {
 	} `json:"response_format"`
 }
 
-// Answer is what a Server answers. The zero Answer is an empty text with status 200.
+// Answer is the answer of a Server. The zero Answer is an empty text with status 200.
 type Answer struct {
 	Text string
 	// FinishReason is "stop" if it is empty.
@@ -78,7 +78,8 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Config is that of a client of the server. Its address is opened by name, as that of an operator's setting.
+// Config returns the configuration of a client of the server. The server's address is allowed by name, as an operator's
+// setting is.
 func (s *Server) Config(t testing.TB) chat.Config {
 	t.Helper()
 	u, err := url.Parse(s.URL + "/v1")

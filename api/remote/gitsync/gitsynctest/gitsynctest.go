@@ -126,7 +126,7 @@ func (f *Forge) Repository(name string, config ...string) {
 	}
 }
 
-// TreeEntry is an entry of a tree that is written as it is, whatever Git would say.
+// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse it.
 type TreeEntry struct {
 	Mode, Name, Hash string
 }

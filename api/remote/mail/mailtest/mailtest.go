@@ -1,5 +1,5 @@
-// Package mailtest is an SMTP server on loopback that keeps what it was sent, with the failures of a real one. Nothing but tests
-// may import it.
+// Package mailtest is an SMTP server on loopback that stores the received mails, with the failures of a real server.
+// Only tests may import it.
 package mailtest
 
 import (
@@ -35,10 +35,10 @@ type Options struct {
 	Data func(m Mail) error
 }
 
-// Mail is what the server was sent.
+// Mail is a mail that the server received.
 type Mail struct {
 	From, To string
-	// Raw is the mail as it came. The others are read from it.
+	// Raw is the mail as received. The other fields are read from it.
 	Raw        []byte
 	Header     mail.Header
 	Subject    string

@@ -26,7 +26,7 @@ import (
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// Loud translates into a language that is the source in capitals, with the terms of a glossary as they are to be.
+// Loud translates into a language that is the source in capitals. Terms of a glossary have their given translation.
 func Loud(source string, terms ...translation.Term) string {
 	var b strings.Builder
 	from := 0
@@ -63,7 +63,7 @@ func (Loudly) Bounds() (texts, bytes int) { return 20, 4000 }
 // KnowsTerms implements translation.Provider.
 func (Loudly) KnowsTerms() bool { return true }
 
-// Texts are what a language model was asked to translate.
+// Texts are the texts of a request to a language model.
 type Texts struct {
 	Texts []struct {
 		Text     string             `json:"text"`
@@ -107,7 +107,7 @@ func Model(t testing.TB, s *chattest.Server) *translation.Model {
 // LibreKey is the key that a Libre knows.
 const LibreKey = "key-of-the-tests"
 
-// LibreRequest is what a Libre was asked for.
+// LibreRequest is a request that a Libre received.
 type LibreRequest struct {
 	Q      []string `json:"q"`
 	Source string   `json:"source"`
@@ -116,7 +116,7 @@ type LibreRequest struct {
 	APIKey string   `json:"api_key"`
 }
 
-// LibreAnswer is what a Libre answers. The zero LibreAnswer is no translation at all.
+// LibreAnswer is the answer of a Libre. The zero LibreAnswer has no translations.
 type LibreAnswer struct {
 	Texts []string
 	// Status other than 0 is answered with an error document.

@@ -1,5 +1,5 @@
-// Package webhookstest is a receiver of webhooks for tests. It checks signatures by itself, from the text of the Standard Webhooks
-// specification, and shares no code with package webhooks. Nothing but tests may import it.
+// Package webhookstest is a receiver of webhooks for tests. Its check of signatures follows the text of the Standard
+// Webhooks specification, and shares no code with package webhooks. Only tests may import it.
 package webhookstest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Received is a message as it came in, with what the receiver answered.
+// Received is a received message, with the receiver's answer.
 type Received struct {
 	ID        string
 	Signature string
@@ -34,7 +34,7 @@ type Received struct {
 	Location string
 }
 
-// Answer answers a message. n counts the messages before it. One that does nothing answers 200.
+// Answer answers a message. n counts the messages before it. An Answer that writes nothing answers 200.
 type Answer func(n int, m Received, w http.ResponseWriter, r *http.Request)
 
 // Status answers with a status.

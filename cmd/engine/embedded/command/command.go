@@ -29,7 +29,7 @@ type Engine struct {
 	Run        Run        `cmd:"" hidden:"" help:"Run all engines until signalled, for tests and development."`
 }
 
-// login reads the engine's login from the environment: any user of the machine could read it from the arguments.
+// login reads the engine's login from the environment, because any user of the machine could read the arguments.
 func login(engine string) (embedded.Login, error) {
 	l := embedded.Login{User: os.Getenv(embedded.EnvUser), Password: os.Getenv(embedded.EnvPassword)}
 	if l.User == "" || l.Password == "" {

@@ -1,6 +1,6 @@
 // Package command has the commands `octavo engine …`: their flags, their signals, and the line that says that an engine
 // is ready.
 //
-// It is a package, and not part of cmd/octavo, so that tests can run the same commands in a program that compiles
-// without the product. Of this module it may import only cmd/engine/….
+// It is separate from cmd/octavo, so that tests can run the commands in a program that compiles without the product. Of
+// this module it may import only cmd/engine/….
 package command

@@ -20,8 +20,8 @@ type Options struct {
 	Address string      // the address to listen on; "" is any port of 127.0.0.1
 	TLS     *tls.Config // nil is plain text
 	Login   *Login      // nil requires no login
-	Dir     string      // the data directory; "" is one of its own
-	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 is one
+	Dir     string      // the data directory; "" means a new directory
+	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker
 	// Answers are given to On before the first request.
 	Answers map[kmsg.Key]Answer
 }

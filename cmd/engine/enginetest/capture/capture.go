@@ -1,5 +1,5 @@
-// Package capture collects the output of a process or a logger while a test reads it. It must not import any package of
-// this module, so that the tests of any package may import it.
+// Package capture collects the output of a process or a logger while a test reads it. It must not import another
+// package of this module, so that the tests of all packages may import it.
 package capture
 
 import (

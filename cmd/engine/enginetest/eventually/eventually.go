@@ -1,6 +1,6 @@
-// Package eventually waits for conditions that a test can only poll. Where a channel or the exit of a process signals
-// an event, wait for that instead. The package must not import any package of this module, so that the tests of any
-// package may import it.
+// Package eventually waits for conditions that a test can only poll. If a channel or the exit of a process signals an
+// event, wait for this signal instead of polling. The package must not import any package of this module, so that the
+// tests of any package may import it.
 package eventually
 
 import (
@@ -15,8 +15,8 @@ import (
 const Patience = 8 * time.Minute
 
 // maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is almost
-// met costs no time. A pause is at least restPerPoll times as long as the poll took, so that waiting tests leave the
-// machine to what they wait for. slowGap bounds this pause.
+// met costs no time. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the processor to
+// the awaited work. slowGap bounds this pause.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4
@@ -37,14 +37,14 @@ func True(t testing.TB, what string, holds func() bool) {
 	})
 }
 
-// Succeeds is like True for a function whose error says what is still missing. The last error is in the failure
+// Succeeds is like True, for a function whose error describes the missing condition. The last error is in the failure
 // message.
 func Succeeds(t testing.TB, what string, ask func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	for gap := time.Millisecond; ; gap = min(2*gap, maxGap) {
-		// Check the deadline before polling: then the last poll is always after the limit, however slow the machine is.
+		// Check the deadline before polling. Then the last poll is always after the limit, also on a slow machine.
 		over := context.Cause(ctx)
 		began := time.Now()
 		err := ask()

@@ -91,7 +91,7 @@ func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Runn
 	}
 }
 
-// unnamed removes the engines for which the environment names a server, which is how to run the tests on other servers.
+// unnamed removes the engines for which the environment names a server. So tests can run on other servers.
 func unnamed(engines []string) []string {
 	names := map[string]string{
 		"clickhouse": enginetest.EnvClickHouse, "kafka": enginetest.EnvKafka, "postgres": enginetest.EnvPostgres,

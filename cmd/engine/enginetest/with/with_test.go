@@ -24,7 +24,8 @@ func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 		t.Fatalf("%v: %s", err, output)
 	}
 	cmd := exec.Command(binary, append([]string{"-engines", "kafka", "--"}, arguments...)...)
-	// These tests may themselves run under the command, and an engine that the environment names would not be started.
+	// These tests may themselves run under the command. So clear the variable: the command does not start an engine
+	// that the environment names.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, enginetest.EnvBinary+"="+enginetest.Binary(t), enginetest.EnvKafka+"=")
 	return cmd
 }

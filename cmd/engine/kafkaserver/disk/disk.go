@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// FS is a file system. Changes survive a power loss only after a sync: a file's content after [File.Sync], the
-// creation, renaming or removal of a name after SyncDir of its directory.
+// FS is a file system. Changes survive a power loss only after a sync. [File.Sync] syncs a file's content. SyncDir
+// syncs the creation, renaming or removal of names in a directory.
 type FS interface {
 	// Create creates a file, which must not exist.
 	Create(name string) (File, error)

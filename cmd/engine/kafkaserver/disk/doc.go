@@ -1,5 +1,5 @@
-// Package disk is the file system as the broker uses it: a small interface whose operations a test can make fail or
-// lose.
+// Package disk is the broker's interface to the file system. It is small, so that tests can make its operations fail,
+// or lose their changes.
 //
 // It must not import any other package of this module.
 package disk

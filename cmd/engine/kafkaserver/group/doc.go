@@ -1,5 +1,5 @@
-// Package group is the group coordinator: the members of each group, its generation and assignment, and its committed
-// offsets, which the journal keeps.
+// Package group is the group coordinator. It has each group's members, generation, assignment and committed offsets.
+// The journal stores the offsets.
 //
 // Members do not survive a restart: they get UNKNOWN_MEMBER_ID and join again. The package works with the protocol's
 // requests and responses. Of this module it may import only cmd/engine/kafkaserver/journal.

@@ -41,8 +41,8 @@ func (m *Manager) Join(req *kmsg.JoinGroupRequest, client Client) *kmsg.JoinGrou
 	}
 }
 
-// enter makes the caller a member that waits on wait for the next generation, or returns an error code for an immediate
-// answer.
+// enter makes the caller a member, and the response of the next generation will be sent on wait. Or it returns an error
+// code for an immediate response.
 func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, client Client, wait chan *kmsg.JoinGroupResponse) int16 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,7 +96,7 @@ func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, 
 	return none
 }
 
-// promise assigns a member id to a client that has none: since version 4 of the protocol, a client asks for an id
+// promise assigns a member id to a client without an id. Since version 4 of the protocol, a client requests an id
 // before it joins.
 func (g *group) promise(client Client, req *kmsg.JoinGroupRequest) string {
 	id := newMemberID(client.ID)

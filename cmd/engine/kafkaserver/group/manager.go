@@ -78,8 +78,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// group returns a group, which it creates with make. It returns nil if there is
-// no group, or too many to create one.
+// group returns a group, which it creates with make. It returns nil if the group does not exist, or if there are too
+// many groups to create it.
 func (m *Manager) group(name string, make bool) *group {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -241,8 +241,8 @@ func (m *member) answerSync(r *kmsg.SyncGroupResponse) {
 	}
 }
 
-// check returns the member with the id, or an error code if there is none or the generation is not the current one. The
-// caller holds mu.
+// check returns the member with the id. It returns an error code if the member does not exist, or if the generation is
+// not current. The caller holds mu.
 func (g *group) check(id string, instance *string, generation int32) (*member, int16) {
 	if code := g.checkInstance(id, instance); code != none {
 		return nil, code

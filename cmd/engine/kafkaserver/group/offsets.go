@@ -110,8 +110,8 @@ func (m *Manager) Commit(req *kmsg.OffsetCommitRequest) *kmsg.OffsetCommitRespon
 	return resp
 }
 
-// commit writes commits in the order in which they were admitted: a commit of an old generation cannot overwrite one of
-// the next generation.
+// commit writes commits in the order in which they were admitted. So a commit of an old generation cannot overwrite a
+// commit of the next generation.
 func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry) int16 {
 	if req.Group == "" || len(req.Group) > maxName {
 		return codeInvalidGroup

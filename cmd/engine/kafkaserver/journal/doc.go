@@ -1,13 +1,13 @@
-// Package journal is a small durable map for everything the broker must remember besides records: topics, committed
-// offsets, producer ids.
+// Package journal is a small durable map for the broker's data besides records: topics, committed offsets, producer
+// ids.
 //
-// When Put has returned, its change is on disk. Changes are appended to a file, and concurrent ones share a sync. When
-// the file has grown to several times the size of its live content, or a sync has failed, a new file is written and
-// replaces it.
+// When Put has returned, its change is on disk. Changes are appended to a file, and concurrent changes share a sync. A
+// new file replaces the file after a failed sync, or when the file has grown to several times the size of its live
+// content.
 //
 // Entries that a kill or a power cut left unsynced are ignored if they are incomplete. Entries are written in groups,
 // and each group is synced before the next one. The first entry of a group has a mark. If an entry with a mark follows
-// what cannot be read, acknowledged entries are damaged, and Open refuses the file.
+// unreadable bytes, acknowledged entries are damaged, and Open refuses the file.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.
 package journal

@@ -109,8 +109,8 @@ func Open(cfg Config) (*Journal, error) {
 		}
 		old = append(old, filepath.Base(j.fileName(j.number)))
 	}
-	// Rewrite the file at each start: data whose sync failed or was cut short by a kill can be read but may not be on
-	// disk. Only writing it again makes it durable.
+	// Rewrite the file at each start. If a sync failed, or a kill interrupted it, its data can be read but may not be
+	// on disk. Only a second write makes this data durable.
 	err = j.rewrite()
 	if full(err) && j.freeBallast() {
 		err = j.rewrite()
@@ -127,7 +127,7 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// findNewest finds the newest file, and returns the names of others.
+// findNewest finds the newest file, and returns the names of older files.
 func (j *Journal) findNewest() (old []string, err error) {
 	entries, err := j.cfg.FS.List(j.cfg.Dir)
 	if err != nil {
@@ -187,17 +187,18 @@ func (j *Journal) damaged(at, bytes int) error {
 		ErrDamaged, bytes, at, j.fileName(j.number), j.wayOut())
 }
 
-// wayOut says what to do without a journal.
+// wayOut is the advice for an operator without a journal.
 func (j *Journal) wayOut() string {
 	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
 		"empty log, without the events that were not stored yet", j.cfg.Dir)
 }
 
 // syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
-// leave an unsynced frame damaged and the next one good, but then the next one has no mark.
+// damage an unsynced frame while the next frame is good. But then the next frame has no mark.
 var syncedMark = Entry{}
 
-// syncedUpTo returns the position of the first good frame with a mark behind the beginning of b, or 0 if there is none.
+// syncedUpTo returns the position of the first good frame with a mark after the beginning of b, or 0 if b has no such
+// frame.
 func syncedUpTo(b []byte) int {
 	for at := 1; len(b)-at > frameHeader; at++ {
 		if entries, _ := readFrame(b[at:]); len(entries) > 0 && entries[0].Key == "" && entries[0].Value == nil {
@@ -229,7 +230,7 @@ func (j *Journal) rewrite() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot rewrite the journal: %w", err), file.Close(), j.cfg.FS.Remove(name))
 	}
-	// From here on a start reads the new file, so continue with it whatever fails.
+	// From here on a start reads the new file. So continue with the new file after any failure.
 	old, oldNumber := j.file, j.number
 	j.file, j.number, j.size, j.broken = file, j.number+1, size, true
 	if err := j.cfg.FS.SyncDir(j.cfg.Dir); err != nil {

@@ -27,8 +27,8 @@ type Config struct {
 	FS     disk.FS
 	Dir    string // must exist
 	Logger *slog.Logger
-	// Ballast is the size of a file that only reserves disk space. When the disk is full, it is deleted so that the
-	// journal can still be written. 0: none.
+	// Ballast is the size of a file that only reserves disk space. When the disk is full, the ballast is deleted, so
+	// that the journal can still be written. 0 means no ballast.
 	Ballast int64
 	// MinRewrite is the size below which the file is not rewritten. Default 4
 	// MiB.

@@ -25,8 +25,8 @@ func open(t testing.TB, f *crashdisk.Disk, ballast int64) *journal.Journal {
 	return j
 }
 
-// TestWhatWasPutIsKept runs random operations on a disk that fails and loses power: every change for which Put has
-// returned nil is kept, and others may be.
+// TestWhatWasPutIsKept runs random operations on a disk that fails and loses power. Every change for which Put returned
+// nil stays. Other changes may stay.
 func TestWhatWasPutIsKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -184,7 +184,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 				damaged, _ := disk.ReadFile(f, name, 1<<20)
 				j, err := journal.Open(journal.Config{FS: f, Dir: "/"})
 				if kind == "cut" || at+12 >= len(whole)-frame { // the damage may reach the last frame
-					// Nothing good follows for sure: either is right, but no entry may be wrong.
+					// A good frame may or may not follow, so Open may fail or succeed. But no entry may be wrong.
 					if err == nil {
 						defer j.Close()
 						j.Each("", func(key string, value []byte) {

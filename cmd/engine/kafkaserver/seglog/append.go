@@ -16,13 +16,13 @@ type appending struct {
 // Appended is the place of a batch in the log.
 type Appended struct {
 	Base int64
-	// Time is the append time in milliseconds if the log stamped the batch, or else -1.
+	// Time is the append time in milliseconds if the log stamped the batch, and otherwise -1.
 	Time int64
 }
 
 // Append appends a record batch and returns when it is on disk. It writes the offset into b, which belongs to the log
-// until Append returns. A batch that its producer has sent before is not appended again: the result is that of the
-// first time.
+// until Append returns. A batch that its producer has sent before is not appended again. Append then returns the result
+// of the first time.
 func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	h, err := checkSent(b)
 	if err != nil {
@@ -44,7 +44,7 @@ func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	return a.result, err
 }
 
-// flush appends queued batches in rounds: those that arrive during the sync of a round form the next one.
+// flush appends queued batches in rounds. Batches that arrive during the sync of a round form the next round.
 func (l *Log) flush() {
 	for {
 		l.mu.Lock()
@@ -135,8 +135,7 @@ func (r *round) stage(a *appending, now int64) {
 			return
 		}
 		if known != nil {
-			// The first one may be in this round, so the repeat waits for the
-			// sync too.
+			// The first batch may be in this round, so the repeat waits for the sync too.
 			a.result = Appended{known.offset, -1}
 			r.members = append(r.members, a)
 			return

@@ -39,7 +39,7 @@ var ErrInvalid = errors.New("not a valid record batch")
 // ErrCorrupt is wrapped by errors about a batch whose checksum is wrong.
 var ErrCorrupt = errors.New("the checksum of a record batch is wrong")
 
-// header is what the log needs to know about a batch.
+// header has the fields of a batch that the log needs.
 type header struct {
 	base, last  int64 // offsets
 	size        int64
@@ -156,13 +156,14 @@ func checkRecord(b []byte, delta int64) bool {
 // place sets the offset of a batch.
 func place(b []byte, base int64) { binary.BigEndian.PutUint64(b, uint64(base)) }
 
-// sealOf is the checksum of a batch's header. The batch's own checksum covers neither its offset nor its length, and a
-// scan of headers does not read all that it covers.
+// sealOf is the checksum of a batch's header. The batch's own checksum does not cover its offset and its length. It
+// covers the content, which a scan of headers does not read.
 func sealOf(b []byte) uint32 {
 	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:headerSize]))
 }
 
-// seal writes the seal of a batch into its leader epoch, which the log does not need: the only leader never changes.
+// seal writes the seal of a batch into its leader epoch. The log does not need the leader epoch, because the only
+// leader never changes.
 func seal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], sealOf(b)) }
 
 // unseal removes the seal of a batch for readers.

@@ -16,8 +16,8 @@ import (
 // DamagedSuffix ends the names of files with damaged bytes, which have the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
-// hole is damage: the bytes from ≤ position < to of a segment are no good batch, and the offsets first ≤ offset < next
-// are missing.
+// hole is a damaged part of a segment. The bytes from ≤ position < to have no good batch. The offsets first ≤ offset <
+// next are missing.
 type hole struct{ from, to, first, next int64 }
 
 // nextGood is next, and goes on behind damage. It adds the damage to holes, also where the segment ends with it.
@@ -46,8 +46,8 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 // search returns the position of the next good batch behind damage, or the end.
 //
 // A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch whose offset is
-// confirmed: the offset is the least possible, or another batch continues it. An unconfirmed batch before it, between
-// two holes, counts if its offset fits.
+// confirmed. An offset is confirmed if it is the least possible, or if another batch continues it. An unconfirmed batch
+// before the confirmed batch, between two holes, counts if its offset fits.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
 	for at := s.candidate(); at < s.end; {
@@ -71,8 +71,8 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns where to begin the search. Mostly the content is damaged and the length is right. This also keeps
-// the search out of the content, in which a client may have put the bytes of a batch.
+// candidate returns the position at which the search begins. It trusts the length, because usually only the content is
+// damaged. So the search skips the content, in which a client may have put the bytes of a batch.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -110,7 +110,7 @@ func (s *scanner) good(pos int64) (h header, ok bool) {
 	return h, err == nil
 }
 
-// continued reports whether a good batch continues the last one, or the segment ends with it.
+// continued reports whether a good batch continues the batch h, or the segment ends with h.
 func (s *scanner) continued(h *header) bool { return s.continuedAt(h, s.pos-h.size) }
 
 func (s *scanner) continuedAt(h *header, pos int64) bool {
@@ -147,8 +147,8 @@ func readAround(file disk.File, b []byte, at int64) error {
 	return nil
 }
 
-// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first one whose
-// content is damaged.
+// goodPrefix removes the seals of the batches in b. It returns the size of the batches before the first batch with
+// damaged content.
 func goodPrefix(b []byte) (size int64) {
 	for size < int64(len(b)) {
 		h, ok := parseHeader(b[size:])
@@ -164,8 +164,8 @@ func goodPrefix(b []byte) (size int64) {
 // offsets is a range with first ≤ offset < next.
 type offsets struct{ first, next int64 }
 
-// lost says what damage took, once, and sets the bytes aside. The segment stays as it is: a later read finds the same.
-// file is not needed if no bytes are left.
+// lost logs the loss once, and copies the damaged bytes to another file. The segment stays as it is: a later read finds
+// the same. file is not needed if no bytes are left.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return

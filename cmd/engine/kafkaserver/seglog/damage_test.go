@@ -155,7 +155,8 @@ func (p *patient) read(most int) (missing []int64) {
 
 var messages = regexp.MustCompile(`level=ERROR .* messages=(\d+) file=(\S+)`)
 
-// said returns how many messages the log says it has lost since the last call, and whether it cut off its end.
+// said returns the number of messages that the log reported as lost since the last call, and whether the log cut off
+// its end.
 func (p *patient) said() (lost int, cut bool) {
 	for _, found := range messages.FindAllStringSubmatch(p.lines.String(), -1) {
 		n, _ := strconv.Atoi(found[1])
@@ -169,8 +170,9 @@ func (p *patient) said() (lost int, cut bool) {
 	return lost, cut
 }
 
-// check reads the damaged log and compares it with what was acknowledged. hit are the offsets that the damage has
-// touched: all others must be there. Then it appends, starts again and checks that nothing more is lost or said.
+// check reads the damaged log and compares it with the acknowledged messages. hit reports the offsets that the damage
+// touched: all other messages must be there. Then check appends, opens the log again, and checks that it loses and
+// reports nothing more.
 func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.damaged = true
 	if state != running {
@@ -218,12 +220,12 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.log.Close()
 }
 
-// TestDamage: each kind of damage at each place, at rest and under an open log, costs only what it touches, and is said
-// are read once.
+// TestDamage makes each kind of damage at each place, in a closed log and in an open log. Only batches that the damage
+// touches are lost, and each loss is reported once.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const from = 17 // the first damaged byte of a batch
-	// each kind changes a segment of equal batches, and says which of its batches it touches.
+	// Each kind changes a segment of equal batches, and returns the batches that it touches.
 	kinds := map[string]func(b []byte, k, size int) (after []byte, first, next int){
 		"byte":  func(b []byte, k, size int) ([]byte, int, int) { b[k*size+from] ^= 1; return b, k, k + 1 },
 		"zeros": func(b []byte, k, size int) ([]byte, int, int) { clear(b[k*size : (k+1)*size]); return b, k, k + 1 },
@@ -318,7 +320,7 @@ func TestASegmentOfAnotherCopy(t *testing.T) {
 	}
 }
 
-// TestEveryDamagedByteIsSaid: whatever byte of a batch is changed, only its records are lost.
+// TestEveryDamagedByteIsSaid changes each byte of a batch. Only the batch's records are lost.
 func TestEveryDamagedByteIsSaid(t *testing.T) {
 	t.Parallel()
 	size := newPatient(t, running).size
@@ -334,7 +336,7 @@ func TestEveryDamagedByteIsSaid(t *testing.T) {
 	}
 }
 
-// TestRandomDamage: no good batch is lost, none is invented, and no loss is silent, whatever bytes are damaged.
+// TestRandomDamage damages random bytes. All good batches stay, no batch is invented, and every loss is reported.
 func TestRandomDamage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -194,7 +194,7 @@ func (l *Log) storageError(what string, err error) error {
 	return wrapped
 }
 
-// Roll closes the active segment, unless it is empty, and begins a new one.
+// Roll closes the active segment and begins a new segment. An empty active segment stays.
 func (l *Log) Roll() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -263,8 +263,8 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	return file, nil
 }
 
-// Trim drops the records before an offset and removes the segments that have no others. The owner must have stored the
-// offset as the next Start: after a power loss, removed files may be back.
+// Trim drops the records before an offset, and removes the segments without later records. The owner must have stored
+// the offset as the next Start, because removed files may be back after a power loss.
 func (l *Log) Trim(to int64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()

@@ -317,8 +317,8 @@ func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	}
 }
 
-// After a failed sync, the system regards the pages that it did not write as written: later syncs of the same file are
-// not safe.
+// After a failed sync, the system may count unwritten pages as written. So a later sync of the same file proves
+// nothing.
 func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// model is what a log must contain, and what it may contain in addition.
+// model has the batches that a log must contain, and the batches that it may contain.
 type model struct {
 	t     *rapid.T
 	disk  *crashdisk.Disk

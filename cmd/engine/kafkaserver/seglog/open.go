@@ -35,8 +35,8 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
-	// An empty segment is the last one, or its creation failed and the previous segment went on. In both cases it can
-	// go: the offsets follow from the previous one.
+	// An empty segment is the last segment. Or its creation failed, and writing continued in the previous segment. In
+	// both cases the empty segment can be removed, because the previous segment determines the offsets.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {
 			if err := l.remove(found[i].base); err != nil {
@@ -86,9 +86,9 @@ func (l *Log) settleEnds(first int64) error {
 	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// Damage took the log's end. Or the last trim left nothing, and a power loss undid the removal of this old segment
-	// only. Its producers have continued since then, so its state of them would refuse their next batches. A repeat of
-	// an old batch is appended again, as after any trim to the end.
+	// Damage took the log's end. Or the last trim left no records, and a power loss undid only the removal of this old
+	// segment. Its producers have continued since then, so its state of them would refuse their next batches. A repeat
+	// of an old batch is appended again, as after any trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -147,7 +147,8 @@ func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum 
 	}
 }
 
-// openActive opens the last segment for writing. It recovers the segment, unless a clean stop has left its summary.
+// openActive opens the last segment for writing. It recovers the segment if the last stop was not clean and left no
+// summary.
 func (l *Log) openActive(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
@@ -165,12 +166,13 @@ func (l *Log) openActive(s segment) error {
 	return nil
 }
 
-// maxSpan bounds the offsets of a segment whose end is not known.
+// maxSpan bounds the offsets of a segment with an unknown end.
 const maxSpan = 1 << 40
 
-// recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
-// that a reader remembers must exist after a power loss. It rewrites everything. The system may count pages as written
-// that a failed sync before the kill did not write. holes is the damage before the last good batch.
+// recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
+// because an offset that a reader remembers must exist after a power loss. recover rewrites everything: after a failed
+// sync before the kill, the system may count unwritten pages as written. holes is the damage before the last good
+// batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {

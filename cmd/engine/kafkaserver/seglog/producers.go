@@ -16,7 +16,7 @@ const (
 	// remembered is the number of a producer's batches whose repeats are recognised. As in Kafka, a client has no more
 	// in flight.
 	remembered = 5
-	// maxProducers limits the producers of a partition. The one that was silent longest is forgotten.
+	// maxProducers limits the producers of a partition. The producer that was silent longest is forgotten.
 	maxProducers = 4096
 )
 

@@ -99,11 +99,10 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 	})
 }
 
-// hint is where the last read ended, which is usually where the next one
-// begins.
+// hint is the position at which the last read ended. The next read usually begins there.
 type hint struct{ base, offset, pos int64 }
 
-// placed is where to search for an offset in a segment, whose offsets are below upper.
+// placed is the position at which the search for an offset in a segment begins. The segment's offsets are below upper.
 type placed struct {
 	*openSegment
 	position
@@ -186,9 +185,9 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b. The first batch contains offset, or is the next one if damage took that. Read
-// returns at most most bytes, except that with least it reads one batch of any size. At the log's end it reads nothing.
-// All that it reads has been synced, and the checksums are right.
+// Read appends whole batches to b. The first batch contains offset. If that batch is damaged, the first batch is the
+// next good one. Read appends at most most bytes; if least is set, it appends at least one batch of any size. At the
+// log's end it appends nothing. All returned batches are synced and have right checksums.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
@@ -236,7 +235,7 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 		if run.from == run.to {
 			return b, run.past, nil
 		}
-		// Holes behind the run's beginning are for a later read, which may find more damage around them.
+		// Holes behind the run's beginning are left for a later read, which may find more damage around them.
 		s.holes = slices.DeleteFunc(s.holes, func(h hole) bool { return h.to > run.from })
 		b = slices.Grow(b, int(run.to-run.from))[:at+int(run.to-run.from)]
 		if err := readAround(p.file, b[at:], run.from); err != nil {
@@ -264,8 +263,8 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 	}
 }
 
-// run is a part of a segment with whole batches, from ≤ position < to, with the offsets first ≤ offset < next. past
-// means that the segment ends before it.
+// run is a part of a segment with whole batches. Its positions are from ≤ position < to, and its offsets are first ≤
+// offset < next. If past is set, the segment ends before the run.
 type run struct {
 	from, to, first, next int64
 	past                  bool

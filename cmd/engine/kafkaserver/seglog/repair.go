@@ -18,8 +18,8 @@ func (l *Log) undo() {
 	}
 }
 
-// repair makes a log usable again after a failed sync. The system may then regard pages as written that are not. So
-// repair verifies the synced data, rewrites and syncs the pages that also have unsynced data, and begins a new file.
+// repair makes a log usable again after a failed sync. The system may then count unwritten pages as written. So repair
+// verifies the synced data. It rewrites and syncs the pages that also have unsynced data. Then it begins a new file.
 // The caller holds writing.
 func (l *Log) repair() error {
 	if !l.broken {

@@ -14,7 +14,8 @@ import (
 // scanWindow is the size of a read, and all the memory needed to read a segment.
 const scanWindow = 256 << 10
 
-// scanner iterates over the batches of a segment. It reads only the headers, unless it verifies checksums.
+// scanner iterates over the batches of a segment. It reads whole batches only to verify checksums. Otherwise it reads
+// their headers.
 type scanner struct {
 	file   disk.File
 	pos    int64 // of the next batch

@@ -32,7 +32,7 @@ type unsyncedFile struct{ disk.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
-// logOf writes a log of the given size in batches of about the given size, as a kill leaves it: the last segment has no
+// logOf writes a log of the given size, in batches of about the given size. As after a kill, the last segment has no
 // summary.
 func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	t.Helper()
@@ -147,8 +147,8 @@ func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	}
 }
 
-// TestProducersGoOnAfterATrim: a trim removes every record, and a power loss brings back the oldest segment only, which
-// knows nothing of a producer's later batches.
+// TestProducersGoOnAfterATrim: a trim removes every record. Then a power loss brings back the oldest segment. This
+// segment does not have the producer's later batches.
 func TestProducersGoOnAfterATrim(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()

@@ -17,7 +17,7 @@ type mark struct {
 
 // summary describes a segment, so that it need not be read.
 type summary struct {
-	base, end int64 // offsets; end is that of the next record
+	base, end int64 // offsets; end is the offset of the next record
 	size      int64
 	maxTime   int64
 	marks     []mark
@@ -94,7 +94,8 @@ func (s *summary) decode(b []byte) error {
 	return nil
 }
 
-// writeSummary writes a summary beside its segment. It need not be synced: a wrong one is detected and rebuilt.
+// writeSummary writes a summary next to its segment. It need not be synced, because a wrong summary is detected and
+// rebuilt.
 func writeSummary(f disk.FS, name string, s *summary) error {
 	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

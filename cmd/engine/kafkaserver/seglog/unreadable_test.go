@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// filled is a log of one segment, whose values have up to most bytes, and where each batch begins.
+// filled returns a log of one segment, and the position of each batch. The values have up to most bytes.
 func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	p = &patient{t: t, disk: crashdisk.New(), want: map[int64]string{}, bases: []int64{0}, damaged: true}
 	p.open()
@@ -28,8 +28,8 @@ func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	return p, append(at, int64(len(p.content(0))))
 }
 
-// TestAnUnreadableSector: a disk reads whole sectors, and batches cross their borders. Each read returns, from whatever
-// offset, and only batches with a byte in the sector are lost.
+// TestAnUnreadableSector: a disk reads whole sectors, and batches cross their borders. A read from any offset returns.
+// Only batches with a byte in the sector are lost.
 func TestAnUnreadableSector(t *testing.T) {
 	t.Parallel()
 	const sector = 4096
@@ -54,8 +54,8 @@ func TestAnUnreadableSector(t *testing.T) {
 	}
 }
 
-// TestAReadThatFails: a read fails for a reason other than damage, while the log looks for the end of damage. Nothing
-// is said to be lost, and a later read goes on.
+// TestAReadThatFails: a read fails for a reason other than damage, while the log searches for the end of damage. The
+// log reports no loss, and a later read goes on.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
 	const from, to = 100_000, 600_000 // more than one read
@@ -81,8 +81,8 @@ func TestAReadThatFails(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatWereLost: damage cuts off the end of a log that was stopped. The names of the files with damage keep
-// its offsets from being used again, also when the summary has gone.
+// TestOffsetsThatWereLost: damage cuts off the end of a log that was stopped. The names of the files with damage have
+// its offsets. So the offsets are not used again, also without the summary.
 func TestOffsetsThatWereLost(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, stopped)
@@ -99,8 +99,8 @@ func TestOffsetsThatWereLost(t *testing.T) {
 	p.log.Close()
 }
 
-// TestATopicThatIsDeleted removes the files of a log under a read. The read says that the log is closed, and nothing is
-// said to be lost.
+// TestATopicThatIsDeleted removes the files of a log under a read. The read returns that the log is closed, and the log
+// reports no loss.
 func TestATopicThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)

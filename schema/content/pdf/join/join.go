@@ -27,10 +27,11 @@ type book struct {
 	at      int64
 	offsets []int64 // of the objects, by number
 	parts   []*Part
-	id      string           // instead of the front's
-	titles  map[string]text  // of the bookmarks, by the place to which they lead
-	numbers []map[ref]ref    // of each part: objects that the book has under another number, 0 for none
-	bases   []ref            // of each part: what is added to the number of other objects
+	id      string          // instead of the front's
+	titles  map[string]text // of the bookmarks, by the place to which they lead
+	// of each part: the other numbers of objects in the book; 0 means that an object has no other number
+	numbers []map[ref]ref
+	bases   []ref            // of each part: the number that is added to the numbers of other objects
 	sheets  array            // of all parts
 	labels  array            // the numbers of sheets
 	tags    array            // below the document
@@ -95,7 +96,7 @@ func (b *book) to(part int) func(ref) ref {
 	}
 }
 
-// plan finds the objects of a part that are in the book under another number, or not at all.
+// plan finds the objects of a part that have another number in the book, or are left out of the book.
 func (b *book) plan(part int) error {
 	p := b.parts[part]
 	numbers := map[ref]ref{}

@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// Scheme is the scheme of the addresses of links into other parts. It is followed by the name of a bookmark's place,
-// whose title describes the link, and, after a #, by the name of the place if that is another one.
+// Scheme is the scheme of the addresses of links into other parts. The address continues with the name of a bookmark's
+// place. The bookmark's title describes the link. If the link leads to another place, # and the name of this place
+// follow.
 const Scheme = "octavo:"
 
 // End is the name of the place from which on a part's sheets are left out.
@@ -18,7 +19,7 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // of the objects, by number; 0 for what is no object
+	offsets []int64 // of the objects, by number; 0 for a number without an object
 	ends    []int64 // of the objects, by number
 	order   []ref   // the objects, as they are in the file
 	trailer dict
@@ -247,7 +248,7 @@ func (p *Part) names() error {
 	})
 }
 
-// pairs goes through a tree of names or of numbers, which typst writes as one list.
+// pairs reads a tree of names or of numbers. typst writes such a tree as one list.
 func pairs(tree dict, member string, each func(key, v value) error) error {
 	if tree.get("Kids") != nil {
 		return fmt.Errorf("%w: a tree has branches", errForm)

@@ -96,7 +96,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// eat passes what comes next, if it is what.
+// eat reads the text what, if it comes next.
 func (p *parser) eat(what string) bool {
 	p.blanks()
 	if !bytes.HasPrefix(p.from[p.at:], []byte(what)) {
@@ -202,7 +202,7 @@ func (p *parser) text() (value, error) {
 
 var escapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
 
-// bytes are what a string stands for.
+// bytes returns the decoded bytes of a string.
 func (t text) bytes() []byte {
 	inner := t[1 : len(t)-1]
 	if t[0] == '<' {
@@ -246,7 +246,7 @@ func written(b []byte) text {
 	return text(append(hex.AppendEncode([]byte{'<'}, b), '>'))
 }
 
-// appendValue writes a value. Of a reference it writes the object that to gives, and null for what to gives 0.
+// appendValue writes a value. For a reference it writes the result of to, or null if the result is 0.
 func appendValue(out []byte, v value, to func(ref) ref) []byte {
 	switch v := v.(type) {
 	case text:

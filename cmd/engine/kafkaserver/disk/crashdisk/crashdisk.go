@@ -33,7 +33,7 @@ type Disk struct {
 	mu    sync.Mutex
 	names map[string]*inode // current
 	kept  map[string]*inode // survive a crash for certain
-	dirs  map[string]bool   // current directories; those in keptDirs survive a crash
+	dirs  map[string]bool   // current directories; the directories in keptDirs survive a crash
 	kdirs map[string]bool
 	// fail, if set, can make an operation fail. It is called without locks.
 	fail func(op Op, name string) error
@@ -43,7 +43,7 @@ type Disk struct {
 type inode struct {
 	data   []byte
 	synced []byte
-	// lost are the bytes that a failed sync did not write. Like on Linux, the next sync regards them as written, unless
+	// lost are the bytes that a failed sync did not write. As on Linux, the next sync counts them as written, except if
 	// they have been written again.
 	lost []bool
 	// bad is the error of reads between the positions badFrom and badTo.
@@ -111,8 +111,8 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 	return after
 }
 
-// crash returns a possible content of the file after a power loss: the synced part and any prefix of what was written
-// later, of which some pages may be missing.
+// crash returns a possible content of the file after a power loss: the synced part, and any prefix of the later writes.
+// Some pages of this prefix may be missing.
 func (f *inode) crash(choose func(n int) int) []byte {
 	content := append([]byte{}, f.synced...)
 	if len(f.data) <= len(f.synced) {
