@@ -13,9 +13,9 @@ import (
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a page in it is opened, and
-// chunk.js has what both need. Package dashboard puts hashes into their names.
-var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js"}
+// pageParts are the files of the dashboard's bundle: app.js begins, more.js is loaded when a page in it is opened,
+// chunk.js has what both need, and world.js is the map of countries. Package dashboard puts hashes into their names.
+var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js", "world.js"}
 
 // page returns the writer of a file of the dashboard's bundle.
 func page(name string) func(*bytes.Buffer) error {

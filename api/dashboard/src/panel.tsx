@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { addFilter, elsewhere, state } from './address'
 import type { Query, Result } from './api'
 import { count } from './format'
+import { CountryMap, world } from './map'
 import { empty, type Panel } from './panels'
 import { Link } from './link'
 import { copyText, Delta } from './parts'
@@ -23,6 +24,7 @@ export function PanelCard({
   busy: boolean
 }) {
   const { title } = panel
+  const [table, tabulate] = useState(false)
   return (
     <section
       class={'card panel' + (panel.lessIsGood ? ' less-is-good' : '')}
@@ -33,6 +35,11 @@ export function PanelCard({
         <h2 id={'panel-' + panel.id}>{title}</h2>
         <span class="quiet unit">{panel.unit(state.value)}</span>
         <Exactness result={result} />
+        {panel.map && (
+          <button type="button" class="small" aria-pressed={table} onClick={() => tabulate(!table)}>
+            {texts.asTable}
+          </button>
+        )}
         {query && result?.status === 200 && (
           <Menu
             title={title}
@@ -42,7 +49,7 @@ export function PanelCard({
           />
         )}
       </header>
-      <Rows panel={panel} result={result} busy={busy} />
+      <Rows panel={panel} result={result} busy={busy} table={table} />
     </section>
   )
 }
@@ -58,7 +65,17 @@ export function Exactness({ result }: { result: Result | undefined }) {
   )
 }
 
-function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
+function Rows({
+  panel,
+  result,
+  busy,
+  table,
+}: {
+  panel: Panel
+  result: Result | undefined
+  busy: boolean
+  table: boolean
+}) {
   if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.panelFailed}</p>
   if (result.status !== 200)
     return (
@@ -66,14 +83,17 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
         {texts.panelFailed} {result.answer.error?.message}
       </p>
     )
-  const rows = list(result.answer)
-  if (empty(panel, rows)) return <p class="quiet none">{panel.none}</p>
+  const every = list(result.answer)
+  if (empty(panel, every)) return <p class="quiet none">{panel.none}</p>
+  const map = panel.map && !table && world.value !== null
+  const rows = panel.map && !table ? every.slice(0, map ? 4 : 9) : every
   const most = Math.max(1, ...rows.map((r) => panel.size(r.value)))
   const all = result.answer.rowsTotal ?? rows.length
   const compared = rows.some((r) => typeof r.before === 'number' && r.before > 0)
   return (
     <>
-      <ol class="rows">
+      {map && <CountryMap panel={panel} rows={every} />}
+      <ol class={table ? 'rows scroll' : 'rows'}>
         {rows.map((row) => {
           const name = panel.name(row.key)
           const filter = (event: MouseEvent) => addFilter({ column: panel.column, not: event.altKey, value: row.key })

@@ -21,6 +21,8 @@ export type Panel = {
   still?: true
   /** telling says that rows without a key say nothing by themselves. */
   telling?: true
+  /** map says that rows are countries, which a map shows. */
+  map?: true
   /** lessIsGood says that readers are glad of small numbers. */
   lessIsGood?: true
   name: (key: string | null) => string
@@ -67,6 +69,7 @@ export const overviewPanels = table(texts, [
     id: 'countries',
     column: 'visitorGeoCountry',
     telling: true,
+    map: true,
     ...counted,
     unit: visitors,
     name: (key) => (key ? country(key) : texts.unknownCountry),

@@ -39,6 +39,8 @@ export function intervalOf(range: State['range']): Interval {
 
 /** rows is how many rows a list has. */
 const rows = 9
+/** countries is more than there are: the map has all of them. */
+const countries = 300
 
 /** ask returns what makes the queries of a state. All of them are about the events that meet about, too. */
 export function ask(s: State, about: Condition[] = []) {
@@ -49,10 +51,10 @@ export function ask(s: State, about: Condition[] = []) {
     where: [...where, ...about, ...chips(s.filters)],
     ...(s.compare === 'none' ? {} : { compare: s.compare }),
   })
-  const list = (column: string, metric: string, where: Condition[]): Query => ({
+  const list = (column: string, metric: string, where: Condition[], limit = rows): Query => ({
     ...query([column, metric], where),
     groupBy: [{ column }],
-    limit: rows,
+    limit,
     count: true,
   })
   /** worst lists what has the worst ratings first. */
@@ -82,7 +84,7 @@ export function queries(s: State) {
     agentSeries: series(opened.agents),
     pages: list('urlPath', 'eventsCount', opened[s.who]),
     sources: list('sourceName', visitors(s), [...opened[s.who], external]),
-    countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
+    countries: list('visitorGeoCountry', visitors(s), opened[s.who], countries),
     searches: list('eventSearchQuery', 'eventsCount', [
       ...sent[s.who],
       type('search_type_query'),

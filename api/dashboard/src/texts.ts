@@ -122,6 +122,10 @@ export const texts = {
   graphHint: 'Arrow keys go from point to point. T shows a table.',
   asTable: 'Table',
   asGraph: 'Graph',
+  asMap: 'Map',
+  mapHint: 'Arrow keys go through the countries, the largest first. Enter filters by the country.',
+  map: (largest: string, all: number, unit: string) =>
+    all > 1 ? `${largest} ${unit}, the most of ${all} countries.` : `${largest} ${unit}.`,
   time: 'Time',
   soFar: 'so far',
 
