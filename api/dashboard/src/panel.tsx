@@ -7,6 +7,7 @@ import { CountryMap, world } from './map'
 import { empty, type Panel } from './panels'
 import { Link } from './link'
 import { copyText, Delta } from './parts'
+import { explored } from './queries'
 import { list } from './rows'
 import { pass } from './share'
 import { curl, csv, download } from './table'
@@ -49,7 +50,7 @@ export function PanelCard({
           />
         )}
       </header>
-      <Rows panel={panel} result={result} busy={busy} table={table} />
+      <Rows panel={panel} query={query} result={result} busy={busy} table={table} />
     </section>
   )
 }
@@ -67,11 +68,13 @@ export function Exactness({ result }: { result: Result | undefined }) {
 
 function Rows({
   panel,
+  query,
   result,
   busy,
   table,
 }: {
   panel: Panel
+  query: Query | undefined
   result: Result | undefined
   busy: boolean
   table: boolean
@@ -137,7 +140,16 @@ function Rows({
           )
         })}
       </ol>
-      {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
+      {all > rows.length && (
+        <p class="quiet more">
+          {texts.more(count(rows.length), count(all))}
+          {every.length < all && query && explored(query) && (
+            <Link to={{ ...elsewhere, ...explored(query) }} class="all">
+              {texts.all(count(all))}
+            </Link>
+          )}
+        </p>
+      )}
     </>
   )
 }

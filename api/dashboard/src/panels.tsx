@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import { brief, country, count, share } from './format'
-import { helpful, type Ratings, type Row } from './rows'
+import { helpful, rated, type Ratings, type Row } from './rows'
 import { texts } from './texts'
 
 export type Panel = {
@@ -108,6 +108,9 @@ export function Rated({ ratings }: { ratings: Ratings }) {
     <span class="rated" title={all}>
       <span class="hidden">{all}</span>
       <span aria-hidden="true">{share(helpful(ratings) ?? 0)}</span>
+      <span class="quiet of" aria-hidden="true">
+        {texts.rated(brief(rated(ratings)))}
+      </span>
       <span class="rated-bar" aria-hidden="true">
         {kinds.map((k) => (
           <i key={k} class={k} style={{ flexGrow: ratings[k] }} />

@@ -4,7 +4,7 @@ import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
 /** people are visitors whose programs are browsers. Events without a user agent count as people's. */
-export const people: Condition = { column: 'visitorBot', values: [''] }
+export const people = { column: 'visitorBot', values: [''] } satisfies Condition
 const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
 export const type = (...values: string[]): Condition => ({ column: 'eventType', values })
 const views = type('page_view')
@@ -25,6 +25,26 @@ export function chips(filters: Filter[]): Condition[] {
     conditions.set(key, c)
   }
   return [...conditions.values()]
+}
+
+/** explored is the state that explores the rows of a list: undefined if an address cannot have its conditions. */
+export function explored({ where, groupBy, select, order }: Query): Partial<State> | undefined {
+  const by = groupBy?.[0]?.column
+  const of = select[1]?.column
+  if (!by || !of) return undefined
+  let who: Who = 'all'
+  const filters: Filter[] = []
+  for (const c of where) {
+    if ('or' in c || !['in', 'notIn'].includes(c.operator ?? 'in')) return undefined
+    const not = c.operator === 'notIn'
+    if (c.column === people.column) who = not ? 'agents' : 'people'
+    else
+      for (const value of c.values) {
+        if (typeof value === 'object' && value) return undefined
+        filters.push({ column: c.column, not, value: value === null ? null : String(value) })
+      }
+  }
+  return { view: 'explore', by, of, who, filters, sort: order?.direction === 'asc' ? 'of' : '' }
 }
 
 const dayLength = 86_400_000
