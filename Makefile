@@ -103,19 +103,21 @@ $(KAFKA): deploy/kafka/pom.xml
 	mvn -q -B -f deploy/kafka/pom.xml package
 	@touch $@
 
-VITEPRESS := api/browsertest/sites/vitepress/node_modules/.package-lock.json
-MKDOCS    := api/browsertest/sites/mkdocs/venv/bin/mkdocs
+SITES  := api/browsertest/sites
+BUILT  := node_modules/.package-lock.json
+NODE_SITES := vitepress docusaurus starlight
+MKDOCS := $(SITES)/mkdocs/venv/bin/mkdocs
 .PHONY: sites
-sites: $(VITEPRESS) $(MKDOCS) ## install the generators of the tracker's example sites, pinned
+sites: $(NODE_SITES:%=$(SITES)/%/$(BUILT)) $(MKDOCS) ## install the generators of the tracker's example sites, pinned
 
-$(VITEPRESS): api/browsertest/sites/vitepress/package.json api/browsertest/sites/vitepress/package-lock.json
-	npm ci --prefix api/browsertest/sites/vitepress --no-audit --no-fund --loglevel=error
+$(SITES)/%/$(BUILT): $(SITES)/%/package.json $(SITES)/%/package-lock.json
+	npm ci --prefix $(SITES)/$* --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Debian has the module venv in the package python3-venv.
-$(MKDOCS): api/browsertest/sites/mkdocs/requirements.txt
-	python3 -m venv api/browsertest/sites/mkdocs/venv
-	api/browsertest/sites/mkdocs/venv/bin/pip install --quiet --disable-pip-version-check -r $<
+$(MKDOCS): $(SITES)/mkdocs/requirements.txt
+	python3 -m venv $(SITES)/mkdocs/venv
+	$(SITES)/mkdocs/venv/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 .PHONY: test-browser
@@ -125,7 +127,7 @@ test-browser: engines dashboard ## test the dashboard, /docs and the tracker in 
 
 .PHONY: test-sites
 test-sites: sites ## build the tracker's example sites and read them in Chromium
-	go test ./api/browsertest -run 'TestVitePress|TestMaterial|TestMkDocs' -count 1 -timeout 20m
+	go test ./api/browsertest -run '^Test(VitePress|Material|MkDocs|Docusaurus|Starlight)$$' -count 1 -timeout 20m
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target FUZZTIME (5000x) times

@@ -272,6 +272,11 @@ func TestDashboardPages(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", tab, got, want)
 		}
 	}
+	d.figures.set(func(m *madeUp) { m.allRead = true })
+	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "tab", "never")))
+	d.shown()
+	d.until(`document.querySelector('[data-panel=list] .none').textContent === 'All ` +
+		fmt.Sprint(len(d.figures.rows)) + ` pages of the site’s spaces were opened.'`)
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages")))
 	d.shown()
 	d.run(`document.querySelector('[data-panel=list] thead button').focus()`)

@@ -23,8 +23,8 @@ type madeUp struct {
 	// rows are the keys of lists. keys are the keys of lists by columns with few values.
 	rows []any
 	keys map[string][]any
-	// zero means that nothing happened.
-	zero bool
+	// zero means that nothing happened, and allRead that each page was opened.
+	zero, allRead bool
 	// batches counts the batches.
 	batches int
 }
@@ -108,6 +108,9 @@ func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 			if q.NeverRead {
 				metrics[column.Column] = 0
 			}
+		}
+		if q.NeverRead && m.allRead {
+			break
 		}
 		row := map[string]any{
 			"kind": "path", "space": nil, "page": nil, "path": "/" + strings.Trim(fmt.Sprint(key), "/"), "title": key,

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,6 +186,41 @@ func TestDashboardExplore(t *testing.T) {
 		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
 	}
 
+	differences := func() []float64 {
+		t.Helper()
+		a := d.asks()
+		now, before := a.column("table", "sessionsCount"), a.answer("table")["compare"].(map[string]any)["columns"].([]any)
+		var all []float64
+		for at, value := range before[1].(map[string]any)["values"].([]any) {
+			all = append(all, now[at].(float64)-value.(float64))
+		}
+		return all
+	}
+	for _, way := range []string{"descending", "ascending"} {
+		d.run(`[...document.querySelectorAll('[data-panel=table] thead button')].at(-1).click()`)
+		d.until(`document.querySelector('[data-panel=table] [aria-sort=` + way + `]')?.textContent.startsWith('Difference')`)
+		d.shown()
+		all := differences()
+		slices.Sort(all)
+		if way == "descending" {
+			slices.Reverse(all)
+		}
+		want = nil
+		for _, n := range all {
+			text := grouped(max(n, -n))
+			if n != 0 {
+				text = map[bool]string{true: "+", false: "−"}[n > 0] + text
+			}
+			want = append(want, text)
+		}
+		if got := d.texts("[data-panel=table] [data-cell=difference]"); !slices.Equal(got, want) {
+			t.Errorf("%s: the page has %v, the API %v", way, got, want)
+		}
+	}
+	d.run(`document.querySelector('[data-panel=table] thead button').click()`)
+	d.until(`document.querySelector('[data-panel=table] [aria-sort=descending]')?.textContent.startsWith('Sessions')`)
+	d.shown()
+
 	// By keys: the filter's column is chosen by its first letters.
 	d.run(`document.querySelector('.pick [name=column]').focus()`)
 	d.press("visitorOS")
@@ -203,6 +239,49 @@ func TestDashboardExplore(t *testing.T) {
 	d.until(`document.querySelector('.chip button')?.textContent === 'Kind is Asked by somebody'`)
 	choose(0, "pageFeedbackRating", "of")
 	d.until(`document.body.textContent.includes('This metric has no graph')`)
+	d.quiet()
+}
+
+// TestDashboardShowsAll goes from a list to all of its rows. The rows that Explore asks for meet the list's conditions.
+func TestDashboardShowsAll(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	var many []any
+	for at := range 130 {
+		many = append(many, fmt.Sprint("/page-", at))
+	}
+	d.figures.set(func(m *madeUp) { m.rows = many })
+	d.signIn(d.overview("f", "is,visitorDevice,mobile"))
+	for panel, want := range map[string]string{
+		"pages": `[["visitorBot",[""]],["eventType",["page_view"]],["visitorDevice",["mobile"]]]`,
+		"searches": `[["visitorBot",[""]],["eventType",["search_type_query"]],["searchResults",[0]],` +
+			`["visitorDevice",["mobile"]]]`,
+	} {
+		d.do(chromedp.Navigate(d.h.Base + d.overview("f", "is,visitorDevice,mobile")))
+		d.shown()
+		d.until(`document.querySelector('[data-panel=` + panel + `] .all')?.textContent === 'Show all 130'`)
+		d.run(`document.querySelector('[data-panel=` + panel + `] .all').click()`)
+		d.until(`document.querySelectorAll('[data-panel=table] tbody tr').length === 100`)
+		d.run(`document.querySelector('[data-panel=table] .more button').click()`)
+		d.until(`document.querySelectorAll('[data-panel=table] tbody tr').length === 130`)
+		d.shown()
+		var asked struct {
+			Where []struct {
+				Column string
+				Values []any
+			}
+		}
+		if err := json.Unmarshal(d.asks().queries["table"], &asked); err != nil {
+			t.Fatal(err)
+		}
+		var where []any
+		for _, c := range asked.Where {
+			where = append(where, []any{c.Column, c.Values})
+		}
+		if got, err := json.Marshal(where); err != nil || string(got) != want {
+			t.Errorf("%s: Explore asks where %s, want %s", panel, got, want)
+		}
+	}
 	d.quiet()
 }
 

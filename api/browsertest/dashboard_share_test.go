@@ -46,6 +46,9 @@ func TestDashboardShare(t *testing.T) {
 	if got := d.texts(".top nav")[0]; got != "Shared view: 30 d/"+title {
 		t.Errorf("the header is %q", got)
 	}
+	if got := d.texts(".ranges"); !slices.Equal(got, []string{"This link shows 30 d and nothing before or after."}) {
+		t.Errorf("the toolbar says %q", got)
+	}
 	views := []string{"Overview", "Live", "Search & ask", "Agents", "Audience", "Feedback",
 		"Links", "OpenAPI", "Journeys", "Explore"}
 	if got := d.texts(".site-nav a"); !slices.Equal(got, views) {

@@ -3,7 +3,7 @@
 // import it.
 //
 // The tests of the tracker need no engine: a door of their own keeps what arrives. `make sites` installs the generators
-// of three example sites, which make test-sites builds and reads.
+// of five example sites, which make test-sites builds and reads.
 //
 // The tests are skipped where Chromium is not installed (`apt-get install chromium`). With OCTAVO_TEST_SCREENSHOTS they
 // save a screenshot of each page in that folder:

@@ -3,9 +3,12 @@
 //
 //	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, views.ts and panels.tsx have the
 //	            tables of views and lists. The names with more_ have them for all views but the overview.
-//	            cmd/gen writes columns.ts: the columns that can be explored, and why events are refused
+//	            cmd/gen writes columns.ts: the columns that can be explored, and why events are refused.
+//	            It writes world.ts too, the map of countries, from Natural Earth (public domain), which the
+//	            package world-atlas (ISC) packs
 //	dist        the bundle that a node serves, written by cmd/gen from src and the libraries of package.json. app.js
-//	            begins with a site's overview, more.js has the other pages, and chunk.js what both need
+//	            begins with a site's overview, more.js has the other pages, and chunk.js what both need.
+//	            world.js has the map
 //	files.go    the page and its bundle, and their hashes
 //	session.go  signing in and out
 //
@@ -32,5 +35,6 @@
 //
 // The page loads nothing from other hosts, and runs no script or style but its own. It stores nothing on the device
 // except the cookie: its address has its state. TestDashboardSize (package browsertest) bounds the bytes
-// before the first figures: more.js is loaded when a reader opens a view that it has (lazy.tsx).
+// before the first figures: more.js is loaded when a reader opens a view that it has (lazy.tsx), and world.js when
+// figures of countries have come (map.tsx).
 package dashboard

@@ -23,6 +23,9 @@ var shared []byte
 //go:embed dist/more.js
 var more []byte
 
+//go:embed dist/world.js
+var worldMap []byte
+
 //go:embed dist/app.css
 var style []byte
 
@@ -53,6 +56,7 @@ func files(base string) []frame.Static {
 		name, media string
 		content     []byte
 	}{
+		{"world.js", scriptMedia, worldMap},
 		{"chunk.js", scriptMedia, shared},
 		{"more.js", scriptMedia, more},
 		{"app.js", scriptMedia, script},

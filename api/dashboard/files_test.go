@@ -12,7 +12,7 @@ import (
 )
 
 // named matches the paths of the page's files.
-var named = regexp.MustCompile(`^/o/(app|chunk|more|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
+var named = regexp.MustCompile(`^/o/(app|chunk|more|world|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
 
 // imported matches what a script imports, and how.
 var imported = regexp.MustCompile(`(from|import\(|import)"\./([^"]*)"`)
@@ -31,7 +31,7 @@ func TestPage(t *testing.T) {
 			if !file.Fixed || !named.MatchString(file.Path) {
 				t.Errorf("%s: fixed is %v", file.Path, file.Fixed)
 			}
-			lazy := strings.HasPrefix(file.Path, "/o/more.")
+			lazy := strings.HasPrefix(file.Path, "/o/more.") || strings.HasPrefix(file.Path, "/o/world.")
 			if strings.Contains(page, `="`+prefix+file.Path+`"`) == lazy {
 				t.Errorf("%s: the page loads %s at once: %v", base, file.Path, !lazy)
 			}
@@ -42,10 +42,10 @@ func TestPage(t *testing.T) {
 				imports = append(imports, name[1])
 			}
 		}
-		if slices.Sort(imports); !slices.Equal(imports, []string{"from", "from", "import("}) {
+		if slices.Sort(imports); !slices.Equal(imports, []string{"from", "from", "import(", "import("}) {
 			t.Errorf("scripts import by %q", imports)
 		}
-		if len(all) != 6 || all[5].Policy == "" || strings.ContainsAny(page, "{}") || strings.Contains(page, "://") ||
+		if len(all) != 7 || all[6].Policy == "" || strings.ContainsAny(page, "{}") || strings.Contains(page, "://") ||
 			strings.Contains(page, "style=") || strings.Contains(page, "<style") {
 			t.Errorf("%s: %s", base, page)
 		}

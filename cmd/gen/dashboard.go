@@ -14,8 +14,9 @@ import (
 )
 
 // pageParts are the files of the dashboard's bundle. app.js is loaded first. more.js is loaded when one of its pages is
-// opened. chunk.js has their common code. Package dashboard puts hashes into their names.
-var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js"}
+// opened. chunk.js has their common code. world.js is the map of countries. Package dashboard puts hashes into their
+// names.
+var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js", "world.js"}
 
 // page returns the writer of a file of the dashboard's bundle.
 func page(name string) func(*bytes.Buffer) error {

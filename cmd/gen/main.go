@@ -29,10 +29,12 @@ var documents = []document{
 	{"api/tracker/dist/o.js", script("o.js", esbuild.FormatIIFE)},
 	{"api/tracker/dist/o.docs.js", script("o.docs.js", esbuild.FormatIIFE)},
 	{"api/dashboard/src/columns.ts", pageColumns}, // the bundle has it
+	{"api/dashboard/src/world.ts", world},         // this too
 	{"api/dashboard/dist/app.js", page("app.js")},
 	{"api/dashboard/dist/app.css", page("app.css")},
 	{"api/dashboard/dist/chunk.js", page("chunk.js")},
 	{"api/dashboard/dist/more.js", page("more.js")},
+	{"api/dashboard/dist/world.js", page("world.js")},
 	{"api/tracker/npm/index.js", script("npm.js", esbuild.FormatESModule)},
 }
 

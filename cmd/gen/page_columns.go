@@ -50,9 +50,13 @@ func pageColumns(b *bytes.Buffer) error {
 
 // quoted writes the first sentence of a text as TypeScript, in lines that fit.
 func quoted(text string) string {
-	const most = 80
 	text, _, _ = strings.Cut(text, ". ")
-	text = strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(strings.TrimSuffix(text, ".")) + "."
+	return inLines(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(strings.TrimSuffix(text, ".")) + ".")
+}
+
+// inLines writes a text without quotes as TypeScript, in lines that fit.
+func inLines(text string) string {
+	const most = 80
 	var lines []string
 	for len(text) > most {
 		at := strings.LastIndexByte(text[:most], ' ') + 1

@@ -1,12 +1,14 @@
 // Any metric by any column, as a table and over time, with the request that asks for it.
+import { useEffect } from 'preact/hooks'
+import { signal } from '@preact/signals'
 import { addFilter, go, state, type State } from './address'
 import type { Query, Result, Results } from './api'
 import { useQueries } from './asking'
 import { dimensions, metrics } from './columns'
-import { chosen, exploreQueries, steps } from './explore_queries'
+import { chosen, exploreQueries, first, most, sortOf, steps } from './explore_queries'
 import { Status, useRangeKeys } from './figures'
 import { Curve } from './curve'
-import { count } from './format'
+import { count, signed } from './format'
 import { ListCard } from './list_card'
 import { allPanels } from './more_panels'
 import { plain, Rated } from './panels'
@@ -19,6 +21,8 @@ import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
 const t = toolTexts.explore
+/** size is how many rows the reader asked for. */
+const size = signal(first)
 
 /** written writes any value of a metric. */
 export function written(value: unknown): string {
@@ -49,10 +53,14 @@ export function keyed(column: string, key: unknown): string {
 const label = (column: string) => t.metrics[column] ?? allPanels.find((p) => p.column === column)?.label ?? column
 
 export function Explore() {
-  const loader = useQueries(exploreQueries, (s) => {
-    const { by, of } = chosen(s)
-    return [by, of]
-  })
+  const loader = useQueries(
+    (s) => exploreQueries(s, size.value),
+    (s) => {
+      const { by, of } = chosen(s)
+      return [by, of]
+    },
+  )
+  useEffect(() => () => void (size.value = first), [])
   const s = state.value
   const now = loader.now.value
   useRangeKeys(() => loader.again())
@@ -168,6 +176,17 @@ function Over({ s, result }: { s: State; result: Result }) {
 
 type Shown = { key: unknown; value: unknown; before: unknown }
 
+/** differenceOf is how a row's number differs from the number before, of which a missing one is 0. */
+const differenceOf = ({ value, before }: Shown) =>
+  typeof value === 'number' ? value - (typeof before === 'number' ? before : 0) : null
+
+/** sorted sorts rows by their differences. The API has sorted them by the metric. */
+function sorted(rows: Shown[], sort: string): Shown[] {
+  if (sort.endsWith('of')) return rows
+  const way = sort.startsWith('-') ? -1 : 1
+  return [...rows].sort((a, b) => way * ((differenceOf(a) ?? 0) - (differenceOf(b) ?? 0)))
+}
+
 function Table({
   s,
   results,
@@ -181,7 +200,8 @@ function Table({
 }) {
   const { by, of } = chosen(s)
   const result = results?.table
-  const rows: Shown[] = result?.status === 200 ? list(result.answer) : []
+  const sort = sortOf(s)
+  const rows: Shown[] = result?.status === 200 ? sorted(list(result.answer), sort) : []
   const whole = results?.all?.status === 200 ? single<unknown>(results.all.answer, of) : undefined
   const n = (value: unknown) => (typeof value === 'number' ? value : null)
   const change = (now: unknown, before: unknown) => (
@@ -204,7 +224,18 @@ function Table({
           <span class="said">{keyed(by, key)}</span>
         ),
     },
-    { id: 'of', label: label(of), number: true, show: ({ value }) => measured(value) },
+    { id: 'of', label: label(of), number: true, sorts: true, show: ({ value }) => measured(value) },
+    { id: 'before', label: t.before, number: true, show: ({ before }) => measured(before ?? null) },
+    {
+      id: 'difference',
+      label: t.difference,
+      number: true,
+      sorts: true,
+      show: (row) => {
+        const by = differenceOf(row)
+        return by === null ? texts.none : signed(Math.round(100 * by) / 100)
+      },
+    },
     { id: 'change', label: t.change, number: true, show: ({ value, before }) => change(value, before) },
   ]
   const all = result?.answer.rowsTotal ?? rows.length
@@ -227,8 +258,18 @@ function Table({
         cells={s.compare === 'none' ? [cells[0], cells[1] as Cell<Shown>] : cells}
         rows={rows}
         keyOf={(r) => JSON.stringify(r.key)}
+        sort={sort}
       />
-      {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
+      {all > rows.length && (
+        <p class="quiet more">
+          {texts.more(count(rows.length), count(all))}
+          {rows.length < most && (
+            <button type="button" class="small" onClick={() => (size.value = most)}>
+              {t.more}
+            </button>
+          )}
+        </p>
+      )}
     </ListCard>
   )
 }

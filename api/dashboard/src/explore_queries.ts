@@ -35,11 +35,23 @@ function typedValue(kind: 'number' | 'boolean' | undefined, value: Value): Value
   return Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** most is how many rows the table has. */
-const most = 100
+/** first is how many rows the table has, and most how many it can have. */
+export const first = 100
+export const most = 1000
 
-export function exploreQueries(s: State): Record<string, Query> {
+/**
+ * sortOf is how the rows are sorted: by the metric, which the API does, or by its difference to the range before, which
+ * this page does with the rows that it has.
+ */
+export function sortOf(s: State) {
+  const usual = '-of'
+  return s.sort === 'of' || (s.sort.endsWith('difference') && s.compare !== 'none') ? s.sort : usual
+}
+
+/** exploreQueries asks for at most size rows. Rows that this page sorts are as many as there can be. */
+export function exploreQueries(s: State, size: number): Record<string, Query> {
   const { by, of, step } = chosen(s)
+  const sort = sortOf(s)
   const base = {
     range: s.range,
     timezone: s.zone,
@@ -52,8 +64,8 @@ export function exploreQueries(s: State): Record<string, Query> {
       ...base,
       select: [{ column: by }, { column: of }],
       groupBy: [{ column: by }],
-      order: { by: { column: of }, direction: 'desc' },
-      limit: most,
+      order: { by: { column: of }, direction: sort === 'of' ? 'asc' : 'desc' },
+      limit: sort.endsWith('of') ? size : most,
       count: true,
     },
     all: { ...base, select: [{ column: of }] },

@@ -135,7 +135,7 @@ export function Status({
   const [from, to] = all.find((r) => r.headers['Octavo-Range'])?.headers['Octavo-Range']?.split('/') ?? []
   return (
     <footer class="status quiet">
-      {all.length > 0 && (
+      {all.length > 0 && !busy && (
         <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>
       )}
       <span>{fresh ? texts.fresh(clock(fresh, s.zone)) : texts.stale}</span>

@@ -16,16 +16,23 @@ const change = new Intl.NumberFormat(locale, {
 const minus = (text: string) => text.replace('-', '−')
 
 export const count = (n: number) => whole.format(n)
+const difference = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' })
+/** signed writes a difference with its sign. */
+export const signed = (n: number) => minus(difference.format(n))
 /** brief is for axes and narrow places. */
 export const brief = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
 export const share = (part: number) => percent.format(part)
 
-/** duration writes seconds as 48 s or 3 min 20 s. */
+/** duration writes seconds as 48s, 3m 20s or 2h 18m. */
 export function duration(seconds: number): string {
   const all = Math.round(seconds)
   const unit = (n: number, name: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'narrow' }).format(n)
   if (all < 60) return unit(all, 'second')
+  if (all >= 3600) {
+    const minutes = Math.floor((all % 3600) / 60)
+    return unit(Math.floor(all / 3600), 'hour') + (minutes ? ' ' + unit(minutes, 'minute') : '')
+  }
   const minutes = unit(Math.floor(all / 60), 'minute')
   return all % 60 ? minutes + ' ' + unit(all % 60, 'second') : minutes
 }

@@ -79,6 +79,17 @@ export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery
   }
 }
 
+/** known asks how many pages the site's spaces have. */
+export const known = (s: State): PagesQuery => ({
+  report: 'pages',
+  range: s.range,
+  timezone: s.zone,
+  select: [{ column: 'eventsCount' }],
+  where: [],
+  kinds: ['current'],
+  limit: 1,
+})
+
 /** readBy asks which of the pages people have opened. */
 export function readBy(s: State, rows: PageRow[]): PagesQuery {
   const pages = rows.flatMap((r) => (r.page ? [{ space: r.space ?? '', page: r.page }] : []))

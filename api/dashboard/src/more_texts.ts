@@ -193,7 +193,7 @@ export const moreTexts = {
     best: 'best first',
   },
   empty: {
-    before: 'Nobody came from another page of the site.',
+    before: 'No event names a page of this site as the page before.',
     after: 'Nobody went on to another page.',
     pageSearches: 'Nobody searched from here.',
     links: 'No link was followed.',
@@ -376,15 +376,16 @@ export const moreTexts = {
     never: 'Pages of the site’s spaces that nobody opened in this range.',
     stale: 'Pages that are read, and that nobody has edited for 180 days.',
     agents: 'Pages that agents read and people did not.',
-    rated: 'Pages with ratings, the worst first.',
+    rated: 'Pages with ratings, in the order of good minus bad ratings.',
   } satisfies Record<Tab, string>,
   noPages: {
     read: 'No page was opened.',
-    never: 'Every page of the site was opened, or the site has no space.',
+    never: 'The site has no space, so Octavo does not know its pages.',
     stale: 'No page that is read is that old.',
     agents: 'People read every page that agents read.',
     rated: 'No page was rated.',
   } satisfies Record<Tab, string>,
+  allOpened: (all: string) => `All ${all} pages of the site’s spaces were opened.`,
   pageColumns: {
     title: 'Page',
     owner: 'Last edit by',

@@ -6,13 +6,14 @@ import { batch, type PageRow, type PagesQuery, type Result, type Results } from 
 import { count, date } from './format'
 import { Status, useRangeKeys } from './figures'
 import { Link } from './link'
-import { listings, listQuery, readBy, sortable, sortOf, type Column } from './list_queries'
+import { known, listings, listQuery, readBy, sortable, sortOf, type Column } from './list_queries'
 import { Loader } from './load'
 import { keyOf } from './page_queries'
 import { Exactness, Menu, Skeleton } from './panel'
 import { Rated } from './panels'
 import { Choice, Trouble } from './parts'
 import type { Ratings } from './rows'
+import { SortHeading } from './rows_table'
 import { curl, pagesCSV } from './table'
 import { moreTexts } from './more_texts'
 import { texts } from './texts'
@@ -24,13 +25,18 @@ const mostPages = 1000
 const agentPages = 200
 const limit = signal(first)
 
+/** Loaded has the rows of a tab. If it has none, all is how many pages the site's spaces have. */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
 
-/** load asks for the rows of a tab. Pages that only agents read are those of agents without those of people. */
+/** load asks for the rows of a tab. Pages that only agents read are the pages of agents without the pages of people. */
 async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
   const results = await batch(s.org, s.site, { list: asked }, abort)
   const items = results.list?.answer.items ?? []
+  if (s.tab === 'never' && results.list?.status === 200 && items.length === 0) {
+    const { pages } = await batch(s.org, s.site, { pages: known(s) }, abort)
+    return { results: { ...results, pages: pages as Result }, asked, rows: [], all: pages?.answer.count ?? 0 }
+  }
   if (s.tab !== 'agents' || items.length === 0)
     return { results, asked, rows: items, all: results.list?.answer.count ?? 0 }
   const { people } = await batch(s.org, s.site, { people: readBy(s, items) }, abort)
@@ -110,7 +116,9 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
           {texts.panelFailed} {result.answer.error?.message}
         </p>
       ) : rows.length === 0 ? (
-        <p class="quiet none">{moreTexts.noPages[s.tab]}</p>
+        <p class="quiet none">
+          {s.tab === 'never' && loaded?.all ? moreTexts.allOpened(count(loaded.all)) : moreTexts.noPages[s.tab]}
+        </p>
       ) : (
         <Table s={s} rows={rows} />
       )}
@@ -170,32 +178,16 @@ const label = (s: State, column: Column) =>
 
 function Heading({ s, column }: { s: State; column: Column }) {
   const text = label(s, column)
-  const name = isNumber(column) ? 'number' : ''
+  const number = isNumber(column)
   if (!sortable(s.tab, column))
     return (
-      <th scope="col" class={name}>
+      <th scope="col" class={number ? 'number' : ''}>
         {text}
       </th>
     )
-  const sort = sortOf(s)
-  const down = sort === '-' + column
-  const sorted = down ? 'descending' : sort === column ? 'ascending' : 'none'
-  // Numbers begin with the greatest, texts and times with the least. Another press turns them around.
+  // Numbers begin with the greatest, texts and times with the least.
   const begin = column.endsWith('Count') || column === 'words' ? '-' + column : column
-  const turned = down ? column : '-' + column
-  return (
-    <th scope="col" aria-sort={sorted} class={name}>
-      <button
-        type="button"
-        class="plain"
-        title={texts.sort(text)}
-        onClick={() => go({ sort: sorted === 'none' ? begin : turned })}
-      >
-        {text}
-        {sorted !== 'none' && <span aria-hidden="true"> {down ? '↓' : '↑'}</span>}
-      </button>
-    </th>
-  )
+  return <SortHeading id={column} text={text} number={number} sort={sortOf(s)} begin={begin} />
 }
 
 function Title({ row }: { row: PageRow }) {

@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks'
 import { addFilter, elsewhere, state } from './address'
 import type { Query, Result } from './api'
 import { count } from './format'
+import { CountryMap, world } from './map'
 import { empty, type Panel } from './panels'
 import { Link } from './link'
 import { copyText, Delta } from './parts'
+import { explored } from './queries'
 import { list } from './rows'
 import { pass } from './share'
 import { curl, csv, download } from './table'
@@ -23,6 +25,7 @@ export function PanelCard({
   busy: boolean
 }) {
   const { title } = panel
+  const [table, tabulate] = useState(false)
   return (
     <section
       class={'card panel' + (panel.lessIsGood ? ' less-is-good' : '')}
@@ -33,6 +36,11 @@ export function PanelCard({
         <h2 id={'panel-' + panel.id}>{title}</h2>
         <span class="quiet unit">{panel.unit(state.value)}</span>
         <Exactness result={result} />
+        {panel.map && (
+          <button type="button" class="small" aria-pressed={table} onClick={() => tabulate(!table)}>
+            {texts.asTable}
+          </button>
+        )}
         {query && result?.status === 200 && (
           <Menu
             title={title}
@@ -42,7 +50,7 @@ export function PanelCard({
           />
         )}
       </header>
-      <Rows panel={panel} result={result} busy={busy} />
+      <Rows panel={panel} query={query} result={result} busy={busy} table={table} />
     </section>
   )
 }
@@ -58,7 +66,19 @@ export function Exactness({ result }: { result: Result | undefined }) {
   )
 }
 
-function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefined; busy: boolean }) {
+function Rows({
+  panel,
+  query,
+  result,
+  busy,
+  table,
+}: {
+  panel: Panel
+  query: Query | undefined
+  result: Result | undefined
+  busy: boolean
+  table: boolean
+}) {
   if (!result) return busy ? <Skeleton /> : <p class="quiet none">{texts.panelFailed}</p>
   if (result.status !== 200)
     return (
@@ -66,14 +86,17 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
         {texts.panelFailed} {result.answer.error?.message}
       </p>
     )
-  const rows = list(result.answer)
-  if (empty(panel, rows)) return <p class="quiet none">{panel.none}</p>
+  const every = list(result.answer)
+  if (empty(panel, every)) return <p class="quiet none">{panel.none}</p>
+  const map = panel.map && !table && world.value !== null
+  const rows = panel.map && !table ? every.slice(0, map ? 4 : 9) : every
   const most = Math.max(1, ...rows.map((r) => panel.size(r.value)))
   const all = result.answer.rowsTotal ?? rows.length
   const compared = rows.some((r) => typeof r.before === 'number' && r.before > 0)
   return (
     <>
-      <ol class="rows">
+      {map && <CountryMap panel={panel} rows={every} />}
+      <ol class={table ? 'rows scroll' : 'rows'}>
         {rows.map((row) => {
           const name = panel.name(row.key)
           const filter = (event: MouseEvent) => addFilter({ column: panel.column, not: event.altKey, value: row.key })
@@ -117,7 +140,16 @@ function Rows({ panel, result, busy }: { panel: Panel; result: Result | undefine
           )
         })}
       </ol>
-      {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
+      {all > rows.length && (
+        <p class="quiet more">
+          {texts.more(count(rows.length), count(all))}
+          {every.length < all && query && explored(query) && (
+            <Link to={{ ...elsewhere, ...explored(query) }} class="all">
+              {texts.all(count(all))}
+            </Link>
+          )}
+        </p>
+      )}
     </>
   )
 }

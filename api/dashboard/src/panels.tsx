@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import { brief, country, count, share } from './format'
-import { helpful, type Ratings, type Row } from './rows'
+import { helpful, rated, type Ratings, type Row } from './rows'
 import { texts } from './texts'
 
 export type Panel = {
@@ -21,6 +21,8 @@ export type Panel = {
   still?: true
   /** telling says that rows without a key say nothing by themselves. */
   telling?: true
+  /** map says that rows are countries, which a map shows. */
+  map?: true
   /** lessIsGood says that readers are glad of small numbers. */
   lessIsGood?: true
   name: (key: string | null) => string
@@ -67,6 +69,7 @@ export const overviewPanels = table(texts, [
     id: 'countries',
     column: 'visitorGeoCountry',
     telling: true,
+    map: true,
     ...counted,
     unit: visitors,
     name: (key) => (key ? country(key) : texts.unknownCountry),
@@ -105,6 +108,9 @@ export function Rated({ ratings }: { ratings: Ratings }) {
     <span class="rated" title={all}>
       <span class="hidden">{all}</span>
       <span aria-hidden="true">{share(helpful(ratings) ?? 0)}</span>
+      <span class="quiet of" aria-hidden="true">
+        {texts.rated(brief(rated(ratings)))}
+      </span>
       <span class="rated-bar" aria-hidden="true">
         {kinds.map((k) => (
           <i key={k} class={k} style={{ flexGrow: ratings[k] }} />

@@ -4,7 +4,7 @@ import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
 /** people are visitors whose programs are browsers. Events without a user agent count as people's. */
-export const people: Condition = { column: 'visitorBot', values: [''] }
+export const people = { column: 'visitorBot', values: [''] } satisfies Condition
 const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
 export const type = (...values: string[]): Condition => ({ column: 'eventType', values })
 const views = type('page_view')
@@ -27,6 +27,26 @@ export function chips(filters: Filter[]): Condition[] {
   return [...conditions.values()]
 }
 
+/** explored is the state that explores the rows of a list: undefined if an address cannot have its conditions. */
+export function explored({ where, groupBy, select, order }: Query): Partial<State> | undefined {
+  const by = groupBy?.[0]?.column
+  const of = select[1]?.column
+  if (!by || !of) return undefined
+  let who: Who = 'all'
+  const filters: Filter[] = []
+  for (const c of where) {
+    if ('or' in c || !['in', 'notIn'].includes(c.operator ?? 'in')) return undefined
+    const not = c.operator === 'notIn'
+    if (c.column === people.column) who = not ? 'agents' : 'people'
+    else
+      for (const value of c.values) {
+        if (typeof value === 'object' && value) return undefined
+        filters.push({ column: c.column, not, value: value === null ? null : String(value) })
+      }
+  }
+  return { view: 'explore', by, of, who, filters, sort: order?.direction === 'asc' ? 'of' : '' }
+}
+
 const dayLength = 86_400_000
 
 /** intervalOf is how a range is cut for the graph. */
@@ -39,6 +59,8 @@ export function intervalOf(range: State['range']): Interval {
 
 /** rows is how many rows a list has. */
 const rows = 9
+/** countries is more than there are: the map has all of them. */
+const countries = 300
 
 /** ask returns what makes the queries of a state. All of them are about the events that meet about, too. */
 export function ask(s: State, about: Condition[] = []) {
@@ -49,10 +71,10 @@ export function ask(s: State, about: Condition[] = []) {
     where: [...where, ...about, ...chips(s.filters)],
     ...(s.compare === 'none' ? {} : { compare: s.compare }),
   })
-  const list = (column: string, metric: string, where: Condition[]): Query => ({
+  const list = (column: string, metric: string, where: Condition[], limit = rows): Query => ({
     ...query([column, metric], where),
     groupBy: [{ column }],
-    limit: rows,
+    limit,
     count: true,
   })
   /** worst lists what has the worst ratings first. */
@@ -82,7 +104,7 @@ export function queries(s: State) {
     agentSeries: series(opened.agents),
     pages: list('urlPath', 'eventsCount', opened[s.who]),
     sources: list('sourceName', visitors(s), [...opened[s.who], external]),
-    countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
+    countries: list('visitorGeoCountry', visitors(s), opened[s.who], countries),
     searches: list('eventSearchQuery', 'eventsCount', [
       ...sent[s.who],
       type('search_type_query'),

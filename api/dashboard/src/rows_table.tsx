@@ -1,33 +1,64 @@
 // A table of rows, which is a list of cards on a phone: a row of cells is a column.
 import type { ComponentChildren } from 'preact'
+import { go } from './address'
+import { texts } from './texts'
 
 export type Cell<T> = {
   id: string
   label: string
   /** number says that values stand at the right. */
   number?: true
+  /** sorts says that a press of the heading sorts the rows, at first with the greatest values. */
+  sorts?: true
   show: (row: T) => ComponentChildren
+}
+
+/** SortHeading is the heading of a column that can be sorted. A press begins with begin, and the next turns it. */
+export function SortHeading(h: { id: string; text: string; number: boolean; sort: string; begin: string }) {
+  const down = h.sort === '-' + h.id
+  const sorted = down ? 'descending' : h.sort === h.id ? 'ascending' : 'none'
+  const turned = down ? h.id : '-' + h.id
+  return (
+    <th scope="col" aria-sort={sorted} class={h.number ? 'number' : ''}>
+      <button
+        type="button"
+        class="plain"
+        title={texts.sort(h.text)}
+        onClick={() => go({ sort: sorted === 'none' ? h.begin : turned })}
+      >
+        {h.text}
+        {sorted !== 'none' && <span aria-hidden="true"> {down ? '↓' : '↑'}</span>}
+      </button>
+    </th>
+  )
 }
 
 export function RowsTable<T>({
   cells,
   rows,
   keyOf,
+  sort = '',
 }: {
   cells: [Cell<T>, ...Cell<T>[]]
   rows: T[]
   keyOf: (row: T) => string
+  /** sort is how the rows are sorted: the id of a column, after a minus descending. */
+  sort?: string
 }) {
   const [first, ...more] = cells
   return (
     <table>
       <thead>
         <tr>
-          {cells.map((c) => (
-            <th key={c.id} scope="col" class={c.number ? 'number' : ''}>
-              {c.label || <span class="hidden">{c.id}</span>}
-            </th>
-          ))}
+          {cells.map((c) =>
+            c.sorts ? (
+              <SortHeading key={c.id} id={c.id} text={c.label} number={!!c.number} sort={sort} begin={'-' + c.id} />
+            ) : (
+              <th key={c.id} scope="col" class={c.number ? 'number' : ''}>
+                {c.label || <span class="hidden">{c.id}</span>}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>

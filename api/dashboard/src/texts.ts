@@ -28,6 +28,7 @@ export const texts = {
   help: 'Keys',
   refresh: 'Refresh',
   close: 'Close',
+  onlyRanges: (ranges: string) => `This link shows ${ranges} and nothing before or after.`,
   zone: (name: string) => `Times in ${name}`,
 
   ranges: {
@@ -97,6 +98,8 @@ export const texts = {
   new: 'new',
   noChange: '±0%',
   ratings: (count: string) => `of ${count} ratings`,
+  rated: (count: string) => `of ${count}`,
+  was: (value: string) => `from ${value}`,
   none: '–',
 
   graph: { views: 'Page views and reads', people: 'People and agents’ reads' },
@@ -122,6 +125,10 @@ export const texts = {
   graphHint: 'Arrow keys go from point to point. T shows a table.',
   asTable: 'Table',
   asGraph: 'Graph',
+  asMap: 'Map',
+  mapHint: 'Arrow keys go through the countries, the largest first. Enter filters by the country.',
+  map: (largest: string, all: number, unit: string) =>
+    all > 1 ? `${largest} ${unit}, the most of ${all} countries.` : `${largest} ${unit}.`,
   time: 'Time',
   soFar: 'so far',
 
@@ -144,7 +151,7 @@ export const texts = {
   empty: {
     pages: 'No page was opened.',
     sources: 'Nobody came from elsewhere.',
-    countries: 'No country is known. Countries need a database of places: OCTAVO_GEOIP_MMDB.',
+    countries: 'No country is known. An operator can give Octavo a database of places: OCTAVO_GEOIP_MMDB.',
     searches: 'No search was without a result.',
     agents: 'No agent read anything.',
     feedback: 'No page was rated.',
@@ -159,6 +166,7 @@ export const texts = {
   ok: 'ok',
   bad: 'bad',
   more: (shown: string, all: string) => `${shown} of ${all}`,
+  all: (all: string) => `Show all ${all}`,
   menu: (panel: string) => `More about ${panel}`,
   csv: 'Download CSV',
   curl: 'Copy as curl',

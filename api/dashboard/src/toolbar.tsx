@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
 import { overviewPanels, type Panel } from './panels'
 import { Choice } from './parts'
-import { pass } from './share'
+import { pass, rangesOf } from './share'
 import { texts } from './texts'
 
 /** Toolbar has what every view of a site has. A list of pages has no range before, and agents are all of one kind. */
@@ -44,6 +44,9 @@ export function Toolbar({ compared = true, whose = true }: { compared?: boolean;
           choose={(who) => go({ who })}
           options={whos.map((id) => [id, texts.whos[id]] as const)}
         />
+      )}
+      {pass.value && pass.value.ranges.length > 0 && (
+        <p class="quiet ranges">{texts.onlyRanges(rangesOf(pass.value.ranges))}</p>
       )}
     </div>
   )

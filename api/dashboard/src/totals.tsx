@@ -86,6 +86,7 @@ export function Totals({ totals, results }: { totals: Total[]; results: Results 
               <strong class={results ? '' : 'waiting'}>{now === null ? texts.none : total.write(now)}</strong>
               <span class="notes">
                 <Delta now={now} before={before} write={total.write} />
+                {before ? <span class="quiet was">{texts.was(total.write(before))}</span> : null}
                 {good && total.note && <span class="quiet">{total.note(good.answer)}</span>}
                 <Exactness result={good} />
               </span>
