@@ -63,8 +63,8 @@ func TestDashboardMap(t *testing.T) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return int(b.value - a.value) })
 	said := func(r row) string { return r.name + ": " + grouped(r.value) }
-	most := fmt.Sprintf("%s people, the most of %d countries.", said(rows[0]), len(rows))
-	if got := eval[string](d, caption); got != most {
+	sentence := fmt.Sprintf("%s people, the most of %d countries.", said(rows[0]), len(rows))
+	if got := eval[string](d, caption); got != sentence {
 		t.Errorf("the map says %q", got)
 	}
 	shades := eval[map[string]float64](d, `Object.fromEntries([...document.querySelectorAll('.map .has')]

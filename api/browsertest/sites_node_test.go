@@ -31,7 +31,9 @@ func (g guide) read(t *testing.T) {
 	}
 	program := installed(t, g.program)
 	d := newDoor(t)
-	base := exampleSite(t, d, g.name, func(folder, snippet string) *exec.Cmd { return g.build(program, folder, snippet) })
+	base := exampleSite(t, d, g.name, func(folder, snippet string) *exec.Cmd {
+		return g.build(program, folder, snippet)
+	})
 	b := newPerson(t)
 	b.open(base+"/", "main h1")
 	d.await("page_view", 1)[0].has(t, event{"url": base + "/", "title": "Home | Example"})

@@ -28,8 +28,8 @@ var worldUnnumbered = map[string]string{"Kosovo": "XK", "Somaliland": "SO", "N. 
 // worldParts are countries by their codes that Natural Earth draws as parts of others, or leaves out: the degrees of
 // longitude and latitude.
 var worldParts = map[string]place{
-	"BQ": {-68.3, 12.2}, "GF": {-53, 4}, "GI": {-5.4, 36.1}, "GP": {-61.5, 16.2}, "MQ": {-61, 14.6}, "RE": {55.5, -21.1},
-	"SJ": {16, 78.5}, "TV": {179.2, -8.5}, "YT": {45.2, -12.8},
+	"BQ": {-68.3, 12.2}, "GF": {-53, 4}, "GI": {-5.4, 36.1}, "GP": {-61.5, 16.2}, "MQ": {-61, 14.6},
+	"RE": {55.5, -21.1}, "SJ": {16, 78.5}, "TV": {179.2, -8.5}, "YT": {45.2, -12.8},
 }
 
 // topology is a map in TopoJSON. Neighbours share the arcs of their border, so both simplify it in the same way.
@@ -61,7 +61,7 @@ type area struct {
 }
 
 // world writes the map of the dashboard's countries. Its source is Natural Earth (public domain) at 1:110 million.
-// What is too small at this scale comes from 1:50 million, as a spot.
+// A country that is too small at this scale comes from 1:50 million, as a spot.
 func world(b *bytes.Buffer) error {
 	coarse, err := areas("110m", simpler)
 	if err != nil {
@@ -232,7 +232,8 @@ func simpler(line []place) []place {
 	for len(line) > 2 {
 		least, at := math.Inf(1), 0
 		for i := 1; i < len(line)-1; i++ {
-			if size := math.Abs(surface([]point{project(line[i-1]), project(line[i]), project(line[i+1])})); size < least {
+			corner := []point{project(line[i-1]), project(line[i]), project(line[i+1])}
+			if size := math.Abs(surface(corner)); size < least {
 				least, at = size, i
 			}
 		}

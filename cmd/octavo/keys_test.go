@@ -139,6 +139,14 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	return n
 }
 
+// finished waits until the node has finished the keys of acknowledged requests.
+func (n *keyNode) finished(t *testing.T) {
+	t.Helper()
+	if err := n.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // post sends one event of a visitor under a key and returns the status.
 func (n *keyNode) post(t *testing.T, site, key, visitor string) int {
 	t.Helper()
@@ -309,6 +317,9 @@ func TestKeysTogether(t *testing.T) {
 	}
 	wait.Wait()
 	b.wantMessages(keys, keys)
+	for _, n := range append(nodes, late) {
+		n.finished(t)
+	}
 	const done = "do $$ begin if exists (select from event_keys where not done) then raise 'not done'; end if; end $$"
 	b.exec(done)
 }
@@ -332,9 +343,11 @@ func TestKeyRefusals(t *testing.T) {
 	n.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(1, 1)
 	// Postgres does not answer when the key is finished, or at all.
+	n.finished(t)
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")
 	b.wantMessages(2, 2)
+	n.finished(t)
 	n.keys.stop()
 	n.want(t, 503, "site_a", "m", "v")
 	n.want(t, 204, "site_a", "", "v") // without a key nothing needs Postgres
@@ -356,6 +369,7 @@ func TestKeyOfKilledNode(t *testing.T) {
 			dead := b.node(nil)
 			hurried := b.node(func(c *intake.Config) { c.KeyWait = time.Nanosecond })
 			dead.want(t, 204, "site_a", "before", "v")
+			dead.finished(t)
 			kill(dead.log)
 			dead.post(t, "site_a", "k", "v")
 			hurried.want(t, 204, "site_a", "after", "v")
@@ -366,6 +380,7 @@ func TestKeyOfKilledNode(t *testing.T) {
 			hurried.want(t, 204, "site_a", "k", "v")
 			hurried.want(t, 204, "site_a", "k", "v")
 			b.wantMessages(3, 3)
+			hurried.finished(t)
 			var stored [16]byte
 			conn, err := pgx.Connect(t.Context(), b.url)
 			if err != nil {

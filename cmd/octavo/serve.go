@@ -353,7 +353,11 @@ func (n *node) newIntake(ctx context.Context) (*intake.Intake, error) {
 		n.onStop("places", func(context.Context) error { return places.Close() })
 		cfg.Places = places
 	}
-	return intake.New(cfg, n.metrics.Intake)
+	in, err := intake.New(cfg, n.metrics.Intake)
+	if err == nil {
+		n.onStop("finished keys", in.Stop)
+	}
+	return in, err
 }
 
 // buildSink makes the sink; startEvents starts it.

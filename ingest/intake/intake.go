@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,9 @@ type Intake struct {
 	crowds    *crowds
 	ids       messageIDs
 	metrics   *Metrics
+
+	finishing chan struct{}  // a place for each key that is finished after its answer
+	finishes  sync.WaitGroup // of these keys
 }
 
 // New builds an intake. It starts nothing.
@@ -72,6 +76,7 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		sessions:  newSessions(cfg.DoorSessions, m),
 		crowds:    newCrowds(cfg.Logger, m),
 		metrics:   m,
+		finishing: make(chan struct{}, keyFinishes),
 	}
 	in.UseRanges(agentlist.EmbeddedRanges())
 	in.search, _ = cfg.Log.(SearchableLog) // complete has checked the type if there are keys

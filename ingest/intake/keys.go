@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -19,7 +20,7 @@ import (
 //  1. It claims the key, with a hash of its body, the id and the partition of its
 //     message, and the partition's recent end.
 //  2. It appends the message.
-//  3. It marks the key as done.
+//  3. It marks the key as done, after its answer.
 //
 // A repeat that finds the key done appends nothing. A repeat that finds it claimed waits a while. A claim that has
 // expired or was released belongs to a node that crashed or got no answer from the log. The repeat then reads the
@@ -51,8 +52,13 @@ type SearchableLog interface {
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
-// keyUpdate is the time limit of a key's update. No answer depends on the update.
-const keyUpdate = 2 * time.Second
+const (
+	// keyUpdate is the time limit of a key's update. No answer depends on the update.
+	keyUpdate = 2 * time.Second
+	// keyFinishes is how many keys a node finishes after the answers. Further requests wait for their keys' end, so
+	// that a slow database limits them.
+	keyFinishes = 4096
+)
 
 // appendOnce appends the decoder's message, unless the request's key shows that it is in the log already. repeated is
 // true if an earlier request with the key was acknowledged.
@@ -88,6 +94,8 @@ func (in *Intake) appendKnown(
 		repeated, free = true, claimedAt.Add(claim.Left)
 	case claim.State == schema.KeyNew:
 		if refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, claimedAt, d); refusal == nil {
+			// From now on this node knows that the key is done.
+			in.finishKey(ctx, site, key, claim)
 			free = claimedAt.Add(keyLife)
 		}
 	default:
@@ -171,10 +179,14 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 		return "found", nil
 	}
 	d.encoder.SetID(claim.MessageID)
-	return "appended", in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d)
+	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
+		// This node does not know when the key is free again, so a repeat asks the store: the answer waits.
+		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
+	}
+	return "appended", refusal
 }
 
-// appendClaimed appends the message under a claim, and updates the key.
+// appendClaimed appends the message under a claim. If that fails, it updates the key.
 func (in *Intake) appendClaimed(
 	ctx context.Context, how func(context.Context, string, int, []byte) error, site, key string, claim schema.KeyClaim, claimedAt time.Time, d *decoder,
 ) *insights.Refusal {
@@ -185,7 +197,6 @@ func (in *Intake) appendClaimed(
 	}
 	err := how(ctx, site, claim.Partition, d.encoder.Bytes())
 	if err == nil {
-		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 		return nil
 	}
 	refusal := asError(err)
@@ -198,6 +209,38 @@ func (in *Intake) appendClaimed(
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal
+}
+
+// finishKey records that a claim's message is in the log, mostly after the answer. Until then a repeat that reaches
+// another node waits. It does not retain site or key.
+func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.KeyClaim) {
+	select {
+	case in.finishing <- struct{}{}:
+	default:
+		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
+		return
+	}
+	site, key = strings.Clone(site), strings.Clone(key)
+	in.finishes.Go(func() {
+		// The request may be over, and its context with it.
+		in.updateKey(context.Background(), in.cfg.Keys.FinishEventKey, site, key, claim)
+		<-in.finishing
+	})
+}
+
+// Stop waits until the keys of acknowledged requests are finished. The caller has ended all requests before.
+func (in *Intake) Stop(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		in.finishes.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // updateKey records the outcome of an attempt. If that fails, the next attempt with the

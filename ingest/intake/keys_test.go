@@ -3,7 +3,9 @@ package intake
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
@@ -54,4 +56,66 @@ func TestKeysHang(t *testing.T) {
 		t.Error("the request was appended without its key")
 	}
 	wantIdle(t, in, testSite.ID)
+}
+
+// slowKeys grants every key. A key is finished when its finish is let go.
+type slowKeys struct {
+	recordedKeys
+	finish   chan struct{}
+	finished *[]string
+}
+
+func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema.KeyClaim) error {
+	select {
+	case <-k.finish:
+		*k.finished = append(*k.finished, site+" "+key)
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. Its caller and its bytes may go
+// before. Stop does wait, and so does a request beyond the bound.
+func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		keys := slowKeys{recordedKeys{claimed: new([]string)}, make(chan struct{}), new([]string)}
+		in := newTestIntake(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
+		in.finishing = make(chan struct{}, 1)
+		body := []byte(ingesttest.Events(ingesttest.Event("page_view", "")))
+		accept := func(key []byte) error {
+			ctx, gone := context.WithCancel(t.Context())
+			defer gone()
+			client := testClient
+			client.IdempotencyKey = text(key)
+			return in.Accept(ctx, testSite, body, client)
+		}
+		bytes := []byte("first")
+		if err := accept(bytes); err != nil {
+			t.Fatal(err)
+		}
+		copy(bytes, "other")
+		second := make(chan error)
+		go func() { second <- accept([]byte("second")) }()
+		stopped := make(chan error)
+		go func() { stopped <- in.Stop(t.Context()) }()
+		synctest.Wait()
+		select {
+		case err := <-second:
+			t.Errorf("the second request does not wait: %v", err)
+		case err := <-stopped:
+			t.Errorf("the intake stops before the first key is finished: %v", err)
+		default:
+		}
+		keys.finish <- struct{}{}
+		keys.finish <- struct{}{}
+		if err := errors.Join(<-second, <-stopped); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(*keys.finished)
+		if want := []string{"site_1 first", "site_1 second"}; !slices.Equal(*keys.finished, want) {
+			t.Errorf("the keys %q are finished", *keys.finished)
+		}
+	})
 }

@@ -12,6 +12,7 @@ type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int
 	limit time.Duration
+	pause time.Duration
 
 	mu      sync.Mutex
 	waiting []*groupCall[In, Out]
@@ -32,6 +33,12 @@ func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {
 	return &Group[In, Out]{run: run, most: most, limit: limit}
+}
+
+// Gathering lets each run wait for further calls, where no caller hurries. It returns the group.
+func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
+	g.pause = pause
+	return g
 }
 
 // Do runs a call together with others. If ctx ends before the call has run, Do returns, and the call may still run.
@@ -55,24 +62,29 @@ func (g *Group[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 
 // work runs calls until none waits.
 func (g *Group[In, Out]) work() {
-	for {
-		calls := g.next()
-		if calls == nil {
-			return
+	for g.more() {
+		if g.pause > 0 {
+			time.Sleep(g.pause)
 		}
-		g.runCalls(calls)
+		g.runCalls(g.next())
 	}
 }
 
-// next takes the calls of the next run; nil ends the work.
+// more reports whether a call waits. Otherwise the work ends.
+func (g *Group[In, Out]) more() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == 0 {
+		g.running, g.waiting = false, nil
+	}
+	return g.running
+}
+
+// next takes the calls of the next run.
 func (g *Group[In, Out]) next() []*groupCall[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := min(len(g.waiting), g.most)
-	if n == 0 {
-		g.running, g.waiting = false, nil
-		return nil
-	}
 	calls := g.waiting[:n:n]
 	g.waiting = g.waiting[n:]
 	return calls

@@ -48,6 +48,39 @@ func TestGroup(t *testing.T) {
 	})
 }
 
+// TestGroupGathers: calls of the pause before a run share it, and a lone call waits for the pause.
+func TestGroupGathers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var runs []int
+		g := postgres.NewGroup(100, time.Minute, func(_ context.Context, in []int) ([]int, error) {
+			runs = append(runs, len(in))
+			return in, nil
+		}).Gathering(10 * time.Millisecond)
+		var all sync.WaitGroup
+		for i := range 30 {
+			all.Go(func() {
+				if _, err := g.Do(t.Context(), i); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Millisecond)
+		}
+		all.Wait()
+		began := time.Now()
+		if _, err := g.Do(t.Context(), 0); err != nil || time.Since(began) != 10*time.Millisecond {
+			t.Errorf("a lone call waits for %s: %v", time.Since(began), err)
+		}
+		sum := 0
+		for _, n := range runs {
+			sum += n
+		}
+		if sum != 31 || len(runs) > 4 {
+			t.Errorf("runs of %v calls", runs)
+		}
+	})
+}
+
 // TestGroupFails: the error of a run is the error of only its own calls. A hanging run ends.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,6 @@ type Store struct {
 func New(db *postgres.DB) *Store {
 	s := &Store{db: db, published: postgres.NewCache[string, *keptSite](keptParts)}
 	s.claims = postgres.NewGroup(eventKeyClaims, eventKeyTime, s.claimEventKeys)
-	s.finishes = postgres.NewGroup(eventKeyClaims, eventKeyTime, s.finishEventKeys)
+	s.finishes = postgres.NewGroup(eventKeyClaims, eventKeyTime, s.finishEventKeys).Gathering(eventKeyPause)
 	return s
 }

@@ -16,6 +16,9 @@ const eventKeyRows = 2000
 // eventKeyClaims is the number of keys that one statement claims or finishes.
 const eventKeyClaims = 512
 
+// eventKeyPause is the time for which finished keys wait for others. No request waits for its key to be finished.
+const eventKeyPause = 10 * time.Millisecond
+
 // eventKeyTime is the time limit of a statement on the keys of many requests.
 const eventKeyTime = 5 * time.Second
 
