@@ -6,8 +6,8 @@ import "github.com/prometheus/client_golang/prometheus"
 func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_events_missing_rows",
-		Help: "Events that were stored and that the insights store no longer has, of all sites. " +
-			"`octavo reconcile --repair` restores what the log still has.",
+		Help: "Events that were stored and that the insights store no longer has, of all sites, without accepted " +
+			"losses. Nodes restore what the log still has. `octavo repair` says what is left to do.",
 	})
 	r.MustRegister(g)
 	return g

@@ -279,7 +279,7 @@ func (n *node) startServer(ctx context.Context) error {
 		deps.Balances = eventBalances{
 			n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup(), n.rows.missing,
 		}
-		queries.Missing = n.rows.missing
+		queries.Missing, queries.Damaged = n.rows.missing, n.rows.suspect
 		if deps.Erasures, err = n.newErasures(ctx); err != nil {
 			return err
 		}
@@ -382,7 +382,7 @@ func (n *node) buildSink() error {
 		return err
 	}
 	n.onStop("erased visitors", n.erased.Stop)
-	cfg.Erased, cfg.Rows = n.erased, n.store.Rows
+	cfg.Erased, cfg.Rows, cfg.Damaged = n.erased, n.store.Rows, n.rows.suspect
 	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err
