@@ -12,3 +12,14 @@ func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
 	r.MustRegister(g)
 	return g
 }
+
+// NewDamaged registers the results of the last verification.
+func NewDamaged(r prometheus.Registerer) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "octavo_verify_damaged",
+		Help: "Damaged pieces of stored data that the last verification found, by kind of data. A node verifies " +
+			"once a week, and `octavo verify` at once.",
+	}, []string{"kind"})
+	r.MustRegister(g)
+	return g
+}

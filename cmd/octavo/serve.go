@@ -145,6 +145,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	}
 	n.background("watch over clocks", n.clocks.run)
 	n.background("watch over stored events", n.rows.run)
+	n.background("verification of stored data", n.newVerifyWatch().run)
 	if err := n.startJobs(ctx); err != nil {
 		return err
 	}
