@@ -109,7 +109,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 			if day.Month == m.Month {
 				m.Rows -= rows
 				list = append(list, MissingRows{
-					Month: m.Month, Site: day.Site, Rows: rows, First: day.Day, Last: day.Day.AddDate(0, 0, 1),
+					Month: m.Month, Site: day.Site, Rows: rows, First: day.Day, Last: day.Day.Add(24 * time.Hour),
 				})
 			}
 		}

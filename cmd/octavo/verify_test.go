@@ -77,7 +77,8 @@ func TestVerifyWatch(t *testing.T) {
 	for _, damaged := range []int64{0, 3, 0} {
 		w.show([]schema.Verification{{Kind: "files", Damaged: damaged}, {Kind: verifiedEvents}})
 		condition, _ := errors.AsType[*frame.Condition](w.check(t.Context()))
-		if (condition != nil) != (damaged > 0) || condition != nil && (condition.Word != "damaged: 3" || !condition.Serves) {
+		if (condition != nil) != (damaged > 0) ||
+			condition != nil && (condition.Word != "damaged: 3" || !condition.Serves) {
 			t.Errorf("%d damaged: /readyz says %+v", damaged, condition)
 		}
 		if n := testutil.ToFloat64(w.damaged.WithLabelValues("files")); n != float64(damaged) {

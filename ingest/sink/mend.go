@@ -85,6 +85,7 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	days, unknown := m.cfg.Table.Days(ctx, p)
 	if unknown != nil {
 		m.cfg.Logger.Info("The damaged part cannot tell the sites and days of its rows.", "error", unknown)
+		days = nil
 	}
 	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	m.cfg.Logger.Error("A damaged part of the events table is set aside. Its files stay in the folder `detached` of "+
 		"the table. What the log has of its rows is restored.",
 		"part", p.Name, "rows", p.Rows, "bytes", p.Bytes, "reason", reason)
-	if unknown != nil || len(days) == 0 {
+	if len(days) == 0 {
 		return nil
 	}
 	return m.cfg.Ledger.NoteMissingDays(ctx, days)

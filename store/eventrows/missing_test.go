@@ -13,7 +13,8 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	rows, ctx := storetest.New(t).Rows, t.Context()
 	day := func(d int) time.Time { return time.Date(2026, 3, d, 0, 0, 0, 0, time.UTC) }
-	a, b := schema.MissingDay{Month: 202603, Site: "a", Day: day(1)}, schema.MissingDay{Month: 202603, Site: "b", Day: day(2)}
+	a := schema.MissingDay{Month: 202603, Site: "a", Day: day(1)}
+	b := schema.MissingDay{Month: 202603, Site: "b", Day: day(2)}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -81,7 +82,7 @@ func TestSplitMissing(t *testing.T) {
 	)
 	if len(list) != 3 || list[0].Site != "a" || list[0].Rows != 7 || list[1].Site != "" || list[1].Rows != 3 ||
 		schema.MissingTotal(list) != 11 || schema.MissingLost(list) != 10 || schema.MissingOpen(list) != 7 ||
-		!list[0].Last.Equal(day.AddDate(0, 0, 1)) {
+		!list[0].Last.Equal(day.Add(24*time.Hour)) {
 		t.Errorf("%+v", list)
 	}
 }
