@@ -49,6 +49,8 @@ type Config struct {
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
 	// Missing returns the rows that the store has lost; nil means that no row is missing. It must not block.
 	Missing func() []schema.MissingRows
+	// Damaged is called with each error about damaged files of the store; nil ignores them. It must not block.
+	Damaged func(error)
 	// Site returns the settings and hosts of a site. nil means that nothing is known. Each query calls it.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is

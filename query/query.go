@@ -157,7 +157,11 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
-	if class == classInternal || schema.DamageOf(public) != nil {
+	damage := schema.DamageOf(public)
+	if damage != nil && damage.Store == schema.StoreEvents && q.service.config.Damaged != nil {
+		q.service.config.Damaged(damage.Err)
+	}
+	if class == classInternal || damage != nil {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
 	}
 	return &failure{public, class}

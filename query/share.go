@@ -58,7 +58,8 @@ func (q *query) refused(ctx context.Context, err error, from resultcache.Source)
 	return f.public
 }
 
-// Forget drops the cached answers of a site whose events changed. No later query gets an older answer from this node.
+// Forget drops the cached answers of a site whose events changed; "" means all sites. No later query gets an older
+// answer from this node.
 func (s *Service) Forget(site string) {
 	s.results.Forget(site)
 	s.live.Forget(site)

@@ -1,6 +1,9 @@
 package schema
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Stores that may have damaged data.
 const (
@@ -22,8 +25,7 @@ func (d *Damage) Unwrap() error { return d.Err }
 
 // remedies tell the operator how to mend each store.
 var remedies = map[string]string{
-	StoreEvents: "the operator detaches the damaged part, if the log names one, and restores events with " +
-		"`octavo reconcile --repair`",
+	StoreEvents: "the node restores what it can by itself, and `octavo repair` says what is left to do",
 	StorePostgres: "the operator checks the disk and restores the database from a backup " +
 		"(pg_amcheck names the damaged tables)",
 }
@@ -41,4 +43,15 @@ func Damaged(store string, cause error) *Error {
 func DamageOf(err error) *Damage {
 	d, _ := errors.AsType[*Damage](err)
 	return d
+}
+
+// Verification is what a verification of one kind of data found.
+type Verification struct {
+	Kind    string `json:"kind"`
+	Read    int64  `json:"read"`    // parts, messages, contents or files
+	Bytes   int64  `json:"bytes"`   // that were read
+	Damaged int64  `json:"damaged"` // of what was read
+	// Hint says what to do, or why the data could not be read.
+	Hint       string    `json:"hint,omitzero"`
+	VerifiedAt time.Time `json:"verifiedAt,omitzero"`
 }

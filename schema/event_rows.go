@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -57,9 +59,21 @@ type RowsEnd struct {
 // MissingRows are rows that the events table should have but lacks.
 type MissingRows struct {
 	Month EventMonth
-	Rows  int64
+	// Site is the site of the rows, or "" if they may be of any site.
+	Site string
+	Rows int64
+	// Lost counts the rows that a repair did not find in the log. Accepted counts the rows whose loss an operator has
+	// accepted.
+	Lost, Accepted int64
 	// First and Last limit the times of their events.
 	First, Last time.Time
+}
+
+// MissingDay is a site's day of which rows are missing, and the month in which the rows arrived.
+type MissingDay struct {
+	Month EventMonth
+	Site  string
+	Day   time.Time // its beginning in UTC
 }
 
 // MissingTotal is the sum of a list.
@@ -68,4 +82,51 @@ func MissingTotal(list []MissingRows) (rows int64) {
 		rows += m.Rows
 	}
 	return rows
+}
+
+// MissingOpen is the number of missing rows whose loss nobody has accepted.
+func MissingOpen(list []MissingRows) (rows int64) {
+	for _, m := range list {
+		rows += max(0, m.Rows-m.Accepted)
+	}
+	return rows
+}
+
+// MissingLost is the number of missing rows that are not in the log.
+func MissingLost(list []MissingRows) (rows int64) {
+	for _, m := range list {
+		rows += min(m.Rows, m.Lost)
+	}
+	return rows
+}
+
+// SplitMissing splits the missing rows of months by the sites and days that are known. The rest of a month may be of
+// any site.
+func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []MissingRows) {
+	for _, m := range months {
+		first := len(list)
+		for day, rows := range days {
+			if day.Month == m.Month {
+				m.Rows -= rows
+				list = append(list, MissingRows{
+					Month: m.Month, Site: day.Site, Rows: rows, First: day.Day, Last: day.Day.Add(24 * time.Hour),
+				})
+			}
+		}
+		slices.SortFunc(list[first:], func(a, b MissingRows) int {
+			return cmp.Or(cmp.Compare(a.Site, b.Site), a.First.Compare(b.First))
+		})
+		if m.Rows > 0 {
+			rest := m
+			rest.Lost, rest.Accepted = 0, 0
+			list = append(list, rest)
+		}
+		// The first entries take what is lost and accepted.
+		for i := range list[first:] {
+			e := &list[first+i]
+			e.Lost, e.Accepted = min(e.Rows, m.Lost), min(e.Rows, m.Accepted)
+			m.Lost, m.Accepted = m.Lost-e.Lost, m.Accepted-e.Accepted
+		}
+	}
+	return list
 }

@@ -6,9 +6,20 @@ import "github.com/prometheus/client_golang/prometheus"
 func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_events_missing_rows",
-		Help: "Events that were stored and that the insights store no longer has, of all sites. " +
-			"`octavo reconcile --repair` restores what the log still has.",
+		Help: "Events that were stored and that the insights store no longer has, of all sites, without accepted " +
+			"losses. Nodes restore what the log still has. `octavo repair` says what is left to do.",
 	})
+	r.MustRegister(g)
+	return g
+}
+
+// NewDamaged registers the results of the last verification.
+func NewDamaged(r prometheus.Registerer) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "octavo_verify_damaged",
+		Help: "Damaged pieces of stored data that the last verification found, by kind of data. A node verifies " +
+			"once a week, and `octavo verify` at once.",
+	}, []string{"kind"})
 	r.MustRegister(g)
 	return g
 }

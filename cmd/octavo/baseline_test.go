@@ -138,7 +138,7 @@ func TestEventsTableOfAnotherBaseline(t *testing.T) {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","),
 		"OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 1),
 	}
-	for _, command := range []string{"serve", "migrate", "reconcile --repair"} {
+	for _, command := range []string{"serve", "migrate", "repair --yes"} {
 		wantRefusal(t, env, command, "the ClickHouse database", "table events has no baseline", "OCTAVO_CLICKHOUSE_URL")
 	}
 	if after := tablesOf(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {

@@ -38,6 +38,7 @@ func (n *node) startErasures() error {
 	}
 	job, err := erasure.NewJob(erasure.JobConfig{
 		Ledger: n.store.Sites, Rows: n.store.Rows, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
+		Damaged: n.rows.suspect,
 		Changed: func(site string) {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget(site)

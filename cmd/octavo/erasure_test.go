@@ -232,7 +232,7 @@ func TestEraseVisitor(t *testing.T) {
 	repaired := func() {
 		t.Helper()
 		i.until("agreement of log and table", func() error {
-			output, err := i.octavo("reconcile", "--repair", "--json")
+			output, err := i.octavo("repair", "--yes", "--json")
 			if err != nil {
 				return err
 			}
@@ -390,7 +390,7 @@ func TestEraseEventKey(t *testing.T) {
 	left := map[any]float64{nil: 2, first.ID + ".2": 3}
 	counts(left)
 	i.until("agreement of log and table", func() error {
-		output, err := i.octavo("reconcile", "--repair", "--json")
+		output, err := i.octavo("repair", "--yes", "--json")
 		if err != nil {
 			return err
 		}
@@ -515,7 +515,7 @@ func TestRetention(t *testing.T) {
 	i.start()
 	i.wantCounts(3, 3)
 	i.until("agreement of log and table", func() error {
-		output, err := i.octavo("reconcile", "--repair")
+		output, err := i.octavo("repair", "--yes")
 		if err != nil {
 			err = fmt.Errorf("%w\n%s", err, output)
 		}

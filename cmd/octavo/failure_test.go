@@ -22,11 +22,11 @@ func TestCommandsCreateNothing(t *testing.T) {
 	for _, command := range []string{
 		"jobs list", "jobs retry --all", "audit list", "token list", "token create --user someone", "token revoke t",
 		"token rotate", "org prove-domain o example.com", "site prove-hostname s docs.example.com", "content gc",
-		"deadletter list", "deadletter show k", "deadletter replay --all", "reconcile", "reconcile --repair",
+		"deadletter list", "deadletter show k", "deadletter replay --all", "reconcile", "repair", "repair --yes",
 		"explain s " + os.DevNull,
 	} {
 		for _, flag := range []string{"", " --json"} {
-			if flag != "" && !strings.Contains(command, "list") && !strings.HasPrefix(command, "reconcile") {
+			if flag != "" && !strings.Contains(command, "list") && !strings.HasPrefix(command, "re") {
 				continue
 			}
 			t.Run(command+flag, func(t *testing.T) {

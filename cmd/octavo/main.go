@@ -34,6 +34,8 @@ type commands struct {
 	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table, offset range by offset range, and report every difference."`
+	Repair     RepairCmd     `cmd:"" help:"Set damaged parts of the events table aside, restore missing events from the log, or accept a loss."`
+	Verify     VerifyCmd     `cmd:"" help:"Read everything that is stored, and say what is damaged."`
 	Explain    ExplainCmd    `cmd:"" help:"Answer an aggregate request and say how: plan, source, statements, rows read, time."`
 	Settings   SettingsCmd   `cmd:"" help:"List the settings: name, default, unit, meaning."`
 	Version    VersionCmd    `cmd:"" help:"Print the version of this build."`

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,8 +17,8 @@ import (
 const allEvents = `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},` +
 	`"select":[{"column":"eventsCount"}]%s}`
 
-// TestMissingRows damages the events table while the server is stopped. The server then reports the missing events with
-// its answers. A repair restores the events from the log.
+// TestMissingRows damages the events table while the server is stopped. The server restores it from the log by itself.
+// While the log does not have the events, the server says what its answers lack, until an operator accepts the loss.
 func TestMissingRows(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -30,64 +32,163 @@ func TestMissingRows(t *testing.T) {
 		i.wantCounts(stored, 3)
 		i.wantCounted(stored)
 	}
+	mend := func() {
+		t.Helper()
+		i.wantComplete(stored)
+		if n := strings.Count(i.output.String(), "Missing events were restored"); n != 1 {
+			t.Errorf("%d repairs are logged, want 1:\n%s", n, i.output)
+		}
+	}
 	store()
 	i.wantComplete(stored)
 
+	path, _ := i.part()
+	i.stop()
+	damageFile(t, filepath.Join(path, "checksums.txt"))
+	i.start()
+	mend()
+
+	if !testing.Short() {
+		path, _ = i.part()
+		i.stop()
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		i.start()
+		mend()
+
+		// The store is from an older copy.
+		i.stop()
+		files, older := filepath.Join(i.dir, "clickhouse"), filepath.Join(i.dir, "older")
+		if err := os.CopyFS(older, os.DirFS(files)); err != nil {
+			t.Fatal(err)
+		}
+		i.start()
+		i.wantComplete(stored)
+		store()
+		i.stop()
+		if err := os.RemoveAll(files); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(older, files); err != nil {
+			t.Fatal(err)
+		}
+		i.start()
+		mend()
+
+		// The store is empty.
+		i.stop()
+		if err := os.RemoveAll(files); err != nil {
+			t.Fatal(err)
+		}
+		i.start()
+		mend()
+	}
+
+	// The log is gone too.
 	path, rows := i.part()
 	i.stop()
-	sums := filepath.Join(path, "checksums.txt")
-	text, err := os.ReadFile(sums)
+	damageFile(t, filepath.Join(path, "checksums.txt"))
+	if err := os.RemoveAll(filepath.Join(i.dir, "kafka")); err != nil {
+		t.Fatal(err)
+	}
+	i.start()
+	i.wantMissing(stored, rows)
+	i.until("a repair that finds nothing", func() error {
+		if !strings.Contains(i.output.String(), fmt.Sprint(`"lost":`, rows)) {
+			return errors.New(i.output.String())
+		}
+		return nil
+	})
+	exit, fails := (*exec.ExitError)(nil), ""
+	if _, err := i.octavo("repair", "--yes"); errors.As(err, &exit) {
+		fails = string(exit.Stderr)
+	}
+	if !strings.Contains(fails, fmt.Sprint(rows, " stored events are missing")) ||
+		!strings.Contains(fails, "--accept-loss") {
+		t.Errorf("a repair of lost events: %s", fails)
+	}
+	i.wantMissing(stored, rows)
+	if output, err := i.octavo("repair", "--accept-loss"); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	i.wantMissing(stored, rows) // nothing happens without --yes
+	if output, err := i.octavo("repair", "--accept-loss", "--yes"); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	i.until("silence", func() error {
+		if word := i.readiness(); word != "ok" {
+			return errors.New(word)
+		}
+		return nil
+	})
+	status, header, answer := i.ask(fmt.Sprintf(allEvents, `,"accuracy":"exact"`))
+	if status != 200 || header.Get("Octavo-Complete") != "false" ||
+		header.Get("Octavo-Missing-Rows") != fmt.Sprint(rows) {
+		t.Errorf("an answer after a loss was accepted: %d %v %s", status, header, answer)
+	}
+	output, err := i.octavo("audit", "list", "--json")
+	if err != nil || !strings.Contains(output, `"lost-events"`) || !strings.Contains(output, "octavo repair") {
+		t.Errorf("%v: the audit log lacks the accepted loss: %s", err, output)
+	}
+}
+
+// TestDamageWhileServing damages the bytes of a part. The first query that meets the damage is refused, and the server
+// sets the part aside and restores its rows while it serves.
+func TestDamageWhileServing(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.wantCounts(3, 3)
+	i.wantCounted(3)
+	path, rows := i.part()
+	i.stop()
+	damageFile(t, filepath.Join(path, "data.bin"))
+	projections, err := filepath.Glob(filepath.Join(path, "*.proj", "data.bin"))
+	if err != nil || len(projections) != 1 {
+		t.Fatalf("%v: projections %v", err, projections)
+	}
+	damageFile(t, projections[0])
+	i.start()
+	pages := `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},` +
+		`"groupBy":[{"column":"url"}],"select":[{"column":"eventsCount"}]}`
+	status, _, answer := i.ask(pages)
+	if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "octavo repair") {
+		t.Fatalf("the answer of damaged data: %d %s", status, answer)
+	}
+	i.until("a repair", func() error {
+		if status, _, answer := i.ask(pages); status != 200 {
+			return fmt.Errorf("%d %s", status, answer)
+		}
+		return nil
+	})
+	i.wantComplete(3)
+	log := i.output.String()
+	if !strings.Contains(log, "is set aside") || !strings.Contains(log, filepath.Base(path)) ||
+		!strings.Contains(log, fmt.Sprint(`"restored":`, rows)) {
+		t.Errorf("the log says: %s", log)
+	}
+	kept := filepath.Join(filepath.Dir(filepath.Clean(path)), "detached", filepath.Base(path), "data.bin")
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the damaged part: %v", err)
+	}
+}
+
+// damageFile flips bits everywhere in a file.
+func damageFile(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text[len(text)/2] ^= 1
-	if err := os.WriteFile(sums, text, 0o600); err != nil {
+	for at := 20; at < len(data); at += 40 {
+		data[at] ^= 1
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i.start()
-	i.wantMissing(stored, rows)
-	i.repair(stored)
-	if testing.Short() {
-		return
-	}
-
-	path, rows = i.part()
-	i.stop()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
-	i.start()
-	i.wantMissing(stored, rows)
-	i.repair(stored)
-
-	// The store is from an older copy.
-	i.stop()
-	files, older := filepath.Join(i.dir, "clickhouse"), filepath.Join(i.dir, "older")
-	if err := os.CopyFS(older, os.DirFS(files)); err != nil {
-		t.Fatal(err)
-	}
-	i.start()
-	i.wantComplete(stored)
-	store()
-	i.stop()
-	if err := os.RemoveAll(files); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(older, files); err != nil {
-		t.Fatal(err)
-	}
-	i.start()
-	i.wantMissing(stored, 3)
-	i.repair(stored)
-
-	// The store is empty.
-	i.stop()
-	if err := os.RemoveAll(files); err != nil {
-		t.Fatal(err)
-	}
-	i.start()
-	i.wantMissing(stored, stored)
-	i.repair(stored)
 }
 
 // wantCounted waits until n rows are counted outside of the store.
@@ -160,7 +261,7 @@ func (i *instance) wantMissing(stored, missing int) {
 		i.t.Errorf("an answer about another year has %v", header)
 	}
 	status, _, answer = i.ask(fmt.Sprintf(allEvents, `,"accuracy":"exact"`))
-	if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "octavo reconcile --repair") {
+	if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "octavo repair") {
 		i.t.Errorf("an exact answer over missing events: %d %s", status, answer)
 	}
 	if word := i.readiness(); word != fmt.Sprintf("incomplete: %d are missing", missing) {
@@ -169,7 +270,7 @@ func (i *instance) wantMissing(stored, missing int) {
 	if b := i.balance(); b.MissingRows != int64(missing) || b.InFlight < 0 {
 		i.t.Errorf("the balance is %+v", b)
 	}
-	if strings.Count(i.output.String(), "Stored events are missing") != 1 {
+	if !strings.Contains(i.output.String(), "Stored events are missing") {
 		i.t.Errorf("the log has:\n%s", i.output)
 	}
 }
@@ -186,13 +287,4 @@ func (i *instance) wantComplete(stored int) {
 		}
 		return nil
 	})
-}
-
-// repair restores the missing events.
-func (i *instance) repair(stored int) {
-	i.t.Helper()
-	if output, err := i.octavo("reconcile", "--repair"); err != nil {
-		i.t.Errorf("%v\n%s", err, output)
-	}
-	i.wantComplete(stored)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,7 +24,6 @@ import (
 type ReconcileCmd struct {
 	Settings `embed:""`
 	From     int64 `help:"Offset to begin at in each partition, or the log's first one if that is later."`
-	Repair   bool  `help:"Insert events that are in the log but not in the table, each once; for use after a restored backup, for example. Events of erased visitors, and those that their site no longer keeps, stay away; rows that an operator deleted come back."`
 	JSON     bool  `help:"Print a JSON array: each difference, then each partition."`
 }
 
@@ -40,77 +38,91 @@ func (c *ReconcileCmd) Validate() error {
 // Run compares the event log with the events table, of a running node or of
 // embedded engines that it starts for the time of the command.
 func (c *ReconcileCmd) Run() error {
-	ctx, stop := untilSignalled()
-	defer stop()
-	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true}, func(b *backends, conn driver.Conn) error {
-		return c.reconcile(ctx, b, conn)
-	})
-}
-
-func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.Conn) (err error) {
-	table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: c.ClickHouseCluster})
-	if err != nil {
-		return err
-	}
-	cfg, err := c.sinkConfig(b, table, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
-	if err != nil {
-		return err
-	}
-	defer st.Stop()
-	var lock *postgres.Lock
-	if c.Repair {
-		// Two concurrent repairs could both insert the same missing rows. A repair during an erasure could restore rows
-		// that it has just deleted.
-		lock, err = st.TryLock(ctx, eventstore.RepairLock)
-		if errors.Is(err, postgres.ErrLocked) {
-			return errors.New("cannot repair: another `octavo reconcile --repair` is running, or visitors are being erased: try again")
-		}
+	return withRows(&c.Settings, "reconcile", func(ctx context.Context, t *rowsTools) error {
+		r, err := t.reconciler(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { err = firstError(err, lock.Release(ctx)) }()
-	}
-	// Not before the lock is held.
-	if cfg.Erased, cfg.Expired, err = erased(ctx, st); err != nil {
-		return err
-	}
-	r, err := sink.NewReconciler(cfg)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	compare := r.Run
-	if c.Repair {
-		compare = func(
-			ctx context.Context, from int64, report func(sink.Difference) error,
-		) ([]sink.Reconciled, error) {
-			return r.Repair(ctx, from, lock.Holds, report)
+		defer r.Close()
+		differ, err := printComparison(os.Stdout, c.JSON,
+			func(report func(sink.Difference) error) ([]sink.Reconciled, error) { return r.Run(ctx, c.From, report) })
+		if err == nil && differ > 0 {
+			err = fmt.Errorf("the log and the table differ in %d ranges of offsets", differ)
 		}
-	}
-	err = c.print(ctx, compare, os.Stdout)
-	missing := missingRows(ctx, st, table)
-	if c.From > 0 {
-		missing = nil // the rest of the table is not asked about
-	}
-	return firstError(err, missing)
+		missing := t.missing(ctx)
+		if c.From > 0 {
+			missing = nil // the rest of the table is not asked about
+		}
+		return firstError(err, missing)
+	})
 }
 
-// missingRows compares the table with the counted rows. Rows that are missing now are not in the log.
-func missingRows(ctx context.Context, st *store.Store, table *eventstore.ClickHouse) error {
-	list, err := auditRows(ctx, st, table)
+// rowsTools are what commands about stored events need.
+type rowsTools struct {
+	settings *Settings
+	backends *backends
+	store    *store.Store
+	table    *eventstore.ClickHouse
+	mender   *sink.Mender
+}
+
+// withRows runs a command's work on the engines of a running node, or on embedded engines that it starts.
+func withRows(s *Settings, command string, work func(context.Context, *rowsTools) error) error {
+	ctx, stop := untilSignalled()
+	defer stop()
+	want := embedded.Set{Postgres: true, Kafka: true}
+	return withInsights(ctx, s, want, func(b *backends, conn driver.Conn) error {
+		table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: s.ClickHouseCluster})
+		if err != nil {
+			return err
+		}
+		st, err := openStore(ctx, postgres.Config{URL: b.postgresURL}, store.Config{})
+		if err != nil {
+			return err
+		}
+		defer st.Stop()
+		t := &rowsTools{s, b, st, table, s.mender(b, st, table, slog.New(slog.NewTextHandler(os.Stderr, nil)))}
+		return work(postgres.By(ctx, operator(command)), t)
+	})
+}
+
+func (t *rowsTools) reconciler(ctx context.Context) (*sink.Reconciler, error) {
+	return t.settings.reconciler(ctx, t.backends, t.store, t.table, slog.New(slog.DiscardHandler))
+}
+
+// reconciler builds a Reconciler that knows which events intentionally have no rows now.
+func (s *Settings) reconciler(
+	ctx context.Context, b *backends, st *store.Store, table eventstore.Store, log *slog.Logger,
+) (*sink.Reconciler, error) {
+	cfg, err := s.sinkConfig(b, table, log)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Erased, cfg.Expired, err = erased(ctx, st); err != nil {
+		return nil, err
+	}
+	return sink.NewReconciler(cfg)
+}
+
+// missing compares the table with the counted rows. While another process does, it returns what is known.
+func (t *rowsTools) missing(ctx context.Context) error {
+	list, err := t.mender.Compare(ctx, nil)
+	if lockIsBusy(err) {
+		list, err = t.store.Rows.Missing(ctx)
+	}
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	return fmt.Errorf("%s. `octavo repair` says what can be restored", describeMissing(list))
+}
+
+// describeMissing describes missing rows by the month in which they arrived.
+func describeMissing(list []schema.MissingRows) string {
 	months := make([]string, len(list))
 	for i, m := range list {
 		months[i] = fmt.Sprintf("%d of %d", m.Rows, m.Month)
 	}
-	return fmt.Errorf("%d stored events are missing, by the month in which they arrived: %s. "+
-		"Without --repair, those that the log has are among them; the others are lost, unless a backup has them",
+	return fmt.Sprintf("%d stored events are missing, by the month in which they arrived: %s",
 		schema.MissingTotal(list), strings.Join(months, ", "))
 }
 
@@ -128,21 +140,20 @@ func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]s
 	return list, expired, err
 }
 
-// comparison is Run or Repair of an sink.Reconciler.
-type comparison func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error)
-
-// print prints the differences and what was restored, then a summary of each
-// partition. Any remaining difference is an error.
-func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Writer) error {
+// printComparison prints the differences and what was restored, then a summary of each
+// partition. It returns the number of differences that remain.
+func printComparison(
+	out io.Writer, asJSON bool, compare func(report func(sink.Difference) error) ([]sink.Reconciled, error),
+) (differences int, err error) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // Flush returns write errors
 	array := jsonList{to: out}
-	reported, differences := 0, 0
-	list, err := compare(ctx, c.From, func(d sink.Difference) error {
+	reported := 0
+	list, err := compare(func(d sink.Difference) error {
 		if reported++; d.Remains() {
 			differences++
 		}
-		if c.JSON {
+		if asJSON {
 			return array.add(d)
 		}
 		if reported == 1 {
@@ -151,25 +162,22 @@ func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Wri
 		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", d.Partition, d.From, d.To, d.Events, d.Missing, d.Doubled, d.Unwanted, d.Restored)
 		return nil
 	})
-	if !c.JSON {
+	if !asJSON {
 		if reported > 0 {
 			line("")
 		}
 		line("PARTITION\tFROM\tTO\tMESSAGES\tREPEATS\tUNREADABLE\tEVENTS\tDEAD LETTERS\tERASED\tROWS\tOTHER ROWS\tPUT BACK\tDIFFERENCES")
 	}
 	for _, p := range list {
-		if c.JSON {
+		if asJSON {
 			err = firstError(err, array.add(p))
 			continue
 		}
 		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
 			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Erased, p.Rows, p.Others, p.Restored, p.Differences)
 	}
-	if c.JSON {
+	if asJSON {
 		err = array.end(err)
 	}
-	if err = firstError(err, w.Flush()); err == nil && differences > 0 {
-		err = fmt.Errorf("the log and the table differ in %d ranges of offsets", differences)
-	}
-	return err
+	return differences, firstError(err, w.Flush())
 }

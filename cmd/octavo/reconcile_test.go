@@ -44,6 +44,21 @@ func TestReconcile(t *testing.T) {
 		}
 		return nil
 	})
+	// While the test has the lock, the node does not restore the row.
+	var running notes
+	text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir}))
+	if err != nil || json.Unmarshal(text, &running) != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	st, err := openStore(t.Context(), postgres.Config{URL: running.Postgres}, store.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Stop()
+	lock, err := st.TryLock(t.Context(), "reconcile --repair")
+	if err != nil {
+		t.Fatal(err)
+	}
 	conn := i.clickHouse()
 	if err := conn.Exec(t.Context(), "ALTER TABLE events DELETE WHERE log_index = 1 SETTINGS mutations_sync = 2"); err != nil {
 		t.Fatal(err)
@@ -61,31 +76,23 @@ func TestReconcile(t *testing.T) {
 	}
 
 	// Only one repair runs at a time, and it restores what is missing.
-	var running notes
-	if text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir})); err != nil || json.Unmarshal(text, &running) != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	st, err := openStore(t.Context(), postgres.Config{URL: running.Postgres}, store.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Stop()
-	lock, err := st.TryLock(t.Context(), "reconcile --repair")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := i.octavo("reconcile", "--repair"); !errors.As(err, &exit) || !strings.Contains(string(exit.Stderr), "another") {
+	_, err = i.octavo("repair", "--yes")
+	if !errors.As(err, &exit) || !strings.Contains(string(exit.Stderr), "another") {
 		t.Errorf("two repairs at once: %v", err)
 	}
+	i.wantCounts(2, 2)
 	if err := lock.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	i.wantCounts(2, 2)
-	if output, err := i.octavo("reconcile", "--repair"); err != nil || !strings.Contains(output, "PUT BACK") {
-		t.Errorf("%v\n%s", err, output)
-	}
+	i.until("a repair, by the command or by the node", func() error {
+		output, err := i.octavo("repair", "--yes")
+		if err == nil && !strings.Contains(output, "PUT BACK") {
+			err = errors.New(output)
+		}
+		return err
+	})
 	i.wantCounts(3, 3)
-	for _, arguments := range [][]string{{"reconcile"}, {"reconcile", "--repair"}} {
+	for _, arguments := range [][]string{{"reconcile"}, {"repair", "--yes"}} {
 		if output, err := i.octavo(arguments...); err != nil || strings.Contains(output, "MISSING") {
 			t.Errorf("%v: %v\n%s", arguments, err, output)
 		}

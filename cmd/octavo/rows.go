@@ -16,28 +16,40 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
 
 const (
-	missingEvery = 3 * time.Second // between two reads of what is missing
-	auditEvery   = time.Hour       // between two comparisons
-	auditWait    = time.Minute     // bounds one comparison
+	missingEvery  = 3 * time.Second // between two reads of what is missing
+	auditEvery    = time.Hour       // between two comparisons, and between two checks of one part
+	auditWait     = time.Minute     // bounds a comparison
+	checkWait     = time.Hour       // bounds checks of parts
+	restoreFirst  = 5 * time.Second // after a repair that has to be repeated
+	mostSuspected = 1000            // parts
 )
 
 // rowsWatch knows which events the insights store lacks. A single node at a time compares the ledger with the events
-// table, and all nodes read the result.
+// table, sets damaged parts aside, and restores what the log has. All nodes read the result.
 type rowsWatch struct {
-	store *store.Store
-	table *eventstore.ClickHouse
-	log   *slog.Logger
-	gauge prometheus.Gauge
+	store   *store.Store
+	table   *eventstore.ClickHouse
+	mender  *sink.Mender
+	log     *slog.Logger
+	gauge   prometheus.Gauge
+	changed func() // the missing rows changed
 
 	ready func() bool // whether the events table can be used
 	known atomic.Pointer[[]schema.MissingRows]
+	wake  chan struct{}
 
-	mu      sync.Mutex // of a comparison
-	audited time.Time  // when this node last compared, or found that another node does
+	mu       sync.Mutex
+	audited  time.Time            // when this node last compared, or found that another node does
+	suspects []string             // names of parts to check; "" means all parts
+	looked   map[string]time.Time // when each part was last among the suspects
+
+	next    time.Time // of the next repair; used by run only
+	backoff retry.Backoff
 }
 
 // newRowsWatch builds the watch. It starts nothing: prepareEvents compares first, before the node answers queries.
@@ -45,9 +57,25 @@ func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
 	w := &rowsWatch{
 		store: n.store, table: table, log: n.log, gauge: n.metrics.MissingRows, ready: n.setup.migrated.Load,
+		wake: make(chan struct{}, 1), looked: map[string]time.Time{},
+		backoff: retry.Backoff{First: restoreFirst, Max: auditEvery},
+		mender:  n.settings.mender(n.backends, n.store, table, n.log),
+		changed: func() {
+			if service := n.queryService.Load(); service != nil {
+				service.Forget("")
+			}
+		},
 	}
 	n.checks = append(n.checks, frame.Check{Name: "events", Run: w.check})
 	return w, err
+}
+
+// mender builds a Mender on these backends.
+func (s *Settings) mender(b *backends, st *store.Store, table *eventstore.ClickHouse, log *slog.Logger) *sink.Mender {
+	return sink.NewMender(sink.MendConfig{
+		Table: table, Ledger: st.Rows, Lock: locker(st), Logger: log,
+		Reconciler: func(ctx context.Context) (*sink.Reconciler, error) { return s.reconciler(ctx, b, st, table, log) },
+	})
 }
 
 // missing returns the rows that are known to be missing.
@@ -60,7 +88,7 @@ func (w *rowsWatch) missing() []schema.MissingRows {
 
 // check tells /readyz what is missing. The node serves all the same: its answers say what they lack.
 func (w *rowsWatch) check(context.Context) error {
-	rows := schema.MissingTotal(w.missing())
+	rows := schema.MissingOpen(w.missing())
 	if rows == 0 {
 		return nil
 	}
@@ -70,7 +98,26 @@ func (w *rowsWatch) check(context.Context) error {
 	}
 }
 
-// run reads what is missing, and compares once an hour.
+// suspect notes the part that an error of the insights store is about. A part is checked once an hour at most.
+func (w *rowsWatch) suspect(err error) {
+	part := insights.DamagedPart(err.Error())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at, found := w.looked[part]; found && time.Since(at) < auditEvery || len(w.suspects) == mostSuspected {
+		return
+	}
+	if len(w.looked) >= mostSuspected {
+		clear(w.looked)
+	}
+	w.looked[part] = time.Now()
+	w.suspects = append(w.suspects, part)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run reads what is missing, compares once an hour and after damage, and restores what the log has.
 func (w *rowsWatch) run(ctx context.Context) {
 	var pace retry.LogPace
 	tick := time.NewTicker(missingEvery)
@@ -80,72 +127,139 @@ func (w *rowsWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-w.wake:
 		}
 		if err := w.look(ctx); err != nil && ctx.Err() == nil && pace.Due() {
 			w.log.Warn("Cannot tell whether stored events are missing; the next try follows.", "error", err)
+		}
+		if err := w.restore(ctx); err != nil && ctx.Err() == nil {
+			w.log.Warn("Cannot restore missing events now; the next try follows.", "error", err)
 		}
 	}
 }
 
 func (w *rowsWatch) look(ctx context.Context) error {
-	w.mu.Lock()
-	due := w.ready() && (w.audited.IsZero() || time.Since(w.audited) > auditEvery)
-	w.mu.Unlock()
-	if due {
-		return w.audit(ctx)
+	if !w.ready() {
+		return w.read(ctx)
 	}
-	return w.read(ctx)
+	w.mu.Lock()
+	suspects := w.suspects
+	due := w.audited.IsZero() || time.Since(w.audited) > auditEvery
+	w.suspects = nil
+	w.mu.Unlock()
+	if len(suspects) == 0 {
+		if due {
+			return w.audit(ctx)
+		}
+		return w.read(ctx)
+	}
+	err := w.mend(ctx, suspects)
+	if err != nil {
+		w.mu.Lock()
+		for _, part := range suspects {
+			delete(w.looked, part) // the next error about the part causes the next check
+		}
+		if lockIsBusy(err) {
+			w.suspects, err = append(suspects, w.suspects...), nil
+		}
+		w.mu.Unlock()
+	}
+	return firstError(err, w.read(ctx))
+}
+
+// mend checks the suspected parts, and sets damaged ones aside.
+func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	var parts []eventstore.Part
+	for _, name := range suspects {
+		found, err := w.table.Parts(ctx, name)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, found...)
+	}
+	_, err := w.mender.Compare(ctx, parts)
+	return err
 }
 
 // audit compares, unless another node does.
 func (w *rowsWatch) audit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, auditWait)
 	defer cancel()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, err := auditRows(ctx, w.store, w.table)
+	_, err := w.mender.Compare(ctx, nil)
+	if lockIsBusy(err) {
+		err = nil
+	}
 	if err == nil {
+		w.mu.Lock()
 		w.audited = time.Now()
+		w.mu.Unlock()
 	}
 	return firstError(err, w.read(ctx))
 }
 
-// auditRows compares the table with the counted rows. While another process does, it returns what is known.
-func auditRows(
-	ctx context.Context, st *store.Store, table *eventstore.ClickHouse,
-) (list []schema.MissingRows, err error) {
-	lock, err := st.TryLock(ctx, sink.AuditLock)
+// restore restores missing rows for which no repair has looked yet. While a repair has to be repeated, the pauses grow.
+func (w *rowsWatch) restore(ctx context.Context) error {
+	missing := w.missing()
+	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
+		w.backoff.Reset()
+		return nil
+	}
+	if time.Now().Before(w.next) {
+		return nil
+	}
+	done, err := w.mender.Restore(ctx, false, func(sink.Difference) error { return nil })
 	if lockIsBusy(err) {
-		return st.Rows.Missing(ctx)
+		return nil // another node repairs, or visitors are being erased
 	}
+	w.next = time.Now().Add(w.backoff.Advance())
 	if err != nil {
-		return nil, err
+		if eventstore.FaultOf(err).Reason == eventstore.DamageReason {
+			w.suspect(err)
+		}
+		return err
 	}
-	defer func() { err = firstError(err, lock.Release(context.WithoutCancel(ctx))) }()
-	return sink.Audit(ctx, st.Rows, table)
+	if len(done.Partitions) > 0 {
+		w.log.Error("Missing events were restored from the event log, as far as it has them.",
+			"restored", done.Restored, "missing", schema.MissingTotal(done.Missing),
+			"lost", schema.MissingLost(done.Missing))
+	}
+	return w.read(ctx)
 }
 
 // read reads what is missing, and logs what is new.
 func (w *rowsWatch) read(ctx context.Context) error {
-	list, err := w.store.Rows.Missing(ctx)
+	months, err := w.store.Rows.Missing(ctx)
 	if err != nil {
 		return err
 	}
-	w.gauge.Set(float64(schema.MissingTotal(list)))
+	var days map[schema.MissingDay]int64
+	if len(months) > 0 {
+		if days, err = w.store.Rows.MissingDays(ctx); err != nil {
+			return err
+		}
+	}
+	list, known := schema.SplitMissing(months, days), w.missing()
+	w.gauge.Set(float64(schema.MissingOpen(list)))
 	before := map[schema.EventMonth]int64{}
-	for _, m := range w.missing() {
-		before[m.Month] = m.Rows
+	for _, m := range known {
+		before[m.Month] += m.Rows
 	}
 	w.known.Store(&list)
-	for _, m := range list {
-		if m.Rows > before[m.Month] {
+	for _, m := range months {
+		if m.Rows > before[m.Month] && m.Rows > m.Accepted {
 			w.log.Error("Stored events are missing: the insights store lost them. Answers about these days are "+
-				"incomplete and say so. `octavo reconcile --repair` restores what the log still has.",
+				"incomplete and say so. A node restores what the event log still has. "+
+				"`octavo repair` says what is lost.",
 				"month", m.Month, "events", m.Rows, "from", m.First, "to", m.Last)
 		}
 	}
 	if len(list) == 0 && len(before) > 0 {
 		w.log.Info("No stored events are missing any more.")
+	}
+	if schema.MissingTotal(list) != schema.MissingTotal(known) {
+		w.changed() // a cached answer may lack events that are stored again
 	}
 	return nil
 }

@@ -143,6 +143,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	}
 	n.background("watch over clocks", n.clocks.run)
 	n.background("watch over stored events", n.rows.run)
+	n.background("verification of stored data", n.newVerifyWatch().run)
 	if err := n.startJobs(ctx); err != nil {
 		return err
 	}
@@ -277,7 +278,7 @@ func (n *node) startServer(ctx context.Context) error {
 		deps.Balances = eventBalances{
 			n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup(), n.rows.missing,
 		}
-		queries.Missing = n.rows.missing
+		queries.Missing, queries.Damaged = n.rows.missing, n.rows.suspect
 		if deps.Erasures, err = n.newErasures(ctx); err != nil {
 			return err
 		}
@@ -383,7 +384,7 @@ func (n *node) buildSink() error {
 		return err
 	}
 	n.onStop("erased visitors", n.erased.Stop)
-	cfg.Erased, cfg.Rows = n.erased, n.store.Rows
+	cfg.Erased, cfg.Rows, cfg.Damaged = n.erased, n.store.Rows, n.rows.suspect
 	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err

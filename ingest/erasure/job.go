@@ -50,6 +50,8 @@ type JobConfig struct {
 	Honoured func(ctx context.Context, version int64) (bool, error)
 	// Changed is called with sites whose events were deleted; it may be nil.
 	Changed func(site string)
+	// Damaged is called with the errors of deletions that meet damaged files; nil ignores them.
+	Damaged func(error)
 	Rows    RowLedger // nil counts nothing
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
@@ -289,6 +291,9 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 		if d.Failure != "" && d.Failure != j.logged {
 			j.cfg.Logger.Error("The engine cannot delete rows, and retries.", "deletion", name, "error", d.Failure)
 			j.logged = d.Failure
+			if insights.IsDamageText(d.Failure) && j.cfg.Damaged != nil {
+				j.cfg.Damaged(errors.New(d.Failure))
+			}
 		}
 		if err := holds(ctx); err != nil {
 			return d, err

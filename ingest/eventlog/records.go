@@ -53,6 +53,9 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 	return nil, io.EOF
 }
 
+// ErrNoEnd means that damage took the end of a partition's log.
+var ErrNoEnd = errors.New("its log is damaged")
+
 // maxEmpty is how many empty answers in a row show that damage took a log's end.
 const maxEmpty = 40
 
@@ -105,9 +108,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 			}
 		}
 		if empty++; empty > maxEmpty {
-			return fmt.Errorf(
-				"cannot read %s: partition %d ends at %d but has no message from offset %d on: its log is damaged",
-				t.Name, partition, res.HighWatermark, from)
+			return fmt.Errorf("cannot read %s: partition %d ends at %d but has no message from offset %d on: %w",
+				t.Name, partition, res.HighWatermark, from, ErrNoEnd)
 		}
 	}
 	return ctx.Err()

@@ -75,6 +75,9 @@ var codeFaults = []struct {
 
 const unknownSetting = 115
 
+// DamageReason is the reason of faults that are about damaged files of the server.
+const DamageReason = "damaged"
+
 var (
 	otherFault       = Fault{Reason: "other"}
 	timeoutFault     = Fault{Reason: "timeout"}
@@ -82,7 +85,7 @@ var (
 	// valueFault means that the driver could not encode a value.
 	valueFault = Fault{Reason: "value", Rows: true}
 	// damageFault means that the server's files are damaged.
-	damageFault = Fault{Reason: "damaged"}
+	damageFault = Fault{Reason: DamageReason}
 	// columnFault means that the column accepts none of this version's values.
 	columnFault = Fault{Reason: "schema"}
 )

@@ -18,11 +18,14 @@ type Backoff struct {
 // Next returns the delay of the next Sleep.
 func (b *Backoff) Next() time.Duration { return min(max(2*b.last, b.First), b.Max) }
 
-// Sleep waits for the next delay, or until ctx is done.
-func (b *Backoff) Sleep(ctx context.Context) {
+// Advance returns the next delay, and doubles the delay after it.
+func (b *Backoff) Advance() time.Duration {
 	b.last = b.Next()
-	Sleep(ctx, b.last)
+	return b.last
 }
+
+// Sleep waits for the next delay, or until ctx is done.
+func (b *Backoff) Sleep(ctx context.Context) { Sleep(ctx, b.Advance()) }
 
 // Reset starts again at First.
 func (b *Backoff) Reset() { b.last = 0 }

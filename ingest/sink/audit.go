@@ -107,7 +107,11 @@ func missingRows(month schema.EventMonth, of schema.MonthRows, before []schema.M
 	}
 	m := schema.MissingRows{Month: month, Rows: of.Rows, First: first, Last: last}
 	for _, had := range before {
-		if had.Month == month && had.Rows >= m.Rows {
+		if had.Month != month {
+			continue
+		}
+		m.Lost, m.Accepted = min(had.Lost, m.Rows), min(had.Accepted, m.Rows)
+		if had.Rows >= m.Rows {
 			m.First, m.Last = had.First, had.Last
 		}
 	}

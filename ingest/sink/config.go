@@ -25,6 +25,8 @@ type Config struct {
 	Balances *balance.Sites
 	// Erased lists the visitors whose events are not stored. The caller starts it.
 	Erased *erasure.List
+	// Damaged is called with each error about damaged files of the store; nil ignores them. It must not block.
+	Damaged func(error)
 	// Rows counts the rows that the store should have. nil counts nothing.
 	Rows RowLedger
 	// Expired tells a Reconciler which old events of sites were deleted on purpose.

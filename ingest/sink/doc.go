@@ -6,6 +6,7 @@
 //   - dead.go writes what cannot be stored to the dead-letter topic
 //   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows
+//   - audit.go compares the ledger with the table, mend.go sets damaged parts aside and restores them
 //   - freshness.go and members.go read a group's state on any node
 //
 // It imports schema/insights, and of ingest eventlog, eventstore, deadletter, balance and retry. It must not import

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/ingest/deadletter"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -26,6 +27,9 @@ type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
 	batch int // events compared at once; a message is never split
+	// restored counts the rows that repairs restored.
+	restored map[schema.MissingDay]int64
+	ends     map[int]int64 // of the log's partitions, when they were compared
 }
 
 // NewReconciler returns a Reconciler for the sinks with this configuration. It connects at first use.
@@ -33,7 +37,9 @@ func NewReconciler(cfg Config) (*Reconciler, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Reconciler{cfg: cfg, log: cfg.topic(), batch: 50_000}, nil
+	return &Reconciler{
+		cfg: cfg, log: cfg.topic(), batch: 50_000, restored: map[schema.MissingDay]int64{}, ends: map[int]int64{},
+	}, nil
 }
 
 // Close closes the connections.
@@ -165,7 +171,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	if committed > next {
 		return fmt.Errorf("cannot reconcile partition %d: %d messages are committed of a log that has %d: was the topic created again?", id, committed, next)
 	}
-	p.oldest = first
+	p.oldest, r.ends[id] = first, next
 	p.sum.From = max(first, from)
 	p.sum.To = max(p.sum.From, committed)
 	if p.sum.From == p.sum.To {

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -35,6 +36,7 @@ const maxRepairs = 100
 type missingRow struct {
 	of    int // index of its message in pending
 	index int
+	day   schema.MissingDay
 }
 
 // repair inserts the missing events of the pending messages. It returns the rows that are then stored, and the number
@@ -65,6 +67,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	for _, m := range left {
 		restored[p.pending[m.of].offset]--
 	}
+	p.countRestored(missing, left)
 	return stored, restored, err
 }
 
@@ -88,7 +91,7 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		for i := range l.message.Count {
 			letter := p.letter(l, i)
 			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l, p.scratch, i) {
-				list = append(list, missingRow{of, i})
+				list = append(list, missingRow{of, i, p.dayOf(l, p.scratch.Content(i))})
 			}
 		}
 		p.scratch.Reset()

@@ -245,7 +245,11 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 // countStoreError counts an error of the store by its reason, and returns it.
 func (s *Sink) countStoreError(err error) error {
 	if err != nil {
-		s.metrics.storeErrors.WithLabelValues(eventstore.FaultOf(err).Reason).Inc()
+		reason := eventstore.FaultOf(err).Reason
+		s.metrics.storeErrors.WithLabelValues(reason).Inc()
+		if reason == eventstore.DamageReason && s.cfg.Damaged != nil {
+			s.cfg.Damaged(err)
+		}
 	}
 	return err
 }

@@ -229,13 +229,14 @@ func (c *Cache[V]) reuse(e *entry[V], from Source) Result[V] {
 	return Result[V]{Value: e.value, Source: from, Age: max(0, c.Now().Sub(e.asked))}
 }
 
-// Forget drops the results of a site whose events changed. A query that comes later gets no result of an earlier run.
+// Forget drops the results of a site whose events changed; "" means all sites. A query that comes later gets no result
+// of an earlier run.
 func (c *Cache[V]) Forget(site string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cached.forget(site)
 	for k := range c.flight {
-		if k.site == site {
+		if site == "" || k.site == site {
 			delete(c.flight, k)
 		}
 	}

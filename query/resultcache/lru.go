@@ -74,7 +74,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 // forget drops the entries of a site.
 func (l *lru[V]) forget(site string) {
 	for _, k := range l.entries.Keys() {
-		if k.site == site {
+		if site == "" || k.site == site {
 			l.entries.Remove(k)
 		}
 	}

@@ -1,7 +1,9 @@
 package insights
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,4 +29,29 @@ var damageCodes = []int32{
 // servers that breaks has some of the same codes.
 func IsDamage(code int32, message string) bool {
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
+}
+
+// errorCode is the code in the text of an exception.
+var errorCode = regexp.MustCompile(`^Code: ([0-9]+)\.`)
+
+// IsDamageText is IsDamage for the text of an exception in the engine's tables.
+func IsDamageText(text string) bool {
+	found := errorCode.FindStringSubmatch(text)
+	if found == nil {
+		return false
+	}
+	code, err := strconv.ParseInt(found[1], 10, 32)
+	return err == nil && IsDamage(int32(code), text)
+}
+
+// partName is the name of a part in a path or in quotes, such as 202611_1_20_3.
+var partName = regexp.MustCompile(`[/'` + "`" + `"]([0-9a-z]+(?:_[0-9]+){3,4})[/'` + "`" + `"]`)
+
+// DamagedPart returns the name of the part that an error of the engine is about, or "" if the error does not name it.
+func DamagedPart(message string) string {
+	found := partName.FindStringSubmatch(message)
+	if found == nil {
+		return ""
+	}
+	return found[1]
 }

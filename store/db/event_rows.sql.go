@@ -10,6 +10,33 @@ import (
 	"time"
 )
 
+const acceptMissingEventRows = `-- name: AcceptMissingEventRows :many
+insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing
+on conflict (month) do update set rows = excluded.rows where event_rows_accepted.rows <> excluded.rows
+returning month, rows
+`
+
+// A row for each month that lacks rows.
+func (q *Queries) AcceptMissingEventRows(ctx context.Context) ([]EventRowsAccepted, error) {
+	rows, err := q.db.Query(ctx, acceptMissingEventRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EventRowsAccepted{}
+	for rows.Next() {
+		var i EventRowsAccepted
+		if err := rows.Scan(&i.Month, &i.Rows); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const advanceEventRows = `-- name: AdvanceEventRows :one
 with moved as (
     update event_row_ends e set next = $1, tail = $2, mixed = $3
@@ -180,6 +207,15 @@ func (q *Queries) EventRowsEnds(ctx context.Context) ([]EventRowsEndsRow, error)
 	return items, nil
 }
 
+const forgetAcceptedEventRows = `-- name: ForgetAcceptedEventRows :exec
+delete from event_rows_accepted a where not exists (select from event_rows_missing m where m.month = a.month)
+`
+
+func (q *Queries) ForgetAcceptedEventRows(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, forgetAcceptedEventRows)
+	return err
+}
+
 const forgetMissingEventRows = `-- name: ForgetMissingEventRows :exec
 delete from event_rows_missing
 `
@@ -189,23 +225,65 @@ func (q *Queries) ForgetMissingEventRows(ctx context.Context) error {
 	return err
 }
 
-const missingEventRows = `-- name: MissingEventRows :many
-select month, rows, first_time, last_time from event_rows_missing order by month
+const missingEventRowDays = `-- name: MissingEventRowDays :many
+select month, site, day, rows from event_rows_missing_days where rows > 0 order by month, site, day
 `
 
+// At most some hundred rows for each damaged part.
+func (q *Queries) MissingEventRowDays(ctx context.Context) ([]EventRowsMissingDay, error) {
+	rows, err := q.db.Query(ctx, missingEventRowDays)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EventRowsMissingDay{}
+	for rows.Next() {
+		var i EventRowsMissingDay
+		if err := rows.Scan(
+			&i.Month,
+			&i.Site,
+			&i.Day,
+			&i.Rows,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const missingEventRows = `-- name: MissingEventRows :many
+select m.month, m.rows, m.lost, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
+from event_rows_missing m left join event_rows_accepted a on a.month = m.month order by m.month
+`
+
+type MissingEventRowsRow struct {
+	Month     int32
+	Rows      int64
+	Lost      int64
+	Accepted  int64
+	FirstTime time.Time
+	LastTime  time.Time
+}
+
 // A row for each month that lacks rows.
-func (q *Queries) MissingEventRows(ctx context.Context) ([]EventRowsMissing, error) {
+func (q *Queries) MissingEventRows(ctx context.Context) ([]MissingEventRowsRow, error) {
 	rows, err := q.db.Query(ctx, missingEventRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []EventRowsMissing{}
+	items := []MissingEventRowsRow{}
 	for rows.Next() {
-		var i EventRowsMissing
+		var i MissingEventRowsRow
 		if err := rows.Scan(
 			&i.Month,
 			&i.Rows,
+			&i.Lost,
+			&i.Accepted,
 			&i.FirstTime,
 			&i.LastTime,
 		); err != nil {
@@ -252,15 +330,41 @@ func (q *Queries) NoteEventRowDeletion(ctx context.Context, arg NoteEventRowDele
 	return count, err
 }
 
+const noteMissingEventRowDays = `-- name: NoteMissingEventRowDays :exec
+insert into event_rows_missing_days (month, site, day, rows)
+select unnest($1::integer[]), unnest($2::text[]), unnest($3::timestamptz[]),
+    unnest($4::bigint[])
+on conflict (month, site, day) do update set rows = event_rows_missing_days.rows + excluded.rows
+`
+
+type NoteMissingEventRowDaysParams struct {
+	Months []int32
+	Sites  []string
+	Days   []time.Time
+	Rows   []int64
+}
+
+// Index: event_rows_missing_days_pkey.
+func (q *Queries) NoteMissingEventRowDays(ctx context.Context, arg NoteMissingEventRowDaysParams) error {
+	_, err := q.db.Exec(ctx, noteMissingEventRowDays,
+		arg.Months,
+		arg.Sites,
+		arg.Days,
+		arg.Rows,
+	)
+	return err
+}
+
 const noteMissingEventRows = `-- name: NoteMissingEventRows :exec
-insert into event_rows_missing (month, rows, first_time, last_time) values ($1, $2, $3, $4)
+insert into event_rows_missing (month, rows, lost, first_time, last_time) values ($1, $2, $3, $4, $5)
 on conflict (month) do update
-set rows = excluded.rows, first_time = excluded.first_time, last_time = excluded.last_time
+set rows = excluded.rows, lost = excluded.lost, first_time = excluded.first_time, last_time = excluded.last_time
 `
 
 type NoteMissingEventRowsParams struct {
 	Month     int32
 	Rows      int64
+	Lost      int64
 	FirstTime time.Time
 	LastTime  time.Time
 }
@@ -270,6 +374,7 @@ func (q *Queries) NoteMissingEventRows(ctx context.Context, arg NoteMissingEvent
 	_, err := q.db.Exec(ctx, noteMissingEventRows,
 		arg.Month,
 		arg.Rows,
+		arg.Lost,
 		arg.FirstTime,
 		arg.LastTime,
 	)
@@ -315,4 +420,50 @@ func (q *Queries) OpenEventRows(ctx context.Context, arg OpenEventRowsParams) (i
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const restoreMissingEventRowDay = `-- name: RestoreMissingEventRowDay :exec
+update event_rows_missing_days set rows = greatest(0, rows - $1::bigint)
+where month = $2 and site = $3 and day = $4
+`
+
+type RestoreMissingEventRowDayParams struct {
+	Restored int64
+	Month    int32
+	Site     string
+	Day      time.Time
+}
+
+// Index: event_rows_missing_days_pkey.
+func (q *Queries) RestoreMissingEventRowDay(ctx context.Context, arg RestoreMissingEventRowDayParams) error {
+	_, err := q.db.Exec(ctx, restoreMissingEventRowDay,
+		arg.Restored,
+		arg.Month,
+		arg.Site,
+		arg.Day,
+	)
+	return err
+}
+
+const settleAcceptedEventRows = `-- name: SettleAcceptedEventRows :exec
+update event_rows_accepted a set rows = m.rows from event_rows_missing m where m.month = a.month and m.rows < a.rows
+`
+
+// Rows that are not missing any more are not lost.
+func (q *Queries) SettleAcceptedEventRows(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, settleAcceptedEventRows)
+	return err
+}
+
+const settleMissingEventRowDays = `-- name: SettleMissingEventRowDays :exec
+delete from event_rows_missing_days d
+where d.rows = 0
+    or (select sum(o.rows) from event_rows_missing_days o where o.month = d.month)
+        > coalesce((select m.rows from event_rows_missing m where m.month = d.month), 0)
+`
+
+// The days of a month are wrong if they have more rows than the month lacks.
+func (q *Queries) SettleMissingEventRowDays(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, settleMissingEventRowDays)
+	return err
 }

@@ -266,11 +266,16 @@ type Erasure struct {
 	EventKey    *string
 }
 
-type EventRowsMissing struct {
-	Month     int32
-	Rows      int64
-	FirstTime time.Time
-	LastTime  time.Time
+type EventRowsAccepted struct {
+	Month int32
+	Rows  int64
+}
+
+type EventRowsMissingDay struct {
+	Month int32
+	Site  string
+	Day   time.Time
+	Rows  int64
 }
 
 type Expiry struct {
@@ -819,6 +824,15 @@ type User struct {
 	PhotoUrl    *string
 	CreatedAt   time.Time
 	Unclaimed   bool
+}
+
+type Verification struct {
+	Kind       string
+	Read       int64
+	Bytes      int64
+	Damaged    int64
+	Hint       string
+	VerifiedAt time.Time
 }
 
 type Webhook struct {

@@ -16,13 +16,25 @@ func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	missing := make([]schema.MissingRows, len(list))
 	for i, row := range list {
 		missing[i] = schema.MissingRows{
-			Month: schema.EventMonth(row.Month), Rows: row.Rows, First: row.FirstTime.UTC(), Last: row.LastTime.UTC(),
+			Month: schema.EventMonth(row.Month), Rows: row.Rows, Lost: row.Lost, Accepted: row.Accepted,
+			First: row.FirstTime.UTC(), Last: row.LastTime.UTC(),
 		}
 	}
 	return missing, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces the list of missing rows.
+// MissingDays returns the missing rows of which the site and the day are known. They are among the rows of Missing.
+func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, error) {
+	list, err := s.db.Queries.MissingEventRowDays(ctx)
+	days := map[schema.MissingDay]int64{}
+	for _, row := range list {
+		days[schema.MissingDay{Month: schema.EventMonth(row.Month), Site: row.Site, Day: row.Day.UTC()}] = row.Rows
+	}
+	return days, postgres.Interpret(err, "missing rows")
+}
+
+// NoteMissing replaces what is known to be missing. It forgets the days, and accepted losses, of rows that are not
+// missing any more.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {
@@ -30,7 +42,39 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 		}
 		for _, m := range missing {
 			err := q.NoteMissingEventRows(ctx, db.NoteMissingEventRowsParams{
-				Month: int32(m.Month), Rows: m.Rows, FirstTime: m.First, LastTime: m.Last,
+				Month: int32(m.Month), Rows: m.Rows, Lost: m.Lost, FirstTime: m.First, LastTime: m.Last,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if err := q.SettleMissingEventRowDays(ctx); err != nil {
+			return err
+		}
+		if err := q.SettleAcceptedEventRows(ctx); err != nil {
+			return err
+		}
+		return q.ForgetAcceptedEventRows(ctx)
+	})
+	return postgres.Interpret(err, "missing rows")
+}
+
+// NoteMissingDays adds rows that are about to be missing.
+func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error {
+	var p db.NoteMissingEventRowDaysParams
+	for day, rows := range days {
+		p.Months, p.Sites = append(p.Months, int32(day.Month)), append(p.Sites, day.Site)
+		p.Days, p.Rows = append(p.Days, day.Day), append(p.Rows, rows)
+	}
+	return postgres.Interpret(s.db.Queries.NoteMissingEventRowDays(ctx, p), "missing rows")
+}
+
+// RestoreMissingDays takes rows away that a repair has restored.
+func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error {
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		for day, rows := range restored {
+			err := q.RestoreMissingEventRowDay(ctx, db.RestoreMissingEventRowDayParams{
+				Month: int32(day.Month), Site: day.Site, Day: day.Day, Restored: rows,
 			})
 			if err != nil {
 				return err
@@ -39,4 +83,15 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 		return nil
 	})
 	return postgres.Interpret(err, "missing rows")
+}
+
+// AcceptMissing accepts the loss of all missing rows, and returns the rows by month whose loss was not accepted before
+// or was smaller.
+func (s *Store) AcceptMissing(ctx context.Context) (map[schema.EventMonth]int64, error) {
+	list, err := s.db.Queries.AcceptMissingEventRows(ctx)
+	accepted := map[schema.EventMonth]int64{}
+	for _, row := range list {
+		accepted[schema.EventMonth(row.Month)] = row.Rows
+	}
+	return accepted, postgres.Interpret(err, "missing rows")
 }

@@ -65,13 +65,50 @@ delete from event_row_deletions where name = $1;
 
 -- name: MissingEventRows :many
 -- A row for each month that lacks rows.
-select month, rows, first_time, last_time from event_rows_missing order by month;
+select m.month, m.rows, m.lost, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
+from event_rows_missing m left join event_rows_accepted a on a.month = m.month order by m.month;
+
+-- name: MissingEventRowDays :many
+-- At most some hundred rows for each damaged part.
+select month, site, day, rows from event_rows_missing_days where rows > 0 order by month, site, day;
 
 -- name: ForgetMissingEventRows :exec
 delete from event_rows_missing;
 
 -- name: NoteMissingEventRows :exec
 -- Index: event_rows_missing_pkey.
-insert into event_rows_missing (month, rows, first_time, last_time) values ($1, $2, $3, $4)
+insert into event_rows_missing (month, rows, lost, first_time, last_time) values ($1, $2, $3, $4, $5)
 on conflict (month) do update
-set rows = excluded.rows, first_time = excluded.first_time, last_time = excluded.last_time;
+set rows = excluded.rows, lost = excluded.lost, first_time = excluded.first_time, last_time = excluded.last_time;
+
+-- name: SettleMissingEventRowDays :exec
+-- The days of a month are wrong if they have more rows than the month lacks.
+delete from event_rows_missing_days d
+where d.rows = 0
+    or (select sum(o.rows) from event_rows_missing_days o where o.month = d.month)
+        > coalesce((select m.rows from event_rows_missing m where m.month = d.month), 0);
+
+-- name: SettleAcceptedEventRows :exec
+-- Rows that are not missing any more are not lost.
+update event_rows_accepted a set rows = m.rows from event_rows_missing m where m.month = a.month and m.rows < a.rows;
+
+-- name: ForgetAcceptedEventRows :exec
+delete from event_rows_accepted a where not exists (select from event_rows_missing m where m.month = a.month);
+
+-- name: NoteMissingEventRowDays :exec
+-- Index: event_rows_missing_days_pkey.
+insert into event_rows_missing_days (month, site, day, rows)
+select unnest(sqlc.arg(months)::integer[]), unnest(sqlc.arg(sites)::text[]), unnest(sqlc.arg(days)::timestamptz[]),
+    unnest(sqlc.arg(rows)::bigint[])
+on conflict (month, site, day) do update set rows = event_rows_missing_days.rows + excluded.rows;
+
+-- name: RestoreMissingEventRowDay :exec
+-- Index: event_rows_missing_days_pkey.
+update event_rows_missing_days set rows = greatest(0, rows - sqlc.arg(restored)::bigint)
+where month = sqlc.arg(month) and site = sqlc.arg(site) and day = sqlc.arg(day);
+
+-- name: AcceptMissingEventRows :many
+-- A row for each month that lacks rows.
+insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing
+on conflict (month) do update set rows = excluded.rows where event_rows_accepted.rows <> excluded.rows
+returning month, rows;

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,4 +210,28 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// VerifyCache reads the packs of a cache, and calls each with the size of each pack. err is nil unless it is damaged.
+func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
+	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
+	for _, path := range paths {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		file, err := openPack(path, os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a sweep deleted it
+		}
+		size := int64(0)
+		if err == nil {
+			p := &pack{file: file}
+			if err = p.verify(); err == nil {
+				size, err = file.Seek(0, io.SeekEnd)
+			}
+			err = errors.Join(err, p.close())
+		}
+		each(path, size, err)
+	}
+	return err
 }

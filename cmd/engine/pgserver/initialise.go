@@ -49,7 +49,7 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	}
 	statements := []string{
 		fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", superuser, known.Superuser),
-		fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB PASSWORD '%s'", appUser, known.App),
+		fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB REPLICATION PASSWORD '%s'", appUser, known.App),
 		fmt.Sprintf("CREATE DATABASE %s OWNER %s", appDatabase, appUser),
 	}
 	if err := s.runSQL(ctx, dir, statements); err != nil {

@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 )
 
-// access is pg_hba.conf: only loopback connections with a password.
+// access is pg_hba.conf: only loopback connections with a password. Replication makes Postgres check its pages
+// (store/postgres/verify.go).
 const access = `# Written by octavo at every start.
 host all all 127.0.0.1/32 scram-sha-256
+host replication %s 127.0.0.1/32 scram-sha-256
 `
 
 // settings is postgresql.conf, for a small machine that Postgres shares with the other engines. ALTER SYSTEM overrides
@@ -45,7 +47,9 @@ func (s *Server) writeSettings(dir string) error {
 	if s.cfg.NoSync {
 		durable, iterations = "off", 1
 	}
-	files := map[string]string{"postgresql.conf": fmt.Sprintf(settings, durable, iterations), "pg_hba.conf": access}
+	files := map[string]string{
+		"postgresql.conf": fmt.Sprintf(settings, durable, iterations), "pg_hba.conf": fmt.Sprintf(access, appUser),
+	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := writeFile(path, []byte(text), 0o600); err != nil {

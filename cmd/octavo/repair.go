@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// RepairCmd is `octavo repair`.
+type RepairCmd struct {
+	Settings   `embed:""`
+	Yes        bool `help:"Do it. Without --yes, the command says what it would do."`
+	AcceptLoss bool `help:"Accept that missing events which the log does not have are lost: the alert and /readyz become quiet, and answers about their days still say that events are missing."`
+	JSON       bool `help:"Print a JSON array: each difference, then each partition."`
+}
+
+// Run sets damaged parts of the events table aside, and restores missing events from the log, of a running node or of
+// embedded engines that it starts.
+func (c *RepairCmd) Run() error {
+	return withRows(&c.Settings, "repair", func(ctx context.Context, t *rowsTools) error {
+		if !c.Yes {
+			return c.plan(ctx, t)
+		}
+		return c.repair(ctx, t)
+	})
+}
+
+// plan says what a repair would do.
+func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
+	parts, err := t.table.Parts(ctx, "")
+	if err != nil {
+		return err
+	}
+	damaged := 0
+	for _, p := range parts {
+		is, reason, err := t.table.Check(ctx, p)
+		if err != nil {
+			return err
+		}
+		if is == eventstore.DamagedContents {
+			damaged++
+			fmt.Fprintf(os.Stderr, "Part %s of %s is damaged and would be set aside: %d rows. %s\n",
+				p.Name, p.Table, p.Rows, reason)
+		}
+	}
+	r, err := t.reconciler(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var restorable int64
+	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
+		return r.Run(ctx, 0, func(d sink.Difference) error {
+			restorable += d.Missing
+			return report(d)
+		})
+	})
+	if err != nil && damaged > 0 {
+		fmt.Fprintln(os.Stderr, "The rest of the table cannot be compared before the damaged parts are set aside.")
+		err = nil
+	}
+	var list []schema.MissingRows
+	if err == nil {
+		list, err = t.store.Rows.Missing(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	lost := max(0, schema.MissingOpen(list)-restorable)
+	if damaged == 0 && restorable == 0 && lost == 0 {
+		fmt.Fprintln(os.Stderr, "Nothing needs a repair.")
+		return nil
+	}
+	fmt.Fprintf(os.Stderr, "`octavo repair --yes` would set %d parts aside, and restore %d missing events that the "+
+		"log has. It would also restore what the log has of the parts that it sets aside.\n", damaged, restorable)
+	if lost > 0 {
+		fmt.Fprintf(os.Stderr, "%d missing events are not in the log: restore a newer copy of the insights store. "+
+			"`octavo repair --accept-loss --yes` accepts their loss.\n", lost)
+	}
+	return nil
+}
+
+// repair does what plan says.
+func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
+	missing, err := c.restore(ctx, t)
+	switch {
+	case lockIsBusy(err):
+		return errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
+			"being erased: try again")
+	case err != nil:
+		return err
+	case !c.AcceptLoss && schema.MissingOpen(missing) > 0:
+		return fmt.Errorf("%s. The log does not have them. A newer copy of the insights store may have them; "+
+			"otherwise, `octavo repair --accept-loss --yes` accepts the loss", describeMissing(missing))
+	case !c.AcceptLoss:
+		return nil
+	}
+	accepted, err := t.store.Rows.AcceptMissing(ctx)
+	for month, rows := range accepted {
+		fmt.Fprintf(os.Stderr, "The loss of %d events that arrived in %d is accepted.\n", rows, month)
+	}
+	return err
+}
+
+// restore sets damaged parts aside and restores what the log has. It returns what is missing afterwards.
+func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
+	parts, err := t.table.Parts(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	missing, err := t.mender.Compare(ctx, parts)
+	if err != nil || c.AcceptLoss && !t.table.Sequential() {
+		return missing, err // a cluster restores parts from its replicas
+	}
+	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
+		done, err := t.mender.Restore(ctx, true, report)
+		missing = done.Missing
+		return done.Partitions, err
+	})
+	return missing, err
+}

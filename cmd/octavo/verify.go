@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// VerifyCmd is `octavo verify`.
+type VerifyCmd struct {
+	Settings `embed:""`
+	Deep     bool `help:"Also decode each message of the event log, and compare documents and files with their hashes."`
+	JSON     bool `help:"Print a JSON array with an object for each kind of data."`
+}
+
+// Run reads everything that a running node stores, or embedded engines that the command starts, and says what is
+// damaged.
+func (c *VerifyCmd) Run() error {
+	return withRows(&c.Settings, "verify", func(ctx context.Context, t *rowsTools) error {
+		v := &verifier{rowsTools: t, deep: c.Deep, found: func(kind, what string) {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", kind, what)
+		}, progress: func(kind string, read, bytes int64) {
+			fmt.Fprintf(os.Stderr, "%s: %d read, %d MB\n", kind, read, bytes>>20)
+		}}
+		list, err := v.run(ctx)
+		if err != nil {
+			return err
+		}
+		if err := v.note(ctx, list); err != nil {
+			return err
+		}
+		if err := c.print(os.Stdout, list); err != nil {
+			return err
+		}
+		damaged := int64(0)
+		for _, of := range list {
+			damaged += of.Damaged
+		}
+		if damaged > 0 {
+			return fmt.Errorf("%d pieces of data are damaged", damaged)
+		}
+		return nil
+	})
+}
+
+func (c *VerifyCmd) print(out io.Writer, list []schema.Verification) error {
+	if c.JSON {
+		return printJSON(out, list)
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "KIND\tREAD\tBYTES\tDAMAGED\tHINT") // Flush returns write errors
+	for _, v := range list {
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", v.Kind, v.Read, v.Bytes, v.Damaged, v.Hint)
+	}
+	return w.Flush()
+}
+
+// verifier reads everything that is stored, one thing after the other, and compares it with its checksums.
+type verifier struct {
+	*rowsTools
+	deep     bool
+	found    func(kind, what string) // describes damage
+	progress func(kind string, read, bytes int64)
+}
+
+// progressEvery is the time between two calls of progress.
+const progressEvery = 5 * time.Second
+
+// verification is the verification of one kind of data.
+type verification struct {
+	schema.Verification
+	v    *verifier
+	next time.Time // of the next progress
+}
+
+// read counts what was read. damage is "" unless it is damaged.
+func (f *verification) read(bytes int64, damage string) {
+	f.Read, f.Bytes = f.Read+1, f.Bytes+bytes
+	if damage != "" {
+		f.Damaged++
+		f.v.found(f.Kind, damage)
+	}
+	if now := time.Now(); now.After(f.next) {
+		if !f.next.IsZero() {
+			f.v.progress(f.Kind, f.Read, f.Bytes)
+		}
+		f.next = now.Add(progressEvery)
+	}
+}
+
+// verifiedEvents is the kind of data that nodes repair by themselves.
+const verifiedEvents = "events"
+
+// verifications is the table of all kinds of data. Each has a hint for the operator, which is shown with damage.
+var verifications = []struct {
+	kind string
+	deep bool // --deep only
+	run  func(*verifier, context.Context, *verification) error
+	hint string
+}{
+	{verifiedEvents, false, (*verifier).events, "octavo repair --yes"},
+	{"event log", false, (*verifier).eventLog, "deploy/OPERATING.md, When a disk damages the event log"},
+	{"postgres pages", false, (*verifier).pages, "check the disk, and restore the database from a backup"},
+	{"documents", true, (*verifier).documents, "restore the database from a backup"},
+	{"files", true, (*verifier).files, "restore the database from a backup"},
+	{"git cache", false, (*verifier).gitCache, "delete the named packs: the next import or export fetches all"},
+}
+
+// run verifies all kinds of data.
+func (v *verifier) run(ctx context.Context) (list []schema.Verification, err error) {
+	for _, of := range verifications {
+		if of.deep && !v.deep {
+			continue
+		}
+		f := &verification{Verification: schema.Verification{Kind: of.kind}, v: v}
+		if err := of.run(v, ctx, f); err != nil {
+			return list, fmt.Errorf("cannot verify %s: %w", of.kind, err)
+		}
+		if f.Damaged > 0 {
+			f.Hint = of.hint
+		}
+		list = append(list, f.Verification)
+	}
+	return list, nil
+}
+
+// note stores the results, which all nodes show.
+func (v *verifier) note(ctx context.Context, list []schema.Verification) error {
+	for _, of := range list {
+		if err := v.store.NoteVerification(ctx, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// events checks the parts of the events table and of aggregate states.
+func (v *verifier) events(ctx context.Context, f *verification) error {
+	if !v.table.Sequential() {
+		f.Hint = "not read: the replicas of a cluster check their parts themselves"
+		return nil
+	}
+	parts, err := v.table.Parts(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		is, reason, err := v.table.Check(ctx, p)
+		if err != nil {
+			return err
+		}
+		damage := ""
+		if is == eventstore.DamagedDerived || is == eventstore.DamagedContents {
+			damage = fmt.Sprintf("part `%s` of %s: %s", p.Name, p.Table, reason)
+		}
+		if is != eventstore.Gone {
+			f.read(int64(p.Bytes), damage)
+		}
+	}
+	return nil
+}
+
+// eventLog reads all messages of the event log. The brokers and the client check the checksums of batches. A gap in the
+// offsets is damage.
+func (v *verifier) eventLog(ctx context.Context, f *verification) error {
+	access, err := v.backends.kafkaAccess()
+	if err != nil {
+		return err
+	}
+	log := eventlog.NewTopic(v.backends.kafkaBrokers, access, "octavo-verify", time.Minute, v.settings.KafkaTopic)
+	defer log.Close()
+	partitions, err := log.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	for id := range partitions {
+		first, next, err := log.Offsets(ctx, id)
+		if err != nil {
+			return err
+		}
+		at := first
+		err = log.Scan(ctx, id, first, next, func(r eventlog.Record) error {
+			damage := ""
+			if r.Offset > at {
+				damage = fmt.Sprintf("partition %d lacks the offsets from %d to %d", id, at, r.Offset-1)
+			}
+			if v.deep && damage == "" {
+				if _, err := insights.ParseMessage(r.Value); err != nil && !errors.Is(err, insights.ErrNewer) {
+					damage = fmt.Sprintf("offset %d of partition %d: %v", r.Offset, id, err)
+				}
+			}
+			at = r.Offset + 1
+			f.read(int64(len(r.Value)), damage)
+			return nil
+		})
+		if errors.Is(err, eventlog.ErrNoEnd) {
+			f.read(0, err.Error())
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages makes Postgres check its pages.
+func (v *verifier) pages(ctx context.Context, f *verification) error {
+	bytes, damaged, err := v.store.VerifyPages(ctx)
+	if errors.Is(err, postgres.ErrPages) {
+		f.Hint = "not read: " + err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Read, f.Bytes = bytes/pageSize, bytes
+	for _, what := range damaged {
+		f.Damaged++
+		v.found(f.Kind, what)
+	}
+	return nil
+}
+
+const pageSize = 8192 // of Postgres
+
+func (v *verifier) documents(ctx context.Context, f *verification) error {
+	return v.store.VerifyDocuments(ctx, f.read)
+}
+
+func (v *verifier) files(ctx context.Context, f *verification) error {
+	return v.store.VerifyFiles(ctx, f.read)
+}
+
+// gitCache compares the packs of this node's cache with the hashes at their ends.
+func (v *verifier) gitCache(ctx context.Context, f *verification) error {
+	return gitsync.VerifyCache(ctx, gitCacheDir(v.settings), func(path string, size int64, err error) {
+		damage := ""
+		if err != nil {
+			damage = path + ": " + err.Error()
+		}
+		f.read(size, damage)
+	})
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	verifyLook  = time.Minute        // between two looks at the last results
+	verifyAge   = 7 * 24 * time.Hour // of results, until the next verification
+	verifyAfter = time.Hour          // from the start of the node to its first verification
+	verifyLock  = "verification of stored data"
+)
+
+// verifyWatch verifies everything that is stored once a week, on a single node at a time. All nodes show the results.
+type verifyWatch struct {
+	tools   *rowsTools
+	damaged *prometheus.GaugeVec
+	log     *slog.Logger
+	ready   func() bool
+	suspect func(error) // is called with damaged parts of the events table
+	began   time.Time
+	shown   atomic.Pointer[frame.Condition]
+}
+
+func (n *node) newVerifyWatch() *verifyWatch {
+	w := &verifyWatch{
+		tools:   &rowsTools{n.settings, n.backends, n.store, n.rows.table, n.rows.mender},
+		damaged: n.metrics.Damaged, log: n.log, ready: n.setup.migrated.Load,
+		suspect: n.rows.suspect, began: time.Now(),
+	}
+	n.checks = append(n.checks, frame.Check{Name: "verification", Run: w.check})
+	return w
+}
+
+// check tells /readyz what the last verification found. The node serves what is left.
+func (w *verifyWatch) check(context.Context) error {
+	if shown := w.shown.Load(); shown != nil {
+		return shown
+	}
+	return nil
+}
+
+func (w *verifyWatch) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		// Jitter keeps nodes that start together apart.
+		retry.Sleep(ctx, verifyLook/2+rand.N(verifyLook))
+		if err := w.look(ctx); err != nil && ctx.Err() == nil {
+			w.log.Warn("Cannot verify the stored data now; the next try follows.", "error", err)
+		}
+	}
+}
+
+// look verifies if the last results are a week old, and shows the results.
+func (w *verifyWatch) look(ctx context.Context) error {
+	if !w.ready() {
+		return nil
+	}
+	list, err := w.tools.store.Verifications(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := w.tools.store.Clock.State(ctx)
+	if err != nil {
+		return err
+	}
+	due := len(list) == 0 || now.Now.Sub(list[0].VerifiedAt) > verifyAge
+	if due && time.Since(w.began) > verifyAfter {
+		if list, err = w.verify(ctx); err != nil {
+			return err
+		}
+	}
+	w.show(list)
+	return nil
+}
+
+// verify verifies, unless another node does.
+func (w *verifyWatch) verify(ctx context.Context) (list []schema.Verification, err error) {
+	lock, err := w.tools.store.TryLock(ctx, verifyLock)
+	if lockIsBusy(err) {
+		return w.tools.store.Verifications(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, lock.Release(context.WithoutCancel(ctx))) }()
+	v := &verifier{
+		rowsTools: w.tools, deep: true, progress: func(string, int64, int64) {},
+		found: func(kind, what string) {
+			w.log.Error("Stored data is damaged: `octavo verify` says what to do.", "kind", kind, "what", what)
+			if kind == verifiedEvents {
+				w.suspect(errors.New(what))
+			}
+		},
+	}
+	if list, err = v.run(ctx); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Kind == verifiedEvents {
+			list[i].Damaged = 0 // a node sets the parts aside now, and the missing events have an alert
+		}
+	}
+	if err := v.note(ctx, list); err != nil {
+		return nil, err
+	}
+	w.log.Info("Everything that is stored was read and verified.", "kinds", len(list))
+	return list, nil
+}
+
+func (w *verifyWatch) show(list []schema.Verification) {
+	damaged := int64(0)
+	for _, of := range list {
+		w.damaged.WithLabelValues(of.Kind).Set(float64(of.Damaged))
+		damaged += of.Damaged
+	}
+	if damaged == 0 {
+		w.shown.Store(nil)
+		return
+	}
+	w.shown.Store(&frame.Condition{
+		Word: fmt.Sprintf("damaged: %d", damaged), Err: fmt.Errorf("a verification found %d damaged pieces", damaged),
+		Serves: true,
+	})
+}

@@ -1,0 +1,172 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// MendLedger has what a Mender reads and writes outside of the events table's store. Package store implements it.
+type MendLedger interface {
+	CountedRows
+	// RowsEnds returns the offsets up to which partitions are counted.
+	RowsEnds(ctx context.Context) (map[int]int64, error)
+	NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error
+	RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error
+}
+
+// MendConfig configures a Mender. All fields are required.
+type MendConfig struct {
+	Table  *eventstore.ClickHouse
+	Ledger MendLedger
+	Lock   eventstore.Locks
+	// Reconciler builds a Reconciler that knows which events intentionally have no rows. The caller closes it. A Mender
+	// calls it while it holds eventstore.RepairLock.
+	Reconciler func(ctx context.Context) (*Reconciler, error)
+	Logger     *slog.Logger
+}
+
+// Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
+type Mender struct{ cfg MendConfig }
+
+// NewMender builds a Mender. It starts nothing.
+func NewMender(cfg MendConfig) *Mender { return &Mender{cfg} }
+
+// Mended is what a repair did.
+type Mended struct {
+	Restored   int64 // rows
+	Partitions []Reconciled
+	Missing    []schema.MissingRows // afterwards
+}
+
+// Compare checks the parts, sets damaged ones aside, and then compares the table with the ledger. A single process at a
+// time compares: the lock's error says that another one does.
+func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
+	_, release, err := m.cfg.Lock(ctx, AuditLock)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	for _, p := range parts {
+		if err := m.check(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return Audit(ctx, m.cfg.Ledger, m.cfg.Table)
+}
+
+// check sets a part aside if it is damaged. A second check confirms the first.
+func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
+	is, reason, err := m.cfg.Table.Check(ctx, p)
+	if err == nil && is == eventstore.DamagedContents {
+		is, reason, err = m.cfg.Table.Check(ctx, p)
+	}
+	switch {
+	case err != nil:
+		return err
+	case is == eventstore.DamagedDerived:
+		m.cfg.Logger.Error("A projection of a part of the events table is damaged. The engine builds it again.",
+			"part", p.Name, "reason", reason)
+		return nil
+	case is != eventstore.DamagedContents:
+		return nil
+	}
+	if p.Derived() {
+		m.cfg.Logger.Error("Damaged aggregate states are dropped. Queries make them again.",
+			"table", p.Table, "part", p.Name, "reason", reason)
+		return m.cfg.Table.SetAside(ctx, p)
+	}
+	days, unknown := m.cfg.Table.Days(ctx, p)
+	if unknown != nil {
+		m.cfg.Logger.Info("The damaged part cannot tell the sites and days of its rows.", "error", unknown)
+		days = nil
+	}
+	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
+		return err
+	}
+	m.cfg.Logger.Error("A damaged part of the events table is set aside. Its files stay in the folder `detached` of "+
+		"the table. What the log has of its rows is restored.",
+		"part", p.Name, "rows", p.Rows, "bytes", p.Bytes, "reason", reason)
+	if len(days) == 0 {
+		return nil
+	}
+	return m.cfg.Ledger.NoteMissingDays(ctx, days)
+}
+
+// Restore stores the missing rows that the log has, and notes which ones it does not have. A single process at a time
+// does that. The lock's error says that another one does, or that visitors are being erased. Unless again is true,
+// Restore does nothing if an earlier repair has looked for all missing rows.
+func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference) error) (done Mended, err error) {
+	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if done.Missing, err = m.cfg.Ledger.Missing(ctx); err != nil {
+		return done, err
+	}
+	if !again && schema.MissingTotal(done.Missing) == schema.MissingLost(done.Missing) {
+		return done, nil
+	}
+	ends, err := m.cfg.Ledger.RowsEnds(ctx)
+	if err != nil {
+		return done, err
+	}
+	r, err := m.cfg.Reconciler(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer r.Close()
+	done.Partitions, err = r.Repair(ctx, 0, holds, report)
+	for _, rows := range r.restored {
+		done.Restored += rows
+	}
+	if len(r.restored) > 0 {
+		err = errors.Join(err, m.cfg.Ledger.RestoreMissingDays(ctx, r.restored))
+	}
+	if err != nil {
+		return done, fmt.Errorf("cannot restore what the log has: %w", err)
+	}
+	if done.Missing, err = Audit(ctx, m.cfg.Ledger, m.cfg.Table); err != nil {
+		return done, err
+	}
+	for _, p := range done.Partitions {
+		if p.To < min(ends[p.Partition], r.ends[p.Partition]) {
+			return done, nil // counted rows that are not committed yet may be missing: the next repair looks at them
+		}
+	}
+	for i := range done.Missing {
+		done.Missing[i].Lost = done.Missing[i].Rows
+	}
+	return done, m.cfg.Ledger.NoteMissing(ctx, done.Missing)
+}
+
+// countRestored counts the missing rows that are not left, by site and day.
+func (p *reconciling) countRestored(missing, left []missingRow) {
+	counts := map[schema.MissingDay]int64{}
+	for _, m := range missing {
+		counts[m.day]++
+	}
+	for _, m := range left {
+		counts[m.day]--
+	}
+	for day, rows := range counts {
+		if rows > 0 {
+			p.r.restored[day] += rows
+		}
+	}
+}
+
+// dayOf returns the site and day of an event.
+func (p *reconciling) dayOf(l logged, event insights.RowContent) schema.MissingDay {
+	return schema.MissingDay{
+		Month: schema.EventMonthOf(l.message.Received()), Site: event.Site,
+		Day: time.UnixMilli(event.TimeMillis).UTC().Truncate(24 * time.Hour),
+	}
+}

@@ -1,0 +1,287 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// memoryLedger is a MendLedger in memory.
+type memoryLedger struct {
+	counted schema.RowsByMonth
+	ends    map[int]int64
+	missing []schema.MissingRows
+	days    map[schema.MissingDay]int64
+}
+
+func (l *memoryLedger) CountedRows(context.Context) (schema.RowsByMonth, int64, error) {
+	return l.counted, 0, nil
+}
+func (l *memoryLedger) Missing(context.Context) ([]schema.MissingRows, error) { return l.missing, nil }
+func (l *memoryLedger) RowsEnds(context.Context) (map[int]int64, error)       { return l.ends, nil }
+
+func (l *memoryLedger) NoteMissing(_ context.Context, missing []schema.MissingRows) error {
+	l.missing = missing
+	return nil
+}
+
+func (l *memoryLedger) NoteMissingDays(_ context.Context, days map[schema.MissingDay]int64) error {
+	maps.Copy(l.days, days)
+	return nil
+}
+
+func (l *memoryLedger) RestoreMissingDays(_ context.Context, restored map[schema.MissingDay]int64) error {
+	for day, rows := range restored {
+		if l.days[day] -= rows; l.days[day] <= 0 {
+			delete(l.days, day)
+		}
+	}
+	return nil
+}
+
+// mending is a rig whose stored rows are in one part, with its ledger.
+type mending struct {
+	*rig
+	ledger *memoryLedger
+	mender *Mender
+	parts  []eventstore.Part
+}
+
+// newMending stores n events, in messages of five.
+func newMending(t *testing.T, n int) *mending {
+	t.Helper()
+	r := newRig(t, 1)
+	for i := range n / 5 {
+		r.accept(numbered(i*5, 5))
+	}
+	s := r.sink(nil, nil)
+	r.awaitStored(n)
+	r.awaitCommitted(1)
+	r.stop(s)
+	for _, statement := range []string{"OPTIMIZE TABLE events FINAL", "SYSTEM STOP MERGES events"} {
+		if err := r.conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &mending{rig: r, ledger: &memoryLedger{days: map[schema.MissingDay]int64{}}}
+	var err error
+	if m.ledger.counted, err = r.store.AllMonths(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.ledger.ends = map[int]int64{0: int64(n / 5)}
+	free := func(context.Context, ...string) (func(context.Context) error, func() error, error) {
+		return held, func() error { return nil }, nil
+	}
+	m.mender = NewMender(MendConfig{
+		Table: r.store, Ledger: m.ledger, Lock: free, Logger: ingesttest.Logger(t),
+		Reconciler: func(context.Context) (*Reconciler, error) {
+			return NewReconciler(Config{
+				Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store,
+				Logger: ingesttest.Logger(t),
+			})
+		},
+	})
+	if m.parts, err = r.store.Parts(t.Context(), ""); err != nil || len(m.parts) != 1 || m.parts[0].Rows != uint64(n) {
+		t.Fatalf("%v: parts %+v", err, m.parts)
+	}
+	return m
+}
+
+// folder returns the folder of the part.
+func (m *mending) folder() (path string) {
+	m.t.Helper()
+	const query = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active"
+	if err := m.conn.QueryRow(m.t.Context(), query).Scan(&path); err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
+// projection returns the file with the rows of the part's projection.
+func (m *mending) projection() string {
+	m.t.Helper()
+	found, err := filepath.Glob(filepath.Join(m.folder(), "*.proj", "data.bin"))
+	if err != nil || len(found) != 1 {
+		m.t.Fatalf("%v: projections %v", err, found)
+	}
+	return found[0]
+}
+
+// detached returns the names of the parts that are set aside.
+func (m *mending) detached() (names string) {
+	m.t.Helper()
+	const query = "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.detached_parts " +
+		"WHERE database = currentDatabase() AND table = 'events'"
+	if err := m.conn.QueryRow(m.t.Context(), query).Scan(&names); err != nil {
+		m.t.Fatal(err)
+	}
+	return names
+}
+
+func none(Difference) error { return nil }
+
+// TestMend damages each kind of file of a part. The part is set aside, and all rows come back from the log, once.
+// A sound part stays where it is.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	flip := func(data []byte) []byte { data[len(data)/2] ^= 1; return data }
+	for name, c := range map[string]struct {
+		file   string // a pattern
+		change func([]byte) []byte
+	}{
+		"nothing":                      {"data.bin", func(data []byte) []byte { return data }},
+		"a bit of the data":            {"data.bin", flip},
+		"zeros in the data":            {"data.bin", func(data []byte) []byte { clear(data[len(data)/3:]); return data }},
+		"cut data":                     {"data.bin", func(data []byte) []byte { return data[:len(data)/2] }},
+		"longer data":                  {"data.bin", func(data []byte) []byte { return append(data, 0) }},
+		"data gone":                    {"data.bin", nil},
+		"bits everywhere":              {"data.bin", flip}, // of the projection too
+		"a bit of the marks":           {"data.*mrk*", flip},
+		"marks gone":                   {"data.*mrk*", nil},
+		"a bit of the primary index":   {"primary.*", flip},
+		"a bit of the index of times":  {"skp_idx_time.*idx*", flip},
+		"a bit of the columns":         {"columns.txt", flip},
+		"columns gone":                 {"columns.txt", nil},
+		"a bit of the checksums":       {"checksums.txt", flip},
+		"checksums gone":               {"checksums.txt", nil}, // the engine makes them again from the files
+		"a bit of the number of rows":  {"count.txt", flip},
+		"a bit of the limits":          {"minmax_received.idx", flip},
+		"a bit of the serializations":  {"serialization.json", flip},
+		"a bit of the partition":       {"partition.dat", flip},
+		"the partition's value is cut": {"partition.dat", func(data []byte) []byte { return data[:1] }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMending(t, 60)
+			found, err := filepath.Glob(filepath.Join(m.folder(), c.file))
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%v: no file %s in %s", err, c.file, m.folder())
+			}
+			change(t, found[0], c.change)
+			if name == "bits everywhere" {
+				change(t, m.projection(), c.change)
+			}
+			missing, err := m.mender.Compare(t.Context(), m.parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, rows := m.parts[0].Name, int64(60)
+			if name == "nothing" || name == "checksums gone" {
+				want, rows = "", 0
+			}
+			if got := m.detached(); got != want || schema.MissingTotal(missing) != rows {
+				t.Fatalf("set aside: %q, missing %+v; want %q and %d rows", got, missing, want, rows)
+			}
+			done, err := m.mender.Restore(t.Context(), false, none)
+			if err != nil || done.Restored != rows || len(done.Missing) != 0 || len(m.ledger.days) != 0 {
+				t.Errorf("%v: restored %d of %d, missing %+v, days %v",
+					err, done.Restored, rows, done.Missing, m.ledger.days)
+			}
+			m.equal(60)
+		})
+	}
+}
+
+// change changes a file, or removes it if change is nil.
+func change(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	if change == nil {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, change(data), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMendProjection damages the projection of a part. The part stays, and the engine builds the projection again.
+func TestMendProjection(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	change(t, m.projection(), func(data []byte) []byte { data[len(data)/2] ^= 1; return data })
+	missing, err := m.mender.Compare(t.Context(), m.parts)
+	if err != nil || len(missing) > 0 || m.detached() != "" {
+		t.Fatalf("%v: missing %+v, set aside %q", err, missing, m.detached())
+	}
+	if err := m.conn.Exec(t.Context(), "SYSTEM START MERGES events"); err != nil {
+		t.Fatal(err)
+	}
+	visits, err := eventstore.NewVisits(eventstore.VisitsConfig{
+		Conn: m.conn, Holds: held, Logger: ingesttest.Logger(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually.Succeeds(t, "a projection", func() error {
+		if err := visits.Check(t.Context()); err != nil {
+			return err
+		}
+		parts, err := m.store.Parts(t.Context(), "")
+		if err != nil || len(parts) != 1 {
+			return errors.Join(err, errors.New("the part is being replaced"))
+		}
+		if is, reason, err := m.store.Check(t.Context(), parts[0]); err != nil || is != eventstore.Sound {
+			return errors.Join(err, errors.New(reason))
+		}
+		return nil
+	})
+	m.equal(60)
+}
+
+// TestMendLoss sets a part aside whose rows the log has only in part. The rest counts as lost, by site and day, and no
+// second repair looks for it.
+func TestMendLoss(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	// Rows that the log does not have.
+	const more = "INSERT INTO events (site, time, log_partition, log_offset, log_index, received) " +
+		"SELECT 'other', toDateTime64('2026-03-04 05:06:07', 3), 7, number, 0, now() FROM numbers(4)"
+	for _, statement := range []string{more, "SYSTEM START MERGES events", "OPTIMIZE TABLE events FINAL"} {
+		if err := m.conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if m.ledger.counted, err = m.store.AllMonths(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.parts, err = m.store.Parts(t.Context(), ""); err != nil || len(m.parts) != 1 {
+		t.Fatalf("%v: %+v", err, m.parts)
+	}
+	change(t, filepath.Join(m.folder(), "checksums.txt"), func([]byte) []byte { return []byte("damaged") })
+	if _, err := m.mender.Compare(t.Context(), m.parts); err != nil {
+		t.Fatal(err)
+	}
+	done, err := m.mender.Restore(t.Context(), false, none)
+	if err != nil || done.Restored != 60 || schema.MissingTotal(done.Missing) != 4 ||
+		schema.MissingLost(done.Missing) != 4 {
+		t.Errorf("%v: restored %d, missing %+v", err, done.Restored, done.Missing)
+	}
+	list := schema.SplitMissing(done.Missing, m.ledger.days)
+	if len(list) != 1 || list[0].Site != "other" || list[0].Rows != 4 || list[0].Lost != 4 ||
+		list[0].First.Format("2006-01-02") != "2026-03-04" || list[0].Last.Format("2006-01-02") != "2026-03-05" {
+		t.Errorf("the loss is %+v", list)
+	}
+	if again, err := m.mender.Restore(t.Context(), false, none); err != nil || again.Partitions != nil {
+		t.Errorf("%v: a second repair reads the log: %+v", err, again)
+	}
+	m.ledger.counted.Add(done.Missing[0].Month, schema.MonthRows{Rows: 1})
+	if missing, err := m.mender.Compare(t.Context(), nil); err != nil || schema.MissingLost(missing) != 4 ||
+		schema.MissingTotal(missing) != 5 {
+		t.Errorf("%v: after another loss: %+v", err, missing)
+	}
+}

@@ -1,0 +1,29 @@
+package insights
+
+import "testing"
+
+// TestDamagedPart: the engine's errors name the damaged part by its folder or in quotes. Other errors name none.
+func TestDamagedPart(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"Checksum doesn't match: corrupted data: (while reading from part /var/lib/ch/store/1f2/1f2b/202611_1_20_3/ " +
+			"located on disk default of type local)": "202611_1_20_3",
+		"Marks file 'data.cmrk3' doesn't exist: in part `202611_7_7_0_9`": "202611_7_7_0_9",
+		"(while reading from part store/abc/20d4e6f8a1b3c5d7e9f0_1_1_0/)": "20d4e6f8a1b3c5d7e9f0_1_1_0",
+		"Cannot read all data. Bytes read: 3. Bytes expected: 40.":        "",
+		"Table default.events_2_3 does not exist":                         "",
+	} {
+		if got := DamagedPart(message); got != want {
+			t.Errorf("%q names %q, want %q", message, got, want)
+		}
+	}
+	for text, want := range map[string]bool{
+		"Code: 40. DB::Exception: Checksum doesn't match. (CHECKSUM_DOESNT_MATCH)": true,
+		"Code: 241. DB::Exception: Memory limit exceeded":                          false,
+		"nothing of the kind": false,
+	} {
+		if got := IsDamageText(text); got != want {
+			t.Errorf("%q is damage: %v", text, got)
+		}
+	}
+}

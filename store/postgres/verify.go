@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrPages means that Postgres does not let this login read its pages, or that its pages have no checksums.
+var ErrPages = errors.New("the pages cannot be checked")
+
+// readPages makes Postgres read all of its files from the disk, compare the pages with their checksums, and throw the
+// bytes away. It is slow on purpose.
+const readPages = `BASE_BACKUP (LABEL 'octavo verify', TARGET 'blackhole', CHECKPOINT 'fast', WAIT false,
+	MANIFEST 'no', VERIFY_CHECKSUMS true, MAX_RATE 131072)`
+
+// VerifyPages makes Postgres check the checksums of all pages of all of its databases. damaged has a sentence for each
+// damaged page or file. It fails with ErrPages if the login lacks the attribute REPLICATION or there are no checksums.
+func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
+	var checksums string
+	err = d.Pool.QueryRow(ctx, "select current_setting('data_checksums'), pg_database_size(current_database())").
+		Scan(&checksums, &bytes)
+	if err != nil {
+		return 0, nil, Interpret(err, "pages")
+	}
+	if checksums != "on" {
+		return 0, nil, fmt.Errorf("%w: the database has no checksums (pg_checksums --enable adds them)", ErrPages)
+	}
+	config := d.Config.ConnConfig.Config.Copy()
+	config.RuntimeParams = map[string]string{"replication": "true", "application_name": "octavo verify"}
+	var mu sync.Mutex
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if strings.HasPrefix(n.Message, "checksum verification failed") ||
+			strings.HasPrefix(n.Message, "could not verify") {
+			mu.Lock()
+			damaged = append(damaged, n.Message)
+			mu.Unlock()
+		}
+	}
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", ErrPages, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, err = conn.Exec(ctx, readPages).ReadAll()
+	mu.Lock()
+	defer mu.Unlock()
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case e.Code == "42501": // insufficient_privilege
+			return 0, nil, fmt.Errorf("%w: %w", ErrPages, err)
+		case e.Code == "XX001" && len(damaged) > 0:
+			return bytes, damaged, nil
+		case e.Code == "XX001", e.Code == "58030": // Data is corrupted, a read failed.
+			return bytes, []string{e.Message}, nil
+		}
+	}
+	return bytes, damaged, err
+}

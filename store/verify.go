@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+	"github.com/octavo-docs/octavo/store/postgres"
+)
+
+// VerifyPages makes Postgres check the checksums of all of its pages.
+func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
+	return s.db.VerifyPages(ctx)
+}
+
+// Verified is called with each content that a verification has read. damage is "" unless the content is damaged.
+type Verified func(bytes int64, damage string)
+
+// VerifyDocuments compares the contents of all documents with their hashes.
+func (s *Store) VerifyDocuments(ctx context.Context, each Verified) error {
+	return verifyContents(ctx, each, func(
+		ctx context.Context, space, hash string,
+	) ([]db.VerifyFilesRow, error) {
+		list, err := s.db.Queries.VerifyDocuments(ctx, db.VerifyDocumentsParams{AfterSpace: space, AfterHash: hash})
+		rows := make([]db.VerifyFilesRow, len(list))
+		for i, row := range list {
+			rows[i] = db.VerifyFilesRow(row)
+		}
+		return rows, err
+	})
+}
+
+// VerifyFiles compares the contents of all files with their hashes.
+func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
+	return verifyContents(ctx, each, func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error) {
+		return s.db.Queries.VerifyFiles(ctx, db.VerifyFilesParams{AfterSpace: space, AfterHash: hash})
+	})
+}
+
+// verifyContents reads pages of contents. It ends at a page that Postgres cannot read.
+func verifyContents(
+	ctx context.Context, each Verified,
+	page func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error),
+) error {
+	space, hash := "", ""
+	for {
+		rows, err := page(ctx, space, hash)
+		if err = postgres.Interpret(err, "contents"); schema.DamageOf(err) != nil {
+			each(0, schema.DamageOf(err).Error())
+			return nil
+		}
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			damage := ""
+			if !row.Same {
+				damage = "space " + row.SpaceID + ", hash " + row.Hash
+			}
+			each(row.Bytes, damage)
+			space, hash = row.SpaceID, row.Hash
+		}
+	}
+}
+
+// Verifications returns what the last verification of each kind of data found.
+func (s *Store) Verifications(ctx context.Context) ([]schema.Verification, error) {
+	rows, err := s.db.Queries.Verifications(ctx)
+	list := make([]schema.Verification, len(rows))
+	for i, row := range rows {
+		list[i] = schema.Verification{
+			Kind: row.Kind, Read: row.Read, Bytes: row.Bytes, Damaged: row.Damaged, Hint: row.Hint,
+			VerifiedAt: row.VerifiedAt.UTC(),
+		}
+	}
+	return list, postgres.Interpret(err, "verifications")
+}
+
+// NoteVerification replaces what is known of a kind of data.
+func (s *Store) NoteVerification(ctx context.Context, v schema.Verification) error {
+	err := s.db.Queries.NoteVerification(ctx, db.NoteVerificationParams{
+		Kind: v.Kind, Read: v.Read, Bytes: v.Bytes, Damaged: v.Damaged, Hint: v.Hint,
+	})
+	return postgres.Interpret(err, "verifications")
+}
