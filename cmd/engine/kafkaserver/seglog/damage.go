@@ -77,7 +77,7 @@ func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
 		next := s.pos + h.size
-		if ok && next <= s.end && isSealed(b) {
+		if ok && next <= s.end && isSealed(b, s.identity) {
 			if _, ok := s.good(next); ok || next == s.end {
 				return next
 			}

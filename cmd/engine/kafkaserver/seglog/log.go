@@ -28,10 +28,12 @@ var (
 
 // Config of one partition's log.
 type Config struct {
-	FS     disk.FS
-	Dir    string // must exist
-	Name   string // of the partition, for log lines
-	Logger *slog.Logger
+	FS   disk.FS
+	Dir  string // must exist
+	Name string // of the partition, for log lines
+	// Identity distinguishes the partition from all others of the broker. It is part of each batch's seal.
+	Identity string
+	Logger   *slog.Logger
 	// SegmentBytes is the size at which a new segment is begun. Default 64 MiB.
 	SegmentBytes int64
 	// Start is the first offset to keep. The owner remembers it.
@@ -46,7 +48,8 @@ const indexEvery = 64 << 10
 
 // Log is one partition.
 type Log struct {
-	cfg Config
+	cfg      Config
+	identity uint32
 
 	// writing is held while writing: a round of appends, a roll, a trim. Lock it before mu.
 	writing   sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"slices"
@@ -23,6 +24,9 @@ func Open(cfg Config) (*Log, error) {
 		cfg: cfg, start: cfg.Start, known: cfg.Known, producers: producers{},
 		watchers: map[chan<- struct{}]struct{}{},
 	}
+	if cfg.Identity != "" {
+		l.identity = crc32.Checksum([]byte(cfg.Identity), castagnoli)
+	}
 	entries, err := cfg.FS.List(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", cfg.Name, err)
@@ -35,6 +39,11 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
+	for _, s := range found {
+		if err := l.checkForeign(s); err != nil {
+			return nil, err
+		}
+	}
 	// An empty segment is the last one, or its creation failed and the previous segment went on. In both cases it can
 	// go: the offsets follow from the previous one.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
@@ -132,7 +141,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 // scan reads a segment up to its last good batch. holes is the damage before and behind that.
 func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum *summary, holes []hole, err error) {
 	sum = &summary{base: base, end: base}
-	s := newScanner(file, position{base, 0, size}, upper)
+	s := l.newScanner(file, position{base, 0, size}, upper)
 	defer s.free()
 	for {
 		h, pos, err := s.nextGood(checksum)
