@@ -195,7 +195,7 @@ func (j *Journal) damaged(at, bytes int) error {
 // WayOut says what to do without a journal.
 func (j *Journal) WayOut() string {
 	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
-		"empty log, without the events that were not stored yet", j.cfg.Dir)
+		"empty log (octavo serve --accept-loss kafka), without the events that were not stored yet", j.cfg.Dir)
 }
 
 // syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
