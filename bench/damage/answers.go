@@ -48,15 +48,16 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 	one("sites", http.MethodGet, "/v1/orgs/"+url.PathEscape(w.org)+"/sites", nil, titles)
 	for i, site := range w.sites {
 		path := product.Insights(w.org, site) + "/events/aggregate"
-		for _, q := range []struct{ name, select_ string }{
-			{"events by month", `"groupBy":[{"column":"datetime","interval":"month"}]}`},
-			{"visitors by month", `"groupBy":[{"column":"datetime","interval":"month"}],"select":[{"column":"visitorsCount"}]}`},
+		const byMonth = `"groupBy":[{"column":"datetime","interval":"month"}]`
+		for _, q := range []struct{ name, members string }{
+			{"events by month", byMonth + `}`},
+			{"visitors by month", byMonth + `,"select":[{"column":"visitorsCount"}]}`},
 			{"sessions", `"select":[{"column":"sessionsCount"}]}`},
 			{"events by address", `"groupBy":[{"column":"url"}],"limit":1000}`},
 			{"exact visitors", `"accuracy":"exact","select":[{"column":"visitorsCount"}]}`},
 		} {
 			name := fmt.Sprintf("%s of site %d", q.name, i+1)
-			one(name, http.MethodPost, path, []byte(allTime+q.select_), columns)
+			one(name, http.MethodPost, path, []byte(allTime+q.members), columns)
 		}
 	}
 	for i, page := range w.pages {

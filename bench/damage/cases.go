@@ -10,7 +10,7 @@ import (
 type kind struct {
 	name string
 	// files is a pattern below the data directory, and the largest match is damaged. relation:NAME is the file of a
-	// table or an index of Postgres.
+	// table or an index of Postgres, which a swap exchanges with another table's.
 	files   string
 	stored  string // ways of damage at rest, when all events are stored
 	waiting string // ways of damage at rest, when events in the log wait
@@ -18,15 +18,17 @@ type kind struct {
 }
 
 const (
+	all      = "flip zeros cut gone twice older swapped"
 	segments = "kafka/broker/topics/*/*/*.log"
 	journals = "kafka/broker/journal-*"
 	gitCache = "git-cache"
+	relation = "relation:"
 	parts    = "clickhouse/store/store/*/*/[0-9]*_[0-9]*_[0-9]*_[0-9]*"
 )
 
 // kinds has a row for each kind of file of each engine.
 var kinds = []kind{
-	{"segment of the log", segments, "flip zeros cut gone twice older swapped", "flip zeros cut gone twice older swapped", "flip zeros cut gone"},
+	{"segment of the log", segments, all, all, "flip zeros cut gone"},
 	{"summary of a segment", "kafka/broker/topics/*/*/*.summary", "flip gone swapped", "flip older", ""},
 	{"journal of the log", journals, "flip zeros cut twice older", "flip cut gone older", "flip gone"},
 	{"reserve of the log", "kafka/broker/ballast", "flip gone", "", ""},
@@ -46,7 +48,7 @@ var kinds = []kind{
 	{"statement of a table", "clickhouse/store/store/*/*/events.sql", "flip cut gone", "", ""},
 	{"folder of the insights store", "clickhouse", "gone older", "gone older", ""},
 
-	{"table of pages", "relation:documents", "flip zeros cut gone twice older swapped", "", "flip zeros"},
+	{"table of pages", "relation:documents", all, "", "flip zeros"},
 	{"table of tokens", "relation:tokens", "flip zeros cut gone older", "", "zeros"},
 	{"index of pages", "relation:documents_pkey", "flip zeros cut gone swapped", "", ""},
 	{"table of files", "relation:files", "flip zeros gone swapped", "", ""},
@@ -89,7 +91,8 @@ func (c damageCase) String() string { return fmt.Sprintf("%s, %s, %s", c.name, c
 // allCases lists the cases whose name matches a pattern.
 func allCases(match *regexp.Regexp) (list []damageCase) {
 	for _, k := range kinds {
-		for _, at := range []struct{ when, ways string }{{stored, k.stored}, {waiting, k.waiting}, {running, k.running}} {
+		moments := []struct{ when, ways string }{{stored, k.stored}, {waiting, k.waiting}, {running, k.running}}
+		for _, at := range moments {
 			for _, way := range strings.Fields(at.ways) {
 				if c := (damageCase{k, way, at.when}); match.MatchString(c.String()) {
 					list = append(list, c)

@@ -23,15 +23,14 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.close() })
-	for _, c := range allCases(match) {
-		v, err := r.judge(t.Context(), c)
-		if err != nil {
-			t.Fatalf("%s: %v", c, err)
+	rows, err := r.judgeAll(t.Context(), allCases(match), 2, func(row row) {
+		if row.outcome == silent {
+			t.Errorf("%s: silent: %s", row.damageCase, row.verdict.text)
 		}
-		if v.outcome == silent {
-			t.Errorf("%s: silent: %s", c, v.text)
-		}
-		t.Logf("%s: %s: %s", c, v.outcome, v.text)
+		t.Logf("%s: %s: %s", row.damageCase, row.outcome, row.verdict.text)
+	})
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%d cases: %v", len(rows), err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -18,11 +19,12 @@ import (
 )
 
 type command struct {
-	Cases  string `default:"." help:"Regular expression of the cases to run: kind, way, moment."`
-	List   bool   `help:"List the cases and run none."`
-	Binary string `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
-	Record bool   `help:"Keep the result in bench/results."`
-	Keep   bool   `help:"Keep the prepared data directories."`
+	Cases   string `default:"." help:"Regular expression of the cases to run: kind, way, moment."`
+	List    bool   `help:"List the cases and run none."`
+	Binary  string `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
+	Workers int    `default:"2" help:"Cases to run at a time."`
+	Record  bool   `help:"Keep the result in bench/results."`
+	Keep    bool   `help:"Keep the prepared data directories."`
 }
 
 func main() {
@@ -75,16 +77,14 @@ func (c *command) Run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	for _, one := range cases {
-		v, err := r.judge(ctx, one)
-		if err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			v = verdict{silent, "the case cannot be run: " + err.Error()}
-		}
-		result.Tell("%-8s %s: %s", v.outcome, one, v.text)
-		result.rows = append(result.rows, row{one, v})
+	var telling sync.Mutex
+	result.rows, err = r.judgeAll(ctx, cases, c.Workers, func(row row) {
+		telling.Lock()
+		defer telling.Unlock()
+		result.Tell("%-8s %s: %s", row.outcome, row.damageCase, row.verdict.text)
+	})
+	if err != nil {
+		return err
 	}
 	result.End()
 	fmt.Print("\n", result.text())
@@ -123,8 +123,8 @@ func (r *result) count(o outcome) (n int) {
 func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Damaged files"))
-	fmt.Fprintf(&b, "\n%d cases: %d right, %d said, %d refused, %d silent. Each case is a copy of the data directory of "+
-		"`octavo serve`\nwith events, pages, files and a cached repository, and one damaged file or folder.\n\n",
+	fmt.Fprintf(&b, "\n%d cases: %d right, %d said, %d refused, %d silent. Each case is a copy of the data directory "+
+		"of `octavo serve`\nwith events, pages, files and a cached repository, and one damaged file or folder.\n\n",
 		len(r.rows), r.count(right), r.count(said), r.count(refused), r.count(silent))
 	b.WriteString("| file | damage | moment | outcome | what was said |\n|---|---|---|---|---|\n")
 	for _, row := range r.rows {

@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/single"
 	"github.com/octavo-docs/octavo/bench/witness"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 const (
@@ -25,6 +27,7 @@ const (
 // rig runs cases.
 type rig struct {
 	*world
+	slot    string              // name of the data directory of a case
 	message int64               // bytes of a message of the log
 	want    map[string][]answer // the undamaged answers, by data directory
 }
@@ -34,7 +37,7 @@ func newRig(ctx context.Context, dir, binary string) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{world: w, want: map[string][]answer{}}
+	r := &rig{world: w, slot: "case", want: map[string][]answer{}}
 	logs, err := filepath.Glob(filepath.Join(w.waiting, segments))
 	if err != nil {
 		return nil, err
@@ -48,6 +51,56 @@ func newRig(ctx context.Context, dir, binary string) (*rig, error) {
 	}
 	r.message /= 3 * requests * sites
 	return r, nil
+}
+
+// judgeAll runs cases, some at a time, and tells each verdict.
+func (r *rig) judgeAll(ctx context.Context, cases []damageCase, workers int, tell func(row)) ([]row, error) {
+	for _, from := range []string{r.stored, r.waiting} {
+		if _, err := r.undamaged(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]row, len(cases))
+	next := make(chan int)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for i := range workers {
+		running.Go(func() {
+			own, err := r.worker(i)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			for at := range next {
+				v, err := own.judge(ctx, cases[at])
+				if err != nil {
+					v = verdict{silent, "the case cannot be run: " + err.Error()}
+				}
+				if rows[at] = (row{cases[at], v}); ctx.Err() == nil {
+					tell(rows[at])
+				}
+			}
+		})
+	}
+	for i := range cases {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	running.Wait()
+	return rows, context.Cause(ctx)
+}
+
+// worker returns a rig with an address and a data directory of its own.
+func (r *rig) worker(i int) (*rig, error) {
+	address, err := enginetest.FreeAddress()
+	own, world := *r, *r.world
+	world.address = address
+	own.world, own.slot = &world, fmt.Sprintf("case-%d", i)
+	return &own, err
 }
 
 // from returns the data directory that a case copies.
@@ -90,7 +143,7 @@ func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 }
 
 func (r *rig) copy(from string) (string, error) {
-	dir := filepath.Join(r.dir, "case")
+	dir := filepath.Join(r.dir, r.slot)
 	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir))
 }
 
@@ -137,7 +190,8 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 // keepLog keeps the log of a case.
 func (r *rig) keepLog(c damageCase) error {
 	logs := filepath.Join(r.dir, "logs")
-	return errors.Join(os.MkdirAll(logs, 0o700), os.Rename(filepath.Join(r.dir, "case.log"), filepath.Join(logs, c.String()+".log")))
+	name := filepath.Join(logs, c.String()+".log")
+	return errors.Join(os.MkdirAll(logs, 0o700), os.Rename(filepath.Join(r.dir, r.slot+".log"), name))
 }
 
 // whileRunning damages the files of a running node, looks, and looks again after a restart. The worse verdict counts.
@@ -215,7 +269,7 @@ func (r *rig) examine(
 		v = judge(want, seen{
 			r.ask(ctx, n.Client, git), ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client), taken, r.message,
 		})
-		// What waits in the log is not stored yet. Stored events must be there, or said to be missing, at once.
+		// Events that wait in the log need time. Stored events must be there, or said to be missing, at once.
 		if v.outcome == silent && c.when == waiting {
 			return errors.New(v.text)
 		}

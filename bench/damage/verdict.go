@@ -71,7 +71,8 @@ func judge(want []answer, s seen) verdict {
 	if lostEvents > 0 || s.lost > 0 {
 		// Each message has the same number of events.
 		if lostEvents != s.lost*perPost {
-			return verdict{silent, fmt.Sprintf("%d events are gone, and %d messages are counted as lost", lostEvents, s.lost)}
+			text := fmt.Sprintf("%d events are gone, and %d messages are counted as lost", lostEvents, s.lost)
+			return verdict{silent, text}
 		}
 		if most := s.taken/s.message + 2; int64(s.lost) > most {
 			return verdict{silent, fmt.Sprintf("%d messages are lost, and the damage is of %d at most", s.lost, most)}

@@ -158,7 +158,7 @@ func copyTree(from, to string) error {
 // find returns the files in a data directory that match a kind's pattern, the largest first.
 func (w *world) find(dir string, k kind) (list []string, err error) {
 	pattern := k.files
-	if name, ok := strings.CutPrefix(pattern, "relation:"); ok {
+	if name, ok := strings.CutPrefix(pattern, relation); ok {
 		if pattern = w.relations[name]; pattern == "" {
 			return nil, fmt.Errorf("%s: no relation %s", k.name, name)
 		}
@@ -189,6 +189,9 @@ func (w *world) target(dir string, c damageCase) (t target, err error) {
 	if len(list) > 1 {
 		t.other = list[1]
 	}
+	if strings.HasPrefix(c.files, relation) {
+		t.other = filepath.Join(dir, w.relations["branch_pages"])
+	}
 	below, err := filepath.Rel(dir, t.path)
 	if err != nil {
 		return t, err
@@ -205,7 +208,7 @@ func (w *world) target(dir string, c damageCase) (t target, err error) {
 	switch t.at = size / 2; {
 	case c.when == waiting:
 		t.at = size * 9 / 10
-	case strings.HasPrefix(c.files, "relation:") && c.way == "zeros":
+	case c.way == "zeros" && (strings.HasPrefix(c.files, relation) || strings.HasPrefix(c.files, "postgres")):
 		t.at = 0
 	}
 	return t, err

@@ -52,8 +52,11 @@ type world struct {
 func newWorld(ctx context.Context, dir, binary string) (w *world, err error) {
 	w = &world{
 		dir: dir, binary: binary, token: schema.NewToken(), relations: map[string]string{},
-		older: filepath.Join(dir, "older"), stored: filepath.Join(dir, "stored"), waiting: filepath.Join(dir, "waiting"),
-		more: []string{"OCTAVO_OUTBOUND_ALLOW=127.0.0.1", "OCTAVO_RATE_LIMIT=0", "OCTAVO_QUERY_CACHE=0", "OCTAVO_DRAIN_WAIT=0s"},
+		older: filepath.Join(dir, "older"), stored: filepath.Join(dir, "stored"),
+		waiting: filepath.Join(dir, "waiting"),
+		more: []string{
+			"OCTAVO_OUTBOUND_ALLOW=127.0.0.1", "OCTAVO_RATE_LIMIT=0", "OCTAVO_QUERY_CACHE=0", "OCTAVO_DRAIN_WAIT=0s",
+		},
 	}
 	if w.address, err = enginetest.FreeAddress(); err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func newWorld(ctx context.Context, dir, binary string) (w *world, err error) {
 
 func (w *world) close() error { return w.stopGit() }
 
-// node returns a node on a data directory. It writes to a log file beside that.
+// node returns a node on a data directory. Its log file has the directory's name.
 func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	log, err := os.Create(dir + ".log")
 	if err != nil {
@@ -168,8 +171,9 @@ func (w *world) edit(ctx context.Context, n *single.Node, step int) error {
 	var changes []member
 	for i := range 20 {
 		text := fmt.Sprintf("Step %d, page %d.\n\n%s", step, i, strings.Repeat("Some text of the page. ", 30))
+		title := fmt.Sprintf("Page %d of %d", i, step)
 		changes = append(changes, member{
-			"operation": "insert_page", "title": fmt.Sprintf("Page %d of %d", i, step), "document": member{"markdown": text},
+			"operation": "insert_page", "title": title, "document": member{"markdown": text},
 		})
 	}
 	// Postgres does not compress these bytes, and keeps them outside of the table.

@@ -3,13 +3,14 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
@@ -22,17 +23,15 @@ const inventoryFile = "postgres.inventory.json"
 // inventoryBytes bounds what an inventory reads. Of larger files it has the sizes.
 const inventoryBytes = 2 << 30
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // inventory has the size and the checksum of each file, by its path.
 type inventory map[string]counted
 
 type counted struct {
 	Size int64   `json:"size"`
-	Sum  *uint32 `json:"sum,omitzero"` // nil if the content was not read
+	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
 }
 
-// takeInventory lists files of Postgres. It reads the contents that with names, or of the smaller files if with is nil.
+// takeInventory lists files of Postgres. It reads the contents that with has, or of the smaller files if with is nil.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {
@@ -64,7 +63,8 @@ func takeInventory(dir string, with inventory) (inventory, error) {
 	for _, path := range paths {
 		at := list[path]
 		left -= at.Size
-		if was, ok := with[path]; with == nil && left < 0 || with != nil && (!ok || was.Sum == nil || was.Size != at.Size) {
+		was := with[path]
+		if with == nil && left < 0 || with != nil && (was.Sum == nil || was.Size != at.Size) {
 			continue
 		}
 		sum, err := sumOf(filepath.Join(dir, path))
@@ -77,14 +77,16 @@ func takeInventory(dir string, with inventory) (inventory, error) {
 	return list, nil
 }
 
-func sumOf(path string) (uint32, error) {
+// sumOf returns the sum of a file. A CRC would not do: a file that ends with its own CRC, such as pg_control, always has
+// the same.
+func sumOf(path string) (uint64, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	sum := crc32.New(castagnoli)
+	sum := xxhash.New()
 	_, err = io.Copy(sum, file)
-	return sum.Sum32(), errors.Join(err, file.Close())
+	return sum.Sum64(), errors.Join(err, file.Close())
 }
 
 // differences names what a list of files lacks or has changed.
@@ -129,9 +131,9 @@ func (c *Config) checkInventory() error {
 		if len(list) > shown {
 			text += fmt.Sprintf(" and %d more", len(list)-shown)
 		}
-		return fmt.Errorf("cannot use data directory %s: files of Postgres in %s are damaged, which its last stop left "+
-			"whole: %s: check the disk and put back the files, or restore the whole data directory from one backup; "+
-			"`octavo serve --accept-loss %s` goes on with the damaged files", c.DataDir, folder, text, Postgres)
+		return fmt.Errorf("cannot use data directory %s: files of Postgres in %s are damaged, which its last stop "+
+			"left whole: %s: check the disk and put back the files, or restore the whole data directory from one "+
+			"backup; `octavo serve --accept-loss %s` goes on with the damaged files", c.DataDir, folder, text, Postgres)
 	}
 	return nil
 }

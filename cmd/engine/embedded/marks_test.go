@@ -125,7 +125,8 @@ func TestFilesOfPostgres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	execPostgres(t, engines.PostgresURL, "CREATE TABLE kept AS SELECT n, repeat('x', 500) FROM generate_series(1, 100) n")
+	const table = "CREATE TABLE kept AS SELECT n, repeat('x', 500) FROM generate_series(1, 100) n"
+	execPostgres(t, engines.PostgresURL, table)
 	if err := engines.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +179,24 @@ func TestFilesOfPostgres(t *testing.T) {
 		}
 	}
 	if err := os.WriteFile(largest, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	control := filepath.Join(data, "global", "pg_control")
+	older, err := os.ReadFile(control)
+	if err == nil {
+		err = runOnce(t, cfg)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer, err := os.ReadFile(control)
+	if err = errors.Join(err, os.WriteFile(control, older, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := runOnce(t, cfg); err == nil || !strings.Contains(err.Error(), "global/pg_control has other bytes") {
+		t.Errorf("an older control file: got %v", err)
+	}
+	if err := os.WriteFile(control, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// A kill leaves no inventory, and the next start compares nothing.

@@ -190,8 +190,8 @@ func (b *broker) checkTopics(j *journal.Journal) error {
 			return fmt.Errorf("cannot list the files of a topic: %w", err)
 		}
 		if filled {
-			return fmt.Errorf("%w: it lacks the topic whose messages are in %s: %s; if that topic was deleted, move its "+
-				"folder away", journal.ErrDamaged, filepath.Join(dir, e.Name), j.WayOut())
+			return fmt.Errorf("%w: it lacks the topic whose messages are in %s: %s; if that topic was deleted, move "+
+				"its folder away", journal.ErrDamaged, filepath.Join(dir, e.Name), j.WayOut())
 		}
 	}
 	return nil

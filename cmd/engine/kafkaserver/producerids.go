@@ -19,8 +19,8 @@ type producerIDs struct {
 
 	mu         sync.Mutex
 	next, most int64
-	// least is above all ids in the logs. Damage may have taken the journal's entry. A log takes the batches of a reused
-	// id for repeats, and drops them.
+	// least is above all ids in the logs. Damage may have taken the journal's entry, and a log takes the batches of a
+	// reused id for repeats.
 	least int64
 }
 

@@ -208,7 +208,9 @@ func (b *broker) remove(name string) *apiError {
 	}
 	entries := []journal.Entry{{Key: topicPrefix + name}, {Key: deletedPrefix + t.id, Value: []byte{1}}}
 	for _, prefix := range []string{startPrefix, endPrefix} {
-		b.journal.Each(prefix+t.id+"/", func(key string, _ []byte) { entries = append(entries, journal.Entry{Key: key}) })
+		b.journal.Each(prefix+t.id+"/", func(key string, _ []byte) {
+			entries = append(entries, journal.Entry{Key: key})
+		})
 	}
 	if err := b.journal.Put(entries...); err != nil {
 		return failed(errStorage, "the disk failed")
