@@ -44,7 +44,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		list = append(list, a)
 	}
-	one("the token's user", http.MethodGet, "/v1/user", nil, whole)
+	one("the token's user", http.MethodGet, "/v1/user", nil, id)
 	one("sites", http.MethodGet, "/v1/orgs/"+url.PathEscape(w.org)+"/sites", nil, titles)
 	for i, site := range w.sites {
 		path := product.Insights(w.org, site) + "/events/aggregate"
@@ -99,6 +99,17 @@ func pathOf(address string) string {
 }
 
 func whole(body []byte) string { return string(body) }
+
+// id returns the id of a resource. Its addresses depend on the node's.
+func id(body []byte) string {
+	var resource struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(body, &resource); err != nil {
+		return err.Error()
+	}
+	return resource.ID
+}
 
 // columns returns the columns of an aggregate.
 func columns(body []byte) string {

@@ -77,8 +77,8 @@ func takeInventory(dir string, with inventory) (inventory, error) {
 	return list, nil
 }
 
-// sumOf returns the sum of a file. A CRC would not do: a file that ends with its own CRC, such as pg_control, always has
-// the same.
+// sumOf returns the sum of a file. A CRC would not do, because a file that ends with its own CRC, such as pg_control,
+// always has the same.
 func sumOf(path string) (uint64, error) {
 	file, err := os.Open(path)
 	if err != nil {
