@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	firstPort   = 31700
 	readyLimit  = 30 * time.Second // until a damaged node is ready; later it must say why it is not
 	settleLimit = 15 * time.Second // until what waits in the log is stored
 )
@@ -28,6 +29,7 @@ const (
 type rig struct {
 	*world
 	slot    string              // name of the data directory of a case
+	ports   int                 // the engines' ports follow it
 	message int64               // bytes of a message of the log
 	want    map[string][]answer // the undamaged answers, by data directory
 }
@@ -37,7 +39,7 @@ func newRig(ctx context.Context, dir, binary string) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{world: w, slot: "case", want: map[string][]answer{}}
+	r := &rig{world: w, slot: "case", ports: firstPort, want: map[string][]answer{}}
 	logs, err := filepath.Glob(filepath.Join(w.waiting, segments))
 	if err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func (r *rig) worker(i int) (*rig, error) {
 	address, err := enginetest.FreeAddress()
 	own, world := *r, *r.world
 	world.address = address
-	own.world, own.slot = &world, fmt.Sprintf("case-%d", i)
+	own.world, own.slot, own.ports = &world, fmt.Sprintf("case-%d", i), firstPort+10*(i+1)
 	return &own, err
 }
 
@@ -144,7 +146,10 @@ func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 
 func (r *rig) copy(from string) (string, error) {
 	dir := filepath.Join(r.dir, r.slot)
-	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir))
+	// The copies have the same passwords, so that an engine on another copy's port would be taken for the copy's own.
+	ports := fmt.Sprintf(`{"postgres":%d,"kafka":%d,"clickhouse":%d}`, r.ports+1, r.ports+2, r.ports+3)
+	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir),
+		os.WriteFile(filepath.Join(dir, "ports.json"), []byte(ports), 0o600))
 }
 
 // judge runs a case.

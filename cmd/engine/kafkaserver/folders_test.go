@@ -214,6 +214,16 @@ func TestSwappedSegments(t *testing.T) {
 	}
 	swap()
 	p.mustOpen().close()
+	// A summary in another partition's folder does not count.
+	name = fmt.Sprintf("/%020d.summary", 0)
+	swap()
+	b := p.mustOpen()
+	defer b.close()
+	for partition, want := range []int64{3, 5} {
+		if _, end := b.topic("a").log(int32(partition)).Offsets(); end != want {
+			t.Errorf("partition %d ends at %d, want %d", partition, end, want)
+		}
+	}
 }
 
 // TestProducerIDsAreNotUsedAgain loses the journal's entry of the ids of producers. A log would take the first batches

@@ -218,7 +218,7 @@ func (l *Log) learn(entries []disk.Entry) (reached int64) {
 		}
 	}
 	// A summary is of a synced segment, also if damage has cut off the segment.
-	if sum, _ := readSummary(l.cfg.FS, l.summaryName(newest), newest, 0); sum != nil {
+	if sum, _ := l.readSummary(newest, 0); sum != nil {
 		reached = max(reached, sum.end)
 	}
 	return reached

@@ -237,7 +237,7 @@ func (l *Log) roll(base int64) error {
 func (l *Log) summariseActive() {
 	sum := l.active.sum
 	sum.producers = l.producers
-	if err := writeSummary(l.cfg.FS, l.summaryName(sum.base), &sum); err != nil {
+	if err := l.writeSummary(l.summaryName(sum.base), &sum); err != nil {
 		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", sum.base, "error", err)
 	}
 }

@@ -107,7 +107,7 @@ func (l *Log) settleEnds(first int64) error {
 
 // addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if that matches the file.
 func (l *Log) addSealed(s segment, upper int64) error {
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err == nil {
 		l.producers = sum.producers
 	} else if sum, err = l.summarise(s, upper); err != nil {
@@ -132,7 +132,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 	}
 	l.lost(file, s.base, holes)
 	sum.size, sum.producers = s.size, l.producers
-	if err := writeSummary(l.cfg.FS, l.summaryName(s.base), sum); err != nil {
+	if err := l.writeSummary(l.summaryName(s.base), sum); err != nil {
 		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", s.base, "error", err)
 	}
 	return sum, nil
@@ -163,7 +163,7 @@ func (l *Log) openActive(s segment) error {
 		return fmt.Errorf("cannot open a segment of %s: %w", l.cfg.Name, err)
 	}
 	var holes []hole
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err == nil {
 		l.producers, sum.producers = sum.producers, nil
 	} else if sum, holes, err = l.recover(file, s); err != nil {

@@ -173,7 +173,7 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	if o := l.cold.find(s.base); o != nil {
 		return o, nil
 	}
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err != nil {
 		sum = &summary{} // without an index, read from the beginning
 	}
