@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -149,7 +150,8 @@ func undo(t target, dir, from string) error {
 
 // copyTree copies a file or a folder, with modes and holes.
 func copyTree(from, to string) error {
-	if output, err := exec.Command("cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(context.Background(), "cp", "-a", "--reflink=auto", from, to) // a short command
+	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot copy %s: %w: %s", from, err, output)
 	}
 	return nil
