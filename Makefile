@@ -202,6 +202,11 @@ powercut: engines ## cut the power under load at random moments (as root: it mou
 powercut-short: engines ## the same with three cuts, about a minute; an ordinary user is told that it did not run
 	go run ./bench/powercut --cuts 3 --rate 500
 
+DAMAGE_FLAGS ?= --record
+.PHONY: damage
+damage: engines ## damage each kind of file of a node, and judge what it then answers, into bench/results/
+	go run ./bench/damage $(DAMAGE_FLAGS)
+
 .PHONY: lint
 lint: $(LINTER) ## linters, the size of files, plain words, and no conflict of a merge left behind
 	$(LINTER) run ./...

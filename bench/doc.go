@@ -3,6 +3,7 @@
 //	run           ratios to ceilings that the same run measures
 //	chaos         faults of every process under load
 //	powercut      power cuts of the default installation
+//	damage        damaged files of the default installation
 //	abuse         callers that take all they can
 //	repositories  what Octavo leaves of other people's repositories
 //	screenshots   takes the pictures in deploy/screenshots

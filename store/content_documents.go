@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -61,6 +63,24 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return nil
 }
 
+// errLost is wrapped if the database lacks contents that stored content names.
+var errLost = errors.New("contents that stored content names are missing")
+
+// lostDocument is the error about a document that content names and the database lacks. Postgres reads a page of zeros
+// as an empty one.
+func lostDocument(hash string) error {
+	return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: document %s", errLost, hash))
+}
+
+// Document reads a document of a space by a hash that a caller gave.
+func (s *Store) Document(ctx context.Context, spaceID, hash string) (Text, error) {
+	found, err := documents(ctx, s.db.Queries, spaceID, []string{hash})
+	if errors.Is(err, errLost) {
+		err = schema.NotFound("document")
+	}
+	return found[hash], err
+}
+
 // Documents reads documents of a space by their hashes. All of them must exist: a document is stored before a
 // revision that names it.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
@@ -83,7 +103,7 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	}
 	for _, hash := range hashes {
 		if _, ok := found[hash]; !ok {
-			return nil, schema.NotFound("document")
+			return nil, lostDocument(hash)
 		}
 	}
 	return found, nil

@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/filerefs"
@@ -113,7 +117,15 @@ func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []
 // FileContent reads the bytes of a file of a space.
 func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, error) {
 	content, err := s.db.Queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})
-	return content, postgres.Interpret(err, "file")
+	return content, readError(err, hash)
+}
+
+// readError returns the error of reading the bytes of a file that content names.
+func readError(err error, hash string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: file %s", errLost, hash))
+	}
+	return postgres.Interpret(err, "file")
 }
 
 // ReadFile reads the bytes of a file of a space, piece by piece.
@@ -122,6 +134,6 @@ func (s *Store) ReadFile(ctx context.Context, spaceID string, file File) *postgr
 		piece, err := s.db.Queries.FilePiece(ctx, db.FilePieceParams{
 			SpaceID: spaceID, Hash: file.Hash, Position: int32(at) + 1, Most: int32(most),
 		})
-		return piece, postgres.Interpret(err, "file")
+		return piece, readError(err, file.Hash)
 	})
 }

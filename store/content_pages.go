@@ -41,6 +41,9 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 		return tree.Node{}, Text{}, postgres.Interpret(err, "page")
 	}
 	node, err := readNode(db.PageOfRevisionRow{PageID: row.PageID, ParentID: row.ParentID, Position: row.Position, Slug: row.Slug, Page: row.Page})
+	if err == nil && row.Content == nil && node.Document != "" {
+		err = lostDocument(node.Document)
+	}
 	if err != nil || row.Content == nil {
 		return node, Text{Document: schema.NewDocument()}, err
 	}

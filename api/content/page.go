@@ -375,11 +375,11 @@ type documentByIDRequest struct {
 }
 
 func (h *pages) document(ctx context.Context, c *access.Caller, r *documentByIDRequest) (schema.Document, error) {
-	documents, err := h.store.Documents(ctx, c.Space.Space.ID, []string{r.DocumentID})
+	text, err := h.store.Document(ctx, c.Space.Space.ID, r.DocumentID)
 	if err != nil {
 		return schema.Document{}, err
 	}
-	d := documents[r.DocumentID].Document
+	d := text.Document
 	showKeys(&d)
 	return d, nil
 }

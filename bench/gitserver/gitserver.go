@@ -28,6 +28,22 @@ func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	}, nil
 }
 
+// Make makes a bare repository with the branch main from a stream for git fast-import.
+func Make(ctx context.Context, path string, stream io.Reader) error {
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", path}, {"-C", path, "fast-import", "--quiet"},
+	} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		if args[0] == "-C" {
+			cmd.Stdin = stream
+		}
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, output)
+		}
+	}
+	return nil
+}
+
 // Start serves the repositories below root at an address of its own until stop
 // is called.
 func Start(ctx context.Context, root string) (address string, stop func() error, err error) {

@@ -107,27 +107,44 @@ func (c Client) Read(ctx context.Context, path string) ([]byte, error) {
 }
 
 func (c Client) exchange(ctx context.Context, method, path string, body []byte, want int) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(body))
+	answer, err := c.Ask(ctx, method, path, body)
+	if err == nil && answer.Status != want {
+		err = fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, answer.Status, want, answer.Body)
+	}
 	if err != nil {
 		return nil, err
 	}
+	return answer.Body, nil
+}
+
+// Answer is a node's answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Ask makes a request and returns the answer, whatever its status is. No cache answers.
+func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a Answer, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
 	request.Header.Set("Authorization", "Bearer "+c.Token)
+	request.Header.Set("Cache-Control", "no-cache")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := plainHTTP.Do(request)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
-	case response.StatusCode != want:
-		return nil, fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
+	if a.Body, err = io.ReadAll(response.Body); err != nil {
+		return a, fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
 	}
-	return answer, nil
+	a.Status, a.Header = response.StatusCode, response.Header
+	return a, nil
 }
 
 // DoorSettings are the settings without limits for a load through the door for browsers. The load comes from one

@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -64,10 +62,6 @@ func (b *bench) importByGit(ctx context.Context, space string, pages int) (err e
 
 // makeRepository writes a bare repository whose folders are the pages.
 func makeRepository(ctx context.Context, root string, pages int) error {
-	bare := filepath.Join(root, "docs")
-	if err := git(ctx, nil, "init", "--quiet", "--bare", "--initial-branch=main", bare); err != nil {
-		return err
-	}
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter b <b@example> 1700000000 +0000\ndata 1\nm\n")
 	for i := range pages {
@@ -78,16 +72,7 @@ func makeRepository(ctx context.Context, root string, pages int) error {
 		text := fmt.Sprintf("# %s\n\n%s", pageTitle(i), pageText(i))
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
 	}
-	return git(ctx, &stream, "-C", bare, "fast-import", "--quiet")
-}
-
-func git(ctx context.Context, input io.Reader, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Stdin = input
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, output)
-	}
-	return nil
+	return gitserver.Make(ctx, filepath.Join(root, "docs"), &stream)
 }
 
 // pdfRow renders spaces as PDFs.

@@ -107,6 +107,23 @@ func (n *Node) Ready(ctx context.Context) error {
 	})
 }
 
+// Exited reports whether the node has exited.
+func (n *Node) Exited() bool {
+	select {
+	case err := <-n.ended:
+		n.ended <- err
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait waits for the node's exit.
+func (n *Node) Wait() {
+	err := <-n.ended
+	n.ended <- err
+}
+
 // PID returns the id of the last started process.
 func (n *Node) PID() int { return n.process.Process.Pid }
 

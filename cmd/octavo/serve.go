@@ -36,7 +36,8 @@ const (
 // ServeCmd runs the server until it is told to stop.
 type ServeCmd struct {
 	Settings   `embed:""`
-	Quickstart bool `help:"On the first start, also create an organization and a site, and print commands to try."`
+	Quickstart bool     `help:"On the first start, also create an organization and a site, and print commands to try."`
+	AcceptLoss []string `enum:"postgres,kafka,clickhouse" help:"Embedded engines that start although their folder is empty, damaged, or older than the rest of the data directory. What is missing stays missing: first try to restore the data directory."`
 }
 
 // Run starts the parts in order, waits, and stops them in reverse.
@@ -45,7 +46,7 @@ func (c *ServeCmd) Run() error {
 	defer stop()
 	boundMemory()
 	log := c.logger()
-	n := &node{settings: &c.Settings, log: log}
+	n := &node{settings: &c.Settings, log: log, acceptLoss: c.AcceptLoss}
 	err := n.start(ctx, c.Quickstart)
 	if err == nil {
 		err = n.wait(ctx)
@@ -66,9 +67,10 @@ func (c *ServeCmd) Run() error {
 // node is one running process. Its parts are started in the order of the
 // members and stopped in reverse.
 type node struct {
-	settings *Settings
-	log      *slog.Logger
-	stops    []stopper
+	settings   *Settings
+	acceptLoss []string // see ServeCmd
+	log        *slog.Logger
+	stops      []stopper
 
 	backends *backends
 	store    *store.Store
@@ -176,7 +178,7 @@ func (n *node) open(ctx context.Context) error {
 	if err := observe.Runtime(n.registry); err != nil {
 		return err
 	}
-	n.backends, err = openBackends(ctx, n.settings, embedded.All, n.log, n.metrics.EngineRestarted)
+	n.backends, err = openBackends(ctx, n.settings, embedded.All, n.acceptLoss, n.log, n.metrics.EngineRestarted)
 	if err != nil {
 		return err
 	}

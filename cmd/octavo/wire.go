@@ -36,14 +36,16 @@ type backends struct {
 
 // openBackends starts the engines in want that no setting names. The caller
 // stops them.
-func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog.Logger, onRestart func(string)) (*backends, error) {
+func openBackends(
+	ctx context.Context, s *Settings, want embedded.Set, acceptLoss []string, log *slog.Logger, onRestart func(string),
+) (*backends, error) {
 	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
 	if want = s.embedded(want); want == (embedded.Set{}) {
 		return b, nil
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
 		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir,
-		Want: want, Logger: log, OnRestart: onRestart, ClockFile: clockFile(s),
+		Want: want, AcceptLoss: acceptLoss, Logger: log, OnRestart: onRestart, ClockFile: clockFile(s),
 		Log: embedded.LogLimits{
 			MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes),
 			MinFreeBytes: int64(s.KafkaMinFreeBytes),
@@ -170,7 +172,7 @@ func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*
 		}
 	}
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return openBackends(ctx, s, want, quiet, nil)
+	return openBackends(ctx, s, want, nil, quiet, nil)
 }
 
 // withInsights runs a short command's work on the engines that attach opens, with a connection to the insights

@@ -155,7 +155,8 @@ func (s *Sink) askRetention(ctx context.Context) {
 }
 
 // Lost returns how many messages left the log before they were stored, in all partitions since the sinks' group
-// began. The group's offsets carry the count, so a loss shows once its sink has stored a later message.
+// began. The group's offsets carry the count, so a loss shows once its sink has stored a later message, or has found
+// that there is none.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()
 	if err != nil {

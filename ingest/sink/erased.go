@@ -81,11 +81,12 @@ func (g *generation) honour() {
 // honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour returns a channel that closes when honour may have work.
+// mayHonour returns a channel that closes when honour or declareLosses may have work.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()
-	if view := list.View(); view == nil || view.Version == g.honoured && len(g.stored) == 0 {
+	undeclared := slices.ContainsFunc(g.partitions, func(p *partition) bool { return !p.declared && !p.prepared })
+	if view := list.View(); !undeclared && (view == nil || view.Version == g.honoured && len(g.stored) == 0) {
 		return changed
 	}
 	again := make(chan struct{})

@@ -75,6 +75,7 @@ type partition struct {
 	next        int64 // where the next cut begins
 
 	prepared bool  // recover is known
+	declared bool  // what is lost before the start is committed
 	recover  int64 // the offset up to which rows may be stored already
 	done     progress
 
@@ -124,8 +125,11 @@ func (p *partition) needsRecall(c *chunk, window int) bool {
 	return !p.recalled && (before || c.plain > 0)
 }
 
-// fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done or it detects a
-// recreated topic.
+// endReads is how many reads in a row must find no message below the log's end before the end counts as lost.
+const endReads = 3
+
+// fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done, or if it detects a
+// recreated topic or a lost end of the log. The next generation counts what is lost.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	failed := func(err error) {
@@ -140,7 +144,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		}
 		failed(err)
 	}
-	next := p.start
+	next, empty := p.start, 0
 	for ctx.Err() == nil && p.newer.Load() == nil {
 		if p.recheckLog {
 			other, err := s.isOtherLog(ctx, p, next, p.tail, p.hasTail)
@@ -190,9 +194,16 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		p.end.Store(c.highWater)
 		s.showLag(p)
 		if len(c.messages) == 0 {
+			if empty++; c.highWater <= next {
+				empty = 0
+			}
 			c.free()
+			if empty == endReads {
+				return
+			}
 			continue
 		}
+		empty = 0
 		// The previous owner's cut is repeated separately, so end the chunk where the cut ends.
 		if next < p.intent {
 			c.truncate(p.intent)

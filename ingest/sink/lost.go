@@ -75,6 +75,15 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	case had.offset < first:
 		s.countLost(p, lostRetention, had.offset, first)
 		p.start = first
+	case had.offset < next:
+		lost, err := s.endIsLost(ctx, p, had.offset, next)
+		if err != nil {
+			return err
+		}
+		if lost {
+			s.countLost(p, lostDamaged, had.offset, next)
+			p.start = next
+		}
 	}
 	if p.start != had.offset {
 		p.hasTail = false
@@ -101,6 +110,23 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 		s.metrics.stalled.progressed(p.id, false)
 	}
 	return nil
+}
+
+// endIsLost reports whether the log has no message with from ≤ offset < end: damage took its end. Damage before a
+// message shows as a gap, but nothing may follow here for long.
+func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bool, error) {
+	for range endReads {
+		c, err := s.fetch(ctx, p, from, 1)
+		if err != nil {
+			return false, err
+		}
+		lost := len(c.messages) == 0 && c.highWater == end
+		c.free()
+		if !lost {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // isOtherLog reports whether the message before an offset has a different sum than tail. It returns false if the

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -92,6 +93,71 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	}
 	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
 		t.Errorf("the commit has the metadata %q", text)
+	}
+}
+
+// TestSinkCountsALostEnd damages the last messages of the log, which are not stored yet. The sink stores all others,
+// and counts the loss once, before any message follows.
+func TestSinkCountsALostEnd(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]int{"after others": 6, "alone": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			broker := brokertest.Start(t, brokertest.Options{Dir: dir})
+			r := &rig{t: t, brokers: broker.Addresses(), topic: "events"}
+			r.store, r.conn = newStore(t, enginetest.ClickHouse(t))
+			r.log = newTestLog(t, r.brokers, onePartition)
+			r.intake = intaketest.New(t, r.log)
+			for i := range 2 {
+				r.accept(numbered(i, 1))
+			}
+			s := r.sink(nil, nil)
+			r.awaitStored(2)
+			r.awaitCommitted(1)
+			r.stop(s)
+			names, err := filepath.Glob(filepath.Join(dir, "broker", "topics", "*", "0", "*.log"))
+			if err != nil || len(names) != 1 {
+				t.Fatal(names, err)
+			}
+			for i := range first {
+				r.accept(numbered(2+i, 1))
+			}
+			before, err := os.ReadFile(names[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3 {
+				r.accept(numbered(2+first+i, 1))
+			}
+			content, err := os.ReadFile(names[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(content[len(before):])
+			if err := os.WriteFile(names[0], content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				s := r.sink(nil, nil)
+				r.awaitStored(2 + first)
+				eventually.Succeeds(t, "the count of the loss", func() error {
+					if n, err := Lost(t.Context(), r.log, r.topic+"-sink"); err != nil || n != 3 {
+						return fmt.Errorf("%d messages are committed as lost, %w", n, err)
+					}
+					return nil
+				})
+				r.stop(s)
+			}
+			r.accept(numbered(100, 1))
+			s = r.sink(nil, nil)
+			r.awaitStored(3 + first)
+			r.awaitCommitted(1)
+			if lost := lostOf(s); lost != (losses{lostDamaged: 3}) {
+				t.Errorf("%v are shown as lost", lost)
+			}
+			r.stop(s)
+		})
 	}
 }
 

@@ -23,6 +23,7 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 		default:
 			if owned {
 				g.honour()
+				g.declareLosses()
 				g.commitStored(drainCtx)
 			}
 			select {
@@ -43,6 +44,20 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 	}
 	if owned {
 		g.commitStored(drainCtx)
+	}
+}
+
+// declareLosses prepares the commit of what is lost before a partition's first message. No message may follow for long.
+func (g *generation) declareLosses() {
+	for _, p := range g.partitions {
+		at := p.located.Load()
+		if p.declared = p.declared || p.prepared; p.declared || at == nil {
+			continue
+		}
+		p.declared = true
+		if at.lost != p.committed.lost {
+			g.stored[p.id] = *at
+		}
 	}
 }
 

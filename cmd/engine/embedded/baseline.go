@@ -115,9 +115,5 @@ func markBaseline(dir string, baseline int) (err error) {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return syncFolder(dir)
 }

@@ -42,6 +42,9 @@ type Config struct {
 	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline without
 	// changing it. 0 is for tests, and skips the check and the mark.
 	Baseline int
+	// AcceptLoss names engines whose folders may be empty, older than the others or damaged. Start refuses such folders
+	// of other engines, and changes nothing.
+	AcceptLoss []string
 	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
 	EnginesDir string
 	// Executable is the octavo binary whose `engine` commands are run. If it is empty, it is this process's own

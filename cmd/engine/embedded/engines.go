@@ -23,6 +23,7 @@ type Engines struct {
 	ClickHouseURL string
 
 	dataDir    string
+	postgres   bool
 	maxLog     int64 // bytes of the Kafka broker's log
 	lock       *dirlock.Lock
 	supervisor *supervise.Supervisor
@@ -37,7 +38,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
-	if err := cfg.checkBaseline(); err != nil { // before the lock, which changes the directory
+	if err := cfg.checkData(); err != nil { // before the lock, which changes the directory
 		return nil, err
 	}
 	found, err := cfg.find()
@@ -54,11 +55,25 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
 		}),
 	}
-	if err = cfg.checkBaseline(); err == nil && cfg.Baseline != 0 { // another process may have marked it meanwhile
+	var marked marks
+	if err = cfg.checkBaseline(); err == nil { // another process may have marked it meanwhile
+		marked, err = cfg.checkMarks()
+	}
+	for _, loss := range marked.accepted {
+		cfg.Logger.Warn("An engine starts without a part of its data, as --accept-loss says.", "loss", loss)
+	}
+	if err == nil && cfg.Baseline != 0 {
 		err = markBaseline(cfg.DataDir, cfg.Baseline)
+	}
+	if err == nil && cfg.Want.Postgres {
+		e.postgres = true
+		err = forgetInventory(cfg.DataDir)
 	}
 	if err == nil {
 		err = e.startAll(ctx, &cfg, found)
+	}
+	if err == nil {
+		err = marked.write(cfg.DataDir, cfg.Want)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
@@ -137,10 +152,26 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
+// checkData returns an error if the data directory is of another baseline, or not as the engines left it. It changes
+// nothing.
+func (c *Config) checkData() error {
+	if err := c.checkBaseline(); err != nil {
+		return err
+	}
+	if _, err := c.checkMarks(); err != nil {
+		return err
+	}
+	return c.checkInventory()
+}
+
 // Stop stops the engines, and kills the remaining engines when ctx is done. Then it releases the data directory. Call
 // Stop once.
 func (e *Engines) Stop(ctx context.Context) error {
-	return errors.Join(e.supervisor.Stop(ctx), e.lock.Release())
+	err := e.supervisor.Stop(ctx)
+	if e.postgres {
+		err = errors.Join(err, saveInventory(e.dataDir))
+	}
+	return errors.Join(err, e.lock.Release())
 }
 
 // State returns a snapshot of all engines, for readiness and metrics.

@@ -4,7 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
@@ -37,12 +42,14 @@ func open(cfg *Config) (*broker, error) {
 	if err := disk.MakeDir(cfg.fs, cfg.DataDir, filepath.Join(dir, topicsName)); err != nil {
 		return nil, err
 	}
-	j, err := journal.Open(journal.Config{FS: cfg.fs, Dir: dir, Logger: cfg.Logger, Ballast: cfg.ballast})
+	b := &broker{cfg: cfg, dir: dir, topics: map[string]*topic{}, stopping: make(chan struct{})}
+	j, err := journal.Open(journal.Config{
+		FS: cfg.fs, Dir: dir, Logger: cfg.Logger, Ballast: cfg.ballast, Check: b.checkTopics,
+	})
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{cfg: cfg, dir: dir, journal: j, topics: map[string]*topic{}, stopping: make(chan struct{})}
-	b.producers.journal = j
+	b.journal, b.producers.journal = j, j
 	b.groups = group.New(j, b, cfg.Logger)
 	if err := b.load(); err != nil {
 		b.closeLogs()
@@ -62,7 +69,35 @@ func (b *broker) close() {
 	close(b.stopping)
 	b.workers.Wait()
 	b.closeLogs()
+	b.noteEnds()
 	b.journal.Close()
+}
+
+// noteEnds writes to the journal which offsets the logs have reached, so that the next start knows what damage takes
+// meanwhile. The logs are closed.
+func (b *broker) noteEnds() {
+	var entries []journal.Entry
+	for _, t := range b.list() {
+		for partition, l := range t.partitions() {
+			if _, end := l.Offsets(); end != b.offset(endEntry(t.id, partition, 0).Key) {
+				entries = append(entries, endEntry(t.id, partition, end))
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return
+	}
+	if err := b.journal.Put(entries...); err != nil {
+		b.cfg.Logger.Warn("Cannot note the ends of the logs.", "error", err)
+	}
+}
+
+// offset returns an offset in the journal, or 0.
+func (b *broker) offset(key string) (offset int64) {
+	if value, ok := b.journal.Get(key); ok {
+		offset, _ = strconv.ParseInt(string(value), 10, 64) // written by us
+	}
+	return offset
 }
 
 func (b *broker) closeLogs() {
@@ -97,7 +132,7 @@ func (b *broker) Topic(name string) (id string, partitions int, ok bool) {
 	return t.id, len(t.partitions()), true
 }
 
-// load opens the topics in the journal and removes the files of all others.
+// load opens the topics in the journal, and removes the files of deleted and half-created ones.
 func (b *broker) load() error {
 	var errs []error
 	known := map[string]bool{}
@@ -109,6 +144,9 @@ func (b *broker) load() error {
 		}
 		known[t.id] = true
 		b.topics[t.name] = t
+		for _, l := range t.partitions() {
+			b.producers.least = max(b.producers.least, l.LastProducer()+1)
+		}
 	})
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -126,5 +164,71 @@ func (b *broker) load() error {
 			}
 		}
 	}
+	return b.forgetDeleted(entries)
+}
+
+// checkTopics refuses a journal that has lost a topic: a folder has its messages, and the topic was not deleted.
+func (b *broker) checkTopics(j *journal.Journal) error {
+	known := map[string]bool{}
+	j.Each(topicPrefix, func(_ string, value []byte) {
+		var e topicEntry
+		if json.Unmarshal(value, &e) == nil { // load returns the error
+			known[e.ID] = true
+		}
+	})
+	dir := filepath.Join(b.dir, topicsName)
+	entries, err := b.cfg.fs.List(dir)
+	if err != nil {
+		return fmt.Errorf("cannot list topics: %w", err)
+	}
+	for _, e := range entries {
+		if _, deleted := j.Get(deletedPrefix + e.Name); !e.Dir || known[e.Name] || deleted {
+			continue
+		}
+		filled, err := b.hasMessages(filepath.Join(dir, e.Name))
+		if err != nil {
+			return fmt.Errorf("cannot list the files of a topic: %w", err)
+		}
+		if filled {
+			return fmt.Errorf("%w: it lacks the topic whose messages are in %s: %s; if that topic was deleted, move "+
+				"its folder away", journal.ErrDamaged, filepath.Join(dir, e.Name), j.WayOut())
+		}
+	}
 	return nil
+}
+
+// hasMessages reports whether a partition of a topic's folder has a segment that is not empty.
+func (b *broker) hasMessages(dir string) (bool, error) {
+	partitions, err := b.cfg.fs.List(dir)
+	for _, p := range partitions {
+		if err != nil || !p.Dir {
+			continue
+		}
+		var files []disk.Entry
+		files, err = b.cfg.fs.List(filepath.Join(dir, p.Name))
+		for _, f := range files {
+			if strings.HasSuffix(f.Name, ".log") && f.Size > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, err
+}
+
+// forgetDeleted removes the entries of deleted topics whose folders are gone for good.
+func (b *broker) forgetDeleted(folders []disk.Entry) error {
+	var entries []journal.Entry
+	b.journal.Each(deletedPrefix, func(key string, _ []byte) {
+		if !slices.ContainsFunc(folders, func(e disk.Entry) bool { return deletedPrefix+e.Name == key }) {
+			entries = append(entries, journal.Entry{Key: key})
+		}
+	})
+	if len(entries) == 0 {
+		return nil
+	}
+	// A power cut could bring back a folder whose removal is not synced.
+	if err := b.cfg.fs.SyncDir(filepath.Join(b.dir, topicsName)); err != nil {
+		return fmt.Errorf("cannot sync the folder of topics: %w", err)
+	}
+	return b.journal.Put(entries...)
 }

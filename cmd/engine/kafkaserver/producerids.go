@@ -19,6 +19,9 @@ type producerIDs struct {
 
 	mu         sync.Mutex
 	next, most int64
+	// least is above all ids in the logs. Damage may have taken the journal's entry, and a log takes the batches of a
+	// reused id for repeats.
+	least int64
 }
 
 func (p *producerIDs) take() (int64, error) {
@@ -29,6 +32,7 @@ func (p *producerIDs) take() (int64, error) {
 		if value, ok := p.journal.Get(producerKey); ok {
 			from, _ = strconv.ParseInt(string(value), 10, 64) // written by us
 		}
+		from = max(from, p.least)
 		if err := p.journal.Put(journal.Entry{Key: producerKey, Value: strconv.AppendInt(nil, from+producerBlock, 10)}); err != nil {
 			return 0, err
 		}

@@ -22,6 +22,10 @@ const (
 	topicsName  = "topics"
 	topicPrefix = "topic/"
 	startPrefix = "start/"
+	// An entry with endPrefix has the offset that a partition had reached at the last clean stop.
+	endPrefix = "end/"
+	// An entry with deletedPrefix names a deleted topic whose files may be left.
+	deletedPrefix = "deleted/"
 	// maxPartitions limits the partitions of a topic: each is a directory and
 	// an open file.
 	maxPartitions = 10_000
@@ -56,6 +60,10 @@ func (e topicEntry) entry(name string) journal.Entry {
 
 func startEntry(id string, partition int, offset int64) journal.Entry {
 	return journal.Entry{Key: startPrefix + id + "/" + strconv.Itoa(partition), Value: strconv.AppendInt(nil, offset, 10)}
+}
+
+func endEntry(id string, partition int, offset int64) journal.Entry {
+	return journal.Entry{Key: endPrefix + id + "/" + strconv.Itoa(partition), Value: strconv.AppendInt(nil, offset, 10)}
 }
 
 func newTopicID() string {
@@ -132,13 +140,12 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 			if err := disk.MakeDir(b.cfg.fs, b.dir, dir); err != nil {
 				return nil, err
 			}
-			var start int64
-			if value, ok := b.journal.Get(startEntry(t.id, partition, 0).Key); ok {
-				start, _ = strconv.ParseInt(string(value), 10, 64) // written by us
-			}
+			start := b.offset(startEntry(t.id, partition, 0).Key)
+			reached := max(known[int32(partition)], b.offset(endEntry(t.id, partition, 0).Key))
 			return seglog.Open(seglog.Config{
 				FS: b.cfg.fs, Dir: dir, Name: t.name + "/" + strconv.Itoa(partition), Logger: b.cfg.Logger,
-				SegmentBytes: b.cfg.SegmentBytes, Start: start, Known: known[int32(partition)],
+				Identity:     t.id + "/" + strconv.Itoa(partition),
+				SegmentBytes: b.cfg.SegmentBytes, Start: start, Known: reached,
 			})
 		}()
 		if err != nil {
@@ -199,8 +206,12 @@ func (b *broker) remove(name string) *apiError {
 	if t == nil {
 		return failed(errUnknownTopic, "there is no topic %s", name)
 	}
-	entries := []journal.Entry{{Key: topicPrefix + name}}
-	b.journal.Each(startPrefix+t.id+"/", func(key string, _ []byte) { entries = append(entries, journal.Entry{Key: key}) })
+	entries := []journal.Entry{{Key: topicPrefix + name}, {Key: deletedPrefix + t.id, Value: []byte{1}}}
+	for _, prefix := range []string{startPrefix, endPrefix} {
+		b.journal.Each(prefix+t.id+"/", func(key string, _ []byte) {
+			entries = append(entries, journal.Entry{Key: key})
+		})
+	}
 	if err := b.journal.Put(entries...); err != nil {
 		return failed(errStorage, "the disk failed")
 	}

@@ -109,6 +109,11 @@ func Open(cfg Config) (*Journal, error) {
 		}
 		old = append(old, filepath.Base(j.fileName(j.number)))
 	}
+	if cfg.Check != nil {
+		if err := cfg.Check(j); err != nil {
+			return nil, err
+		}
+	}
 	// Rewrite the file at each start. If a sync failed, or a kill interrupted it, its data can be read but may not be
 	// on disk. Only a second write makes this data durable.
 	err = j.rewrite()
@@ -158,7 +163,7 @@ func (j *Journal) findNewest() (old []string, err error) {
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
-		return fmt.Errorf("cannot read the journal: %w: %s", err, j.wayOut())
+		return fmt.Errorf("cannot read the journal: %w: %s", err, j.WayOut())
 	}
 	total := len(data)
 	for len(data) > 0 {
@@ -184,13 +189,13 @@ var ErrDamaged = errors.New("the journal is damaged")
 // not know, and hand out offsets twice.
 func (j *Journal) damaged(at, bytes int) error {
 	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: %s",
-		ErrDamaged, bytes, at, j.fileName(j.number), j.wayOut())
+		ErrDamaged, bytes, at, j.fileName(j.number), j.WayOut())
 }
 
-// wayOut is the advice for an operator without a journal.
-func (j *Journal) wayOut() string {
+// WayOut is the advice for an operator without a journal.
+func (j *Journal) WayOut() string {
 	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
-		"empty log, without the events that were not stored yet", j.cfg.Dir)
+		"empty log (octavo serve --accept-loss kafka), without the events that were not stored yet", j.cfg.Dir)
 }
 
 // syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may

@@ -30,6 +30,8 @@ type Config struct {
 	// Ballast is the size of a file that only reserves disk space. When the disk is full, the ballast is deleted, so
 	// that the journal can still be written. 0 means no ballast.
 	Ballast int64
+	// Check looks at the entries before Open changes a file. Its error refuses the journal. May be nil.
+	Check func(*Journal) error
 	// MinRewrite is the size below which the file is not rewritten. Default 4
 	// MiB.
 	MinRewrite int64

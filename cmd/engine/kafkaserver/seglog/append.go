@@ -149,7 +149,7 @@ func (r *round) stage(a *appending, now int64) {
 		stampAppend(a.batch, h, now)
 		a.result.Time = now
 	}
-	seal(a.batch)
+	seal(a.batch, r.log.identity)
 	if h.producer >= 0 {
 		if r.known == nil {
 			r.known = producers{}

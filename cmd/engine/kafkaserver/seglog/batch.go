@@ -156,23 +156,24 @@ func checkRecord(b []byte, delta int64) bool {
 // place sets the offset of a batch.
 func place(b []byte, base int64) { binary.BigEndian.PutUint64(b, uint64(base)) }
 
-// sealOf is the checksum of a batch's header. The batch's own checksum does not cover its offset and its length. It
-// covers the content, which a scan of headers does not read.
-func sealOf(b []byte) uint32 {
-	return max(1, crc32.Update(crc32.Checksum(b[:atEpoch], castagnoli), castagnoli, b[atMagic:headerSize]))
+// sealOf is the checksum of a partition's identity and a batch's header. The batch's own checksum does not cover its
+// offset and its length. It covers the content, which a scan of headers does not read.
+func sealOf(b []byte, identity uint32) uint32 {
+	return max(1, crc32.Update(crc32.Update(identity, castagnoli, b[:atEpoch]), castagnoli, b[atMagic:headerSize]))
 }
 
 // seal writes the seal of a batch into its leader epoch. The log does not need the leader epoch, because the only
 // leader never changes.
-func seal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], sealOf(b)) }
+func seal(b []byte, identity uint32) { binary.BigEndian.PutUint32(b[atEpoch:], sealOf(b, identity)) }
 
 // unseal removes the seal of a batch for readers.
 func unseal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], 0) }
 
-// isSealed reports whether the seal of a batch is right, or missing: versions before 2026-12 wrote no seal.
-func isSealed(b []byte) bool {
+// isSealed reports whether the seal of a batch is right, without an identity, or missing: versions before 2026-12 wrote
+// the latter two.
+func isSealed(b []byte, identity uint32) bool {
 	found := binary.BigEndian.Uint32(b[atEpoch:])
-	return found == 0 || found == sealOf(b)
+	return found == 0 || found == sealOf(b, identity) || found == sealOf(b, 0)
 }
 
 // stampAppend sets the append time of a batch, for topics with LogAppendTime.

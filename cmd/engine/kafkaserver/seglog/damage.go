@@ -77,7 +77,7 @@ func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
 		next := s.pos + h.size
-		if ok && next <= s.end && isSealed(b) {
+		if ok && next <= s.end && isSealed(b, s.identity) {
 			if _, ok := s.good(next); ok || next == s.end {
 				return next
 			}
@@ -218,7 +218,7 @@ func (l *Log) learn(entries []disk.Entry) (reached int64) {
 		}
 	}
 	// A summary is of a synced segment, also if damage has cut off the segment.
-	if sum, _ := readSummary(l.cfg.FS, l.summaryName(newest), newest, 0); sum != nil {
+	if sum, _ := l.readSummary(newest, 0); sum != nil {
 		reached = max(reached, sum.end)
 	}
 	return reached

@@ -28,10 +28,12 @@ var (
 
 // Config of one partition's log.
 type Config struct {
-	FS     disk.FS
-	Dir    string // must exist
-	Name   string // of the partition, for log lines
-	Logger *slog.Logger
+	FS   disk.FS
+	Dir  string // must exist
+	Name string // of the partition, for log lines
+	// Identity distinguishes the partition from all others of the broker. It is part of each batch's seal.
+	Identity string
+	Logger   *slog.Logger
 	// SegmentBytes is the size at which a new segment is begun. Default 64 MiB.
 	SegmentBytes int64
 	// Start is the first offset to keep. The owner remembers it.
@@ -46,7 +48,8 @@ const indexEvery = 64 << 10
 
 // Log is one partition.
 type Log struct {
-	cfg Config
+	cfg      Config
+	identity uint32
 
 	// writing is held while writing: a round of appends, a roll, a trim. Lock it before mu.
 	writing   sync.Mutex
@@ -234,7 +237,7 @@ func (l *Log) roll(base int64) error {
 func (l *Log) summariseActive() {
 	sum := l.active.sum
 	sum.producers = l.producers
-	if err := writeSummary(l.cfg.FS, l.summaryName(sum.base), &sum); err != nil {
+	if err := l.writeSummary(l.summaryName(sum.base), &sum); err != nil {
 		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", sum.base, "error", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"slices"
@@ -23,6 +24,9 @@ func Open(cfg Config) (*Log, error) {
 		cfg: cfg, start: cfg.Start, known: cfg.Known, producers: producers{},
 		watchers: map[chan<- struct{}]struct{}{},
 	}
+	if cfg.Identity != "" {
+		l.identity = crc32.Checksum([]byte(cfg.Identity), castagnoli)
+	}
 	entries, err := cfg.FS.List(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log of %s: %w", cfg.Name, err)
@@ -35,6 +39,11 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
+	for _, s := range found {
+		if err := l.checkForeign(s); err != nil {
+			return nil, err
+		}
+	}
 	// An empty segment is the last segment. Or its creation failed, and writing continued in the previous segment. In
 	// both cases the empty segment can be removed, because the previous segment determines the offsets.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
@@ -98,7 +107,7 @@ func (l *Log) settleEnds(first int64) error {
 
 // addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if that matches the file.
 func (l *Log) addSealed(s segment, upper int64) error {
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err == nil {
 		l.producers = sum.producers
 	} else if sum, err = l.summarise(s, upper); err != nil {
@@ -123,7 +132,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 	}
 	l.lost(file, s.base, holes)
 	sum.size, sum.producers = s.size, l.producers
-	if err := writeSummary(l.cfg.FS, l.summaryName(s.base), sum); err != nil {
+	if err := l.writeSummary(l.summaryName(s.base), sum); err != nil {
 		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", s.base, "error", err)
 	}
 	return sum, nil
@@ -132,7 +141,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 // scan reads a segment up to its last good batch. holes is the damage before and behind that.
 func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum *summary, holes []hole, err error) {
 	sum = &summary{base: base, end: base}
-	s := newScanner(file, position{base, 0, size}, upper)
+	s := l.newScanner(file, position{base, 0, size}, upper)
 	defer s.free()
 	for {
 		h, pos, err := s.nextGood(checksum)
@@ -155,7 +164,7 @@ func (l *Log) openActive(s segment) error {
 		return fmt.Errorf("cannot open a segment of %s: %w", l.cfg.Name, err)
 	}
 	var holes []hole
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err == nil {
 		l.producers, sum.producers = sum.producers, nil
 	} else if sum, holes, err = l.recover(file, s); err != nil {

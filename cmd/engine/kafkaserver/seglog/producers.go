@@ -100,3 +100,13 @@ func (s producers) set(id int64, p *producer) {
 	}
 	s[id] = p
 }
+
+// LastProducer returns the largest id of a producer that the log knows, or 0.
+func (l *Log) LastProducer() (id int64) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	for known := range l.producers {
+		id = max(id, known)
+	}
+	return id
+}

@@ -172,7 +172,7 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	if o := l.cold.find(s.base); o != nil {
 		return o, nil
 	}
-	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
+	sum, err := l.readSummary(s.base, s.size)
 	if err != nil {
 		sum = &summary{} // without an index, read from the beginning
 	}
@@ -221,7 +221,7 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 
 // readSegment is Read in one segment. past means that it has no batch of the offset or behind it.
 func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_ []byte, past bool, _ error) {
-	s := newScanner(p.file, p.position, p.upper)
+	s := l.newScanner(p.file, p.position, p.upper)
 	defer func() {
 		l.lost(p.file, p.base, s.holes)
 		s.free()
@@ -309,7 +309,7 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 		if err != nil {
 			return -1, -1, err
 		}
-		offset, at, err = scanTime(p, millis, start)
+		offset, at, err = l.scanTime(p, millis, start)
 		p.release()
 		if err != nil || offset >= 0 {
 			return offset, at, err
@@ -318,14 +318,14 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 	return -1, -1, nil
 }
 
-func scanTime(p placed, millis, start int64) (offset, at int64, err error) {
+func (l *Log) scanTime(p placed, millis, start int64) (offset, at int64, err error) {
 	from := position{p.base, 0, p.limit}
 	for _, m := range p.marks { // the active segment has none here and is read from its beginning
 		if m.maxTime < millis {
 			from.offset, from.pos = m.offset, m.pos
 		}
 	}
-	s := newScanner(p.file, from, p.upper)
+	s := l.newScanner(p.file, from, p.upper)
 	defer s.free()
 	for {
 		h, _, err := s.nextGood(false)

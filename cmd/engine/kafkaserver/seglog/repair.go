@@ -56,7 +56,7 @@ func (l *Log) rewriteEnd() error {
 			at.offset, at.pos = m.offset, m.pos
 		}
 	}
-	s := newScanner(file, at, sum.end)
+	s := l.newScanner(file, at, sum.end)
 	defer s.free()
 	for {
 		if _, _, err := s.next(true); errors.Is(err, io.EOF) {

@@ -27,6 +27,8 @@ type scanner struct {
 	window []byte
 	at     int64 // of window in the file
 	ahead  int64 // how much to read at once
+
+	identity uint32 // of the partition
 }
 
 var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
@@ -38,9 +40,9 @@ const headerAhead = 4 << 10
 // position is where a scan begins and ends in a file. The batch at pos has no offset below offset.
 type position struct{ offset, pos, limit int64 }
 
-func newScanner(file disk.File, at position, upper int64) *scanner {
+func (l *Log) newScanner(file disk.File, at position, upper int64) *scanner {
 	return &scanner{
-		file: file, pos: at.pos, end: at.limit, least: at.offset, upper: upper,
+		file: file, pos: at.pos, end: at.limit, least: at.offset, upper: upper, identity: l.identity,
 		window: windows.Get().(*[scanWindow]byte)[:0], ahead: 32 << 10,
 	}
 }
@@ -81,7 +83,7 @@ func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 		return h, s.pos, fmt.Errorf("cannot read a segment at %d: %w", s.pos, err)
 	}
 	h, ok := parseHeader(b)
-	if !ok || h.size > s.end-s.pos || h.base < s.least || h.last >= s.upper || !isSealed(b) {
+	if !ok || h.size > s.end-s.pos || h.base < s.least || h.last >= s.upper || !isSealed(b, s.identity) {
 		return h, s.pos, errTorn
 	}
 	if checksum {

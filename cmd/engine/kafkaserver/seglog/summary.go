@@ -31,7 +31,8 @@ const (
 
 var errSummary = errors.New("not a summary")
 
-func (s *summary) encode() []byte {
+// encode returns the content of a summary's file. Its checksum includes the partition's identity.
+func (s *summary) encode(identity uint32) []byte {
 	b := make([]byte, 4, 64+24*len(s.marks)+160*len(s.producers))
 	put := func(values ...int64) {
 		for _, v := range values {
@@ -48,12 +49,17 @@ func (s *summary) encode() []byte {
 			put(int64(k.first), int64(k.last), k.offset)
 		}
 	}
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	binary.LittleEndian.PutUint32(b, crc32.Update(identity, castagnoli, b[4:]))
 	return b
 }
 
-func (s *summary) decode(b []byte) error {
-	if len(b) < 4+7*8 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
+// decode also reads a summary without an identity, which versions before 2026-12 wrote.
+func (s *summary) decode(b []byte, identity uint32) error {
+	if len(b) < 4+7*8 {
+		return errSummary
+	}
+	sum := binary.LittleEndian.Uint32(b)
+	if crc32.Update(identity, castagnoli, b[4:]) != sum && crc32.Checksum(b[4:], castagnoli) != sum {
 		return errSummary
 	}
 	b = b[4:]
@@ -96,27 +102,27 @@ func (s *summary) decode(b []byte) error {
 
 // writeSummary writes a summary next to its segment. It need not be synced, because a wrong summary is detected and
 // rebuilt.
-func writeSummary(f disk.FS, name string, s *summary) error {
-	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (l *Log) writeSummary(name string, s *summary) error {
+	if err := l.cfg.FS.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err := f.Create(name)
+	file, err := l.cfg.FS.Create(name)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt(s.encode(), 0)
+	_, err = file.WriteAt(s.encode(l.identity), 0)
 	return errors.Join(err, file.Close())
 }
 
 // readSummary returns the summary that matches a segment. If the segment has another size, it returns both the summary
 // and an error.
-func readSummary(f disk.FS, name string, base, size int64) (*summary, error) {
-	data, err := disk.ReadFile(f, name, maxSummary)
+func (l *Log) readSummary(base, size int64) (*summary, error) {
+	data, err := disk.ReadFile(l.cfg.FS, l.summaryName(base), maxSummary)
 	if err != nil {
 		return nil, err
 	}
 	s := &summary{}
-	if err := s.decode(data); err != nil {
+	if err := s.decode(data, l.identity); err != nil {
 		return nil, err
 	}
 	if s.base != base {

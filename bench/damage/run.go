@@ -1,0 +1,329 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/single"
+	"github.com/octavo-docs/octavo/bench/witness"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+const (
+	firstPort   = 31700
+	readyLimit  = 30 * time.Second // until a damaged node is ready; later it must say why it is not
+	settleLimit = 15 * time.Second // until what waits in the log is stored
+)
+
+// rig runs cases.
+type rig struct {
+	*world
+	slot    string              // name of the data directory of a case
+	ports   int                 // the engines' ports follow it
+	message int64               // bytes of a message of the log
+	want    map[string][]answer // the undamaged answers, by data directory
+}
+
+func newRig(ctx context.Context, dir, binary string) (*rig, error) {
+	w, err := newWorld(ctx, dir, binary)
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{world: w, slot: "case", ports: firstPort, want: map[string][]answer{}}
+	logs, err := filepath.Glob(filepath.Join(w.waiting, segments))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range logs {
+		size, err := sizeOf(path)
+		if err != nil {
+			return nil, err
+		}
+		r.message += size
+	}
+	r.message /= 3 * requests * sites
+	return r, nil
+}
+
+// judgeAll runs cases, some at a time, and tells each verdict.
+func (r *rig) judgeAll(ctx context.Context, cases []damageCase, workers int, tell func(row)) ([]row, error) {
+	for _, from := range []string{r.stored, r.waiting} {
+		if _, err := r.undamaged(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]row, len(cases))
+	next := make(chan int)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for i := range workers {
+		running.Go(func() {
+			own, err := r.worker(i)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			for at := range next {
+				v, err := own.judge(ctx, cases[at])
+				if err != nil {
+					v = verdict{silent, "the case cannot be run: " + err.Error()}
+				}
+				if rows[at] = (row{cases[at], v}); ctx.Err() == nil {
+					tell(rows[at])
+				}
+			}
+		})
+	}
+	for i := range cases {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	running.Wait()
+	return rows, context.Cause(ctx)
+}
+
+// worker returns a rig with an address and a data directory of its own.
+func (r *rig) worker(i int) (*rig, error) {
+	address, err := enginetest.FreeAddress()
+	own, world := *r, *r.world
+	world.address = address
+	own.world, own.slot, own.ports = &world, fmt.Sprintf("case-%d", i), firstPort+10*(i+1)
+	return &own, err
+}
+
+// from returns the data directory that a case copies.
+func (r *rig) from(when string) string {
+	if when == waiting {
+		return r.waiting
+	}
+	return r.stored
+}
+
+// undamaged returns the answers of a node on an undamaged copy. They must be what was posted.
+func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
+	if want, ok := r.want[from]; ok {
+		return want, nil
+	}
+	dir, err := r.copy(from)
+	if err != nil {
+		return nil, err
+	}
+	err = r.with(ctx, dir, func(n *single.Node) error {
+		posted := 2 * requests * perPost
+		if from == r.waiting {
+			posted += requests * perPost
+		}
+		return witness.Await(ctx, func(ctx context.Context) error {
+			r.want[from] = r.ask(ctx, n.Client, true)
+			for _, a := range r.want[from] {
+				counted := sum(a.text)
+				switch {
+				case a.status != http.StatusOK || a.missing != "":
+					return fmt.Errorf("the undamaged node answers %s: %s", a.name, brief(a))
+				case strings.HasPrefix(a.name, "events by month") && counted != posted:
+					return fmt.Errorf("the undamaged node has %d of %d events", counted, posted)
+				}
+			}
+			return nil
+		})
+	})
+	return r.want[from], errors.Join(err, os.RemoveAll(dir))
+}
+
+func (r *rig) copy(from string) (string, error) {
+	dir := filepath.Join(r.dir, r.slot)
+	// The copies have the same passwords, so that an engine on another copy's port would be taken for the copy's own.
+	ports := fmt.Sprintf(`{"postgres":%d,"kafka":%d,"clickhouse":%d}`, r.ports+1, r.ports+2, r.ports+3)
+	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir),
+		os.WriteFile(filepath.Join(dir, "ports.json"), []byte(ports), 0o600))
+}
+
+// judge runs a case.
+func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
+	want, err := r.undamaged(ctx, r.from(c.when))
+	if err != nil {
+		return v, err
+	}
+	dir, err := r.copy(r.from(c.when))
+	if err != nil {
+		return v, err
+	}
+	n, err := r.node(dir)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, r.end(n), n.Log.Close(), os.RemoveAll(dir), r.keepLog(c)) }()
+	if c.when == running {
+		return r.whileRunning(ctx, c, n, want)
+	}
+	target, err := r.target(dir, c)
+	if err != nil {
+		return v, err
+	}
+	taken, err := ways[c.way](target)
+	if err != nil {
+		return v, err
+	}
+	if v, err = r.look(ctx, n, c, target, taken, want); err != nil || v.outcome != refused {
+		return v, err
+	}
+	// The sentence must be true: nothing more than the damage is to be undone.
+	if err := undo(target, dir, r.from(c.when)); err != nil {
+		return v, err
+	}
+	again, err := r.look(ctx, n, c, target, 0, want)
+	if err == nil && again.outcome != right {
+		v = verdict{silent, "put back: " + string(again.outcome) + ": " + again.text + " (after " + v.text + ")"}
+	}
+	return v, err
+}
+
+// keepLog keeps the log of a case.
+func (r *rig) keepLog(c damageCase) error {
+	logs := filepath.Join(r.dir, "logs")
+	name := filepath.Join(logs, c.String()+".log")
+	return errors.Join(os.MkdirAll(logs, 0o700), os.Rename(filepath.Join(r.dir, r.slot+".log"), name))
+}
+
+// whileRunning damages the files of a running node, looks, and looks again after a restart. The worse verdict counts.
+func (r *rig) whileRunning(
+	ctx context.Context, c damageCase, n *single.Node, want []answer,
+) (v verdict, err error) {
+	if err := n.Start(); err != nil {
+		return v, err
+	}
+	if err := n.Ready(ctx); err != nil {
+		return v, err
+	}
+	t, err := r.target(n.Dir, c)
+	if err != nil {
+		return v, err
+	}
+	taken, err := ways[c.way](t)
+	if err != nil {
+		return v, err
+	}
+	first, err := r.examine(ctx, n, c, taken, want)
+	if err != nil || first.outcome == silent {
+		return first, err
+	}
+	if err := r.end(n); err != nil {
+		return v, err
+	}
+	second, err := r.look(ctx, n, c, t, taken, want)
+	if second.outcome == right {
+		second = first
+	}
+	return second, err
+}
+
+// look starts the node, examines it, and posts more events, which must be stored.
+func (r *rig) look(
+	ctx context.Context, n *single.Node, c damageCase, t target, taken int64, want []answer,
+) (v verdict, err error) {
+	if err := n.Start(); err != nil {
+		return v, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	if err := n.Ready(bounded); err != nil && n.Exited() {
+		return refusal(logOf(n), n.Dir, t.path), nil
+	}
+	if v, err = r.examine(ctx, n, c, taken, want); err != nil || v.outcome == silent {
+		return v, err
+	}
+	if text := r.goesOn(ctx, n.Client); text != "" {
+		v = verdict{silent, text + " (" + string(v.outcome) + ": " + v.text + ")"}
+	}
+	return v, nil
+}
+
+func logOf(n *single.Node) string {
+	text, err := os.ReadFile(n.Log.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// examine asks a running node for everything.
+func (r *rig) examine(
+	ctx context.Context, n *single.Node, c damageCase, taken int64, want []answer,
+) (v verdict, err error) {
+	git := strings.HasPrefix(c.files, gitCache)
+	if !git {
+		want = slices.DeleteFunc(slices.Clone(want), func(a answer) bool { return a.name == gitImport })
+	}
+	bounded, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	settled := witness.Await(bounded, func(context.Context) error {
+		v = judge(want, seen{
+			r.ask(ctx, n.Client, git), ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client), taken, r.message,
+		})
+		// Events that wait in the log need time. Stored events must be there, or said to be missing, at once.
+		if v.outcome == silent && c.when == waiting {
+			return errors.New(v.text)
+		}
+		return nil
+	})
+	if v.outcome == silent || ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	return v, settled
+}
+
+// goesOn posts events and returns what is wrong with the node's work after that. A count that damage prevents is no
+// fault, because judge has judged it.
+func (r *rig) goesOn(ctx context.Context, c product.Client) string {
+	for _, site := range r.sites {
+		before, err := r.count(ctx, c, site)
+		if err != nil {
+			continue
+		}
+		if err := r.post(ctx, c, site, time.Now(), 0); err != nil {
+			return "new events are refused: " + err.Error()
+		}
+		bounded, cancel := context.WithTimeout(ctx, settleLimit)
+		err = witness.Await(bounded, func(ctx context.Context) error {
+			after, err := r.count(ctx, c, site)
+			if err == nil && after != before+perPost {
+				err = fmt.Errorf("%d events became %d after %d more", before, after, perPost)
+			}
+			return err
+		})
+		cancel()
+		if err != nil {
+			return "new events: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// end stops a node, and kills it if it does not stop.
+func (r *rig) end(n *single.Node) error {
+	if n.Exited() {
+		return nil
+	}
+	if n.Stop() == nil {
+		return nil
+	}
+	if err := n.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	n.Wait()
+	return nil
+}

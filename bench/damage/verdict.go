@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// outcome is the end of a case.
+type outcome string
+
+const (
+	// right: every answer is the undamaged node's.
+	right outcome = "right"
+	// said: each answer that differs says so, and names a way out, or its events are counted as lost, to the event.
+	said outcome = "said"
+	// refused: the node does not start, and a sentence names the file or folder and the ways out. After the file is
+	// put back, every answer is right.
+	refused outcome = "refused"
+	// silent: everything else.
+	silent outcome = "silent"
+)
+
+// verdict is the outcome of a case, and what was said.
+type verdict struct {
+	outcome
+	text string
+}
+
+// seen is what a node showed after damage.
+type seen struct {
+	answers []answer
+	ready   readiness
+	log     string // what the node has logged
+	lost    int    // messages that it counts as lost from the log
+	taken   int64  // damaged bytes
+	message int64  // bytes of a message of the log
+}
+
+// wayOut matches the words of a way out.
+var wayOut = regexp.MustCompile(`(?i)\b(restores?|put back|moves?|repair|remove it|use an empty|detaches|set it)\b`)
+
+// judge compares a node's answers with the undamaged node's.
+func judge(want []answer, s seen) verdict {
+	best := verdict{right, ""}
+	lostEvents := 0
+	for i, w := range want {
+		if i >= len(s.answers) || s.answers[i].name != w.name {
+			return verdict{silent, w.name + ": no answer"}
+		}
+		a := s.answers[i]
+		if a.right(w) {
+			continue
+		}
+		if text := s.says(a); text != "" {
+			best = verdict{said, text}
+			continue
+		}
+		if s.lost == 0 || !strings.Contains(w.name, " of site ") {
+			return verdict{silent, fmt.Sprintf("%s: %s, not %s", w.name, brief(a), brief(w))}
+		}
+		if strings.HasPrefix(w.name, "events by month") {
+			lostEvents += sum(w.text) - sum(a.text)
+		}
+	}
+	if lostEvents > 0 || s.lost > 0 {
+		// Each message has the same number of events.
+		if lostEvents != s.lost*perPost {
+			text := fmt.Sprintf("%d events are gone, and %d messages are counted as lost", lostEvents, s.lost)
+			return verdict{silent, text}
+		}
+		if most := s.taken/s.message + 2; int64(s.lost) > most {
+			return verdict{silent, fmt.Sprintf("%d messages are lost, and the damage is of %d at most", s.lost, most)}
+		}
+		line := s.errorLine("The log is damaged")
+		if line == "" {
+			return verdict{silent, fmt.Sprintf("%d messages are lost without an ERROR", s.lost)}
+		}
+		best = verdict{said, fmt.Sprintf("lostMessages %d; %s", s.lost, line)}
+	}
+	return best
+}
+
+// says returns the words by which a wrong answer says that it is wrong, with a way out; "" if it does not.
+func (s seen) says(a answer) string {
+	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
+		wayOut.MatchString(a.text) {
+		return "503 " + a.text[strings.Index(a.text, "stored data"):]
+	}
+	if a.missing != "" && strings.HasPrefix(s.ready.Checks["events"], "incomplete") {
+		if line := s.errorLine("Stored events are missing"); wayOut.MatchString(line) {
+			return fmt.Sprintf("Octavo-Missing-Rows %s; %s", a.missing, line)
+		}
+	}
+	if s.ready.Status == http.StatusServiceUnavailable && a.status == http.StatusServiceUnavailable {
+		if line := s.errorLine(""); wayOut.MatchString(line) {
+			return "not ready; " + line
+		}
+	}
+	return ""
+}
+
+// errorLine returns the last message at ERROR with some words.
+func (s seen) errorLine(words string) (found string) {
+	for line := range strings.Lines(s.log) {
+		var entry struct{ Level, Msg, Error string }
+		err := json.Unmarshal([]byte(line), &entry, json.MatchCaseInsensitiveNames(true))
+		if err == nil && entry.Level == "ERROR" && strings.Contains(entry.Msg, words) {
+			found = strings.TrimSpace("ERROR " + entry.Msg + " " + entry.Error)
+		}
+	}
+	return found
+}
+
+// refusal judges the end of a node that did not start.
+func refusal(log, dir, path string) verdict {
+	line := ""
+	for l := range strings.Lines(log) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(l), "octavo: error: "); ok {
+			line = text
+		}
+	}
+	below, _ := filepath.Rel(dir, path)
+	first, _, _ := strings.Cut(below, string(filepath.Separator))
+	switch names := strings.Contains(line, filepath.Join(dir, first)); {
+	case line == "":
+		return verdict{silent, "it ended without a sentence"}
+	case !names:
+		return verdict{silent, "the refusal names no file or folder: " + line}
+	case !wayOut.MatchString(line):
+		return verdict{silent, "the refusal names no way out: " + line}
+	}
+	return verdict{refused, strings.ReplaceAll(line, dir, "DATA")}
+}
+
+// sum adds the numbers of the last column of an aggregate.
+func sum(columns string) (n int) {
+	at := strings.LastIndex(columns, `"values":[`)
+	if at < 0 {
+		return 0
+	}
+	values, _, _ := strings.Cut(columns[at+len(`"values":[`):], "]")
+	for value := range strings.SplitSeq(values, ",") {
+		v, _ := strconv.Atoi(value) // an empty list has no number
+		n += v
+	}
+	return n
+}
+
+func brief(a answer) string {
+	return fmt.Sprintf("%d %.160s%s", a.status, strings.ReplaceAll(a.text, "\n", " "), missingText(a.missing))
+}
+
+func missingText(rows string) string {
+	if rows == "" {
+		return ""
+	}
+	return " (missing " + rows + ")"
+}

@@ -1,0 +1,170 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
+)
+
+// inventoryFile lists Postgres's files as its last clean stop left them. It is in the data directory, so that an older
+// copy of Postgres's folder differs from it. Postgres itself reads a page of zeros as empty, and a file that was cut,
+// or that comes from an older copy, as what it is.
+const inventoryFile = "postgres.inventory.json"
+
+// inventoryBytes bounds what an inventory reads. Of larger files it has the sizes.
+const inventoryBytes = 2 << 30
+
+// inventory has the size and the checksum of each file, by its path.
+type inventory map[string]counted
+
+type counted struct {
+	Size int64   `json:"size"`
+	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
+}
+
+// takeInventory lists files of Postgres. It reads the contents that with has, or of the smaller files if with is nil.
+func takeInventory(dir string, with inventory) (inventory, error) {
+	list := inventory{}
+	for _, root := range pgserver.Stored {
+		err := filepath.WalkDir(filepath.Join(dir, root), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() || pgserver.Temporary(path) {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(dir, path)
+			list[below] = counted{Size: info.Size()}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	paths := make([]string, 0, len(list))
+	for path := range list {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return int(list[a].Size - list[b].Size) })
+	left := int64(inventoryBytes)
+	for _, path := range paths {
+		at := list[path]
+		left -= at.Size
+		was := with[path]
+		if with == nil && left < 0 || with != nil && (was.Sum == nil || was.Size != at.Size) {
+			continue
+		}
+		sum, err := sumOf(filepath.Join(dir, path))
+		if err != nil {
+			return nil, err
+		}
+		at.Sum = &sum
+		list[path] = at
+	}
+	return list, nil
+}
+
+// sumOf returns the sum of a file. A CRC would not do, because a file that ends with its own CRC, such as pg_control,
+// always has the same.
+func sumOf(path string) (uint64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	sum := xxhash.New()
+	_, err = io.Copy(sum, file)
+	return sum.Sum64(), errors.Join(err, file.Close())
+}
+
+// differences names what a list of files lacks or has changed.
+func (i inventory) differences(now inventory) (list []string) {
+	for path, was := range i {
+		is, ok := now[path]
+		switch {
+		case !ok:
+			list = append(list, path+" is gone")
+		case is.Size != was.Size:
+			list = append(list, fmt.Sprintf("%s has %d of %d bytes", path, is.Size, was.Size))
+		case was.Sum != nil && *was.Sum != *is.Sum:
+			list = append(list, path+" has other bytes")
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// checkInventory returns an error if Postgres's files are not as its last clean stop left them.
+func (c *Config) checkInventory() error {
+	if !c.Want.Postgres || slices.Contains(c.AcceptLoss, Postgres) {
+		return nil
+	}
+	var was inventory
+	path := filepath.Join(c.DataDir, inventoryFile)
+	known, err := readMarks(path, &was)
+	if err != nil {
+		return fmt.Errorf("%w: remove it if Postgres's files are whole", err)
+	}
+	if !known {
+		return nil
+	}
+	folder := filepath.Join(c.DataDir, Postgres, "data")
+	now, err := takeInventory(folder, was)
+	if err != nil {
+		return fmt.Errorf("cannot compare Postgres's files with %s: %w", path, err)
+	}
+	if list := was.differences(now); len(list) > 0 {
+		const shown = 3
+		text := strings.Join(list[:min(shown, len(list))], ", ")
+		if len(list) > shown {
+			text += fmt.Sprintf(" and %d more", len(list)-shown)
+		}
+		return fmt.Errorf("cannot use data directory %s: files of Postgres in %s are damaged, which its last stop "+
+			"left whole: %s: check the disk and put back the files, or restore the whole data directory from one "+
+			"backup; `octavo serve --accept-loss %s` goes on with the damaged files", c.DataDir, folder, text, Postgres)
+	}
+	return nil
+}
+
+// forgetInventory durably removes the inventory before Postgres changes its files.
+func forgetInventory(dir string) error {
+	err := os.Remove(filepath.Join(dir, inventoryFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = syncFolder(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove the inventory of Postgres's files: %w", err)
+	}
+	return nil
+}
+
+// saveInventory writes the inventory after a clean stop of Postgres. After any other exit there is none.
+func saveInventory(dir string) error {
+	folder := filepath.Join(dir, Postgres, "data")
+	if !pgserver.StoppedCleanly(folder) {
+		return nil
+	}
+	list, err := takeInventory(folder, nil)
+	if err == nil {
+		err = replaceSynced(filepath.Join(dir, inventoryFile), list)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot list Postgres's files: %w", err)
+	}
+	return nil
+}
