@@ -8,22 +8,18 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// few are the cases of the short form.
+// few are the cases of this test: make damage runs all.
 const few = `^(segment of the log, flip, waiting|table of pages, zeros, stored|folder of Postgres, gone, stored)$`
 
-// TestDamage runs some cases, and in its long form all.
+// TestDamage runs some cases.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	match := regexp.MustCompile(few)
-	if !testing.Short() {
-		match = regexp.MustCompile(".")
-	}
 	r, err := newRig(t.Context(), t.TempDir(), enginetest.Octavo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.close() })
-	rows, err := r.judgeAll(t.Context(), allCases(match), 2, func(row row) {
+	rows, err := r.judgeAll(t.Context(), allCases(regexp.MustCompile(few)), 2, func(row row) {
 		if row.outcome == silent {
 			t.Errorf("%s: silent: %s", row.damageCase, row.verdict.text)
 		}
@@ -34,14 +30,14 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestCases checks that there are cases enough, and that the short form finds its cases.
+// TestCases checks that there are cases enough, and that TestDamage finds its cases.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	if n := len(allCases(regexp.MustCompile("."))); n < 60 {
 		t.Errorf("there are %d cases", n)
 	}
 	if n := len(allCases(regexp.MustCompile(few))); n != 3 {
-		t.Errorf("the short form has %d cases", n)
+		t.Errorf("TestDamage has %d cases", n)
 	}
 	for _, c := range allCases(regexp.MustCompile(".")) {
 		if ways[c.way] == nil {
