@@ -121,13 +121,14 @@ func (s seen) errorLine(words string) (found string) {
 func refusal(log, dir, path string) verdict {
 	line := ""
 	for l := range strings.Lines(log) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(l), "octavo: error: "); ok {
-			line = text
+		if _, text, ok := strings.Cut(l, "octavo: error: "); ok && !strings.HasPrefix(l, "{") {
+			line = strings.TrimSpace(text)
 		}
 	}
 	below, _ := filepath.Rel(dir, path)
 	first, _, _ := strings.Cut(below, string(filepath.Separator))
-	switch names := strings.Contains(line, filepath.Join(dir, first)); {
+	names := strings.Contains(line, filepath.Join(dir, first)) || first == below && strings.Contains(line, dir)
+	switch {
 	case line == "":
 		return verdict{silent, "it ended without a sentence"}
 	case !names:
