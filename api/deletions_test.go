@@ -96,6 +96,7 @@ var filesByAge = map[string]struct {
 	"cmd/engine/kafkaserver/retention.go": {1, "by Config.Clock, which a node writes while the clock is trusted"},
 	"cmd/engine/pgserver/reap.go":         {1, "the lock of a server that is gone; the time bounds a wait"},
 	"cmd/octavo/agents.go":                {1, "a file that could not be written whole"},
+	"ingest/eventstore/damage.go":         {1, "damaged states, which are computed again"},
 	"ingest/eventstore/delete.go":         {2, "rows that the erasure or the retention of the store names, and states"},
 	"query/statecache/tables.go":          {1, "states, which are computed again"},
 }

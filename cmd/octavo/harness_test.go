@@ -92,10 +92,10 @@ func newIdle(t *testing.T, env ...string) *instance {
 	return i
 }
 
-// start runs the server and waits until it is ready.
-func (i *instance) start() {
+// start runs the server with more arguments and waits until it is ready.
+func (i *instance) start(arguments ...string) {
 	i.t.Helper()
-	i.launch()
+	i.launch(arguments...)
 	i.until("ready", func() error {
 		i.mustRun()
 		if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
@@ -136,10 +136,10 @@ func (i *instance) mustRun() {
 }
 
 // launch runs the server.
-func (i *instance) launch() {
+func (i *instance) launch(arguments ...string) {
 	i.t.Helper()
 	i.output = &capture.Buffer{}
-	i.cmd = exec.Command(enginetest.Octavo(i.t), "serve", "--quickstart")
+	i.cmd = exec.Command(enginetest.Octavo(i.t), append([]string{"serve", "--quickstart"}, arguments...)...)
 	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_ADMIN_LISTEN="+i.admin, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
 	i.cmd.Env = append(i.cmd.Env, i.env...)
 	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output

@@ -92,7 +92,7 @@ func TestMissingRows(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(i.dir, "kafka")); err != nil {
 		t.Fatal(err)
 	}
-	i.start()
+	i.start("--accept-loss=kafka")
 	i.wantMissing(stored, rows)
 	i.until("a repair that finds nothing", func() error {
 		if !strings.Contains(i.output.String(), fmt.Sprint(`"lost":`, rows)) {
