@@ -189,7 +189,8 @@ func TestDashboardExplore(t *testing.T) {
 	differences := func() []float64 {
 		t.Helper()
 		a := d.asks()
-		now, before := a.column("table", "sessionsCount"), a.answer("table")["compare"].(map[string]any)["columns"].([]any)
+		now := a.column("table", "sessionsCount")
+		before := a.answer("table")["compare"].(map[string]any)["columns"].([]any)
 		var all []float64
 		for at, value := range before[1].(map[string]any)["values"].([]any) {
 			all = append(all, now[at].(float64)-value.(float64))
@@ -198,7 +199,8 @@ func TestDashboardExplore(t *testing.T) {
 	}
 	for _, way := range []string{"descending", "ascending"} {
 		d.run(`[...document.querySelectorAll('[data-panel=table] thead button')].at(-1).click()`)
-		d.until(`document.querySelector('[data-panel=table] [aria-sort=` + way + `]')?.textContent.startsWith('Difference')`)
+		d.until(`document.querySelector('[data-panel=table] [aria-sort=` + way + `]')
+			?.textContent.startsWith('Difference')`)
 		d.shown()
 		all := differences()
 		slices.Sort(all)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,12 +63,15 @@ func TestKeysHang(t *testing.T) {
 type slowKeys struct {
 	recordedKeys
 	finish   chan struct{}
+	mu       *sync.Mutex
 	finished *[]string
 }
 
 func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema.KeyClaim) error {
 	select {
 	case <-k.finish:
+		k.mu.Lock()
+		defer k.mu.Unlock()
 		*k.finished = append(*k.finished, site+" "+key)
 		return nil
 	case <-ctx.Done():
@@ -80,7 +84,7 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		keys := slowKeys{recordedKeys{claimed: new([]string)}, make(chan struct{}), new([]string)}
+		keys := slowKeys{recordedKeys{claimed: new([]string)}, make(chan struct{}), new(sync.Mutex), new([]string)}
 		in := newTestIntake(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 		in.finishing = make(chan struct{}, 1)
 		body := []byte(ingesttest.Events(ingesttest.Event("page_view", "")))

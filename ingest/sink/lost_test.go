@@ -33,6 +33,17 @@ func lostOf(s *Sink) losses {
 	return s.metrics.backlog.losses[0]
 }
 
+// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows them when it has its partition.
+func awaitLost(t *testing.T, s *Sink, want losses) {
+	t.Helper()
+	eventually.Succeeds(t, "the losses", func() error {
+		if lost := lostOf(s); lost != want {
+			return fmt.Errorf("%v are shown as lost, want %v", lost, want)
+		}
+		return nil
+	})
+}
+
 // onePartition sets up one partition, and attempts that do not time out.
 func onePartition(c *eventlog.Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
@@ -153,9 +164,7 @@ func TestSinkCountsALostEnd(t *testing.T) {
 			s = r.sink(nil, nil)
 			r.awaitStored(3 + first)
 			r.awaitCommitted(1)
-			if lost := lostOf(s); lost != (losses{lostDamaged: 3}) {
-				t.Errorf("%v are shown as lost", lost)
-			}
+			awaitLost(t, s, losses{lostDamaged: 3})
 			r.stop(s)
 		})
 	}
@@ -198,9 +207,7 @@ func TestSinkGoesOnBehindDamage(t *testing.T) {
 		s = r.sink(nil, nil)
 		r.awaitStored(8)
 		r.awaitCommitted(1)
-		if lost := lostOf(s); lost != (losses{lostDamaged: 1}) {
-			t.Errorf("%v are shown as lost", lost)
-		}
+		awaitLost(t, s, losses{lostDamaged: 1})
 		if n, err := Lost(t.Context(), r.log, r.topic+"-sink"); err != nil || n != 1 {
 			t.Errorf("%d lost messages are committed, %v", n, err)
 		}
