@@ -45,9 +45,10 @@ func verifyContents(
 	space, hash := "", ""
 	for {
 		rows, err := page(ctx, space, hash)
-		if err = postgres.Interpret(err, "contents"); schema.DamageOf(err) != nil {
-			each(0, schema.DamageOf(err).Error())
-			return nil
+		err = postgres.Interpret(err, "contents")
+		if damage := schema.DamageOf(err); damage != nil {
+			each(0, damage.Error())
+			rows, err = nil, nil
 		}
 		if err != nil || len(rows) == 0 {
 			return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/language"
 )
 
@@ -41,7 +42,7 @@ type topology struct {
 			Geometries []struct {
 				Type       string
 				ID         string
-				Arcs       json.RawMessage
+				Arcs       jsontext.Value
 				Properties struct{ Name string }
 			}
 		}
@@ -112,7 +113,7 @@ func areas(scale string, simplify func([]place) []place) ([]area, error) {
 		return nil, err
 	}
 	var t topology
-	if err := json.Unmarshal(text, &t); err != nil {
+	if err := json.Unmarshal(text, &t, json.MatchCaseInsensitiveNames(true)); err != nil {
 		return nil, err
 	}
 	arcs := make([][]place, len(t.Arcs))
