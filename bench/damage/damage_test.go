@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		hundred  = `[{"column":"eventsCount","values":[60,40]}]`
 		ninety   = `[{"column":"eventsCount","values":[60,30]}]`
 		damaged  = "stored data is damaged: the operator restores the database from a backup"
-		missing  = `{"level":"ERROR","msg":"Stored events are missing. octavo reconcile --repair restores them."}` + "\n"
+		missing  = `{"level":"ERROR","msg":"Stored events are missing. octavo repair restores them."}` + "\n"
 		logError = `{"level":"ERROR","msg":"The log is damaged. Readers go on behind the damage."}` + "\n"
 	)
 	incomplete := readiness{200, map[string]string{"events": "incomplete: 10 are missing"}, ""}

@@ -55,7 +55,7 @@ func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if e.conn, err = lib.open(e.args); err != nil {
 		return nil, fmt.Errorf("cannot open the insights store in %s: %w: if a line above names a damaged file, put "+
 			"back that file; or move the folder away and start with an empty store, which "+
-			"`octavo reconcile --repair` fills with the events that the log has", cfg.DataDir, err)
+			"the node fills with the events that the log has", cfg.DataDir, err)
 	}
 	if err := signals.restore(); err != nil {
 		return nil, err
