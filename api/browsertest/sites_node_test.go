@@ -26,9 +26,6 @@ type guide struct {
 // read reads the site as a person does, and requires the event of each step.
 func (g guide) read(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
-	}
 	program := installed(t, g.program)
 	d := newDoor(t)
 	base := exampleSite(t, d, g.name, func(folder, snippet string) *exec.Cmd {
@@ -70,6 +67,9 @@ func (g guide) read(t *testing.T) {
 
 // TestDocusaurus reads the example site of Docusaurus, which goes from page to page without loading them.
 func TestDocusaurus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
+	}
 	t.Parallel()
 	guide{
 		name: "docusaurus", program: "docusaurus/node_modules/.bin/docusaurus",
@@ -85,6 +85,9 @@ func TestDocusaurus(t *testing.T) {
 
 // TestStarlight reads the example site of Starlight, which loads each page.
 func TestStarlight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
+	}
 	t.Parallel()
 	guide{
 		name: "starlight", program: "starlight/node_modules/.bin/astro",
