@@ -159,6 +159,10 @@ func TestDamageWhileServing(t *testing.T) {
 		t.Fatalf("the answer of damaged data: %d %s", status, answer)
 	}
 	i.until("a repair", func() error {
+		status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
+		if status == 200 && header.Get("Octavo-Complete") == "" && !strings.Contains(string(answer), "[3]") {
+			t.Fatalf("an answer is short and does not say so: %s", answer)
+		}
 		if status, _, answer := i.ask(pages); status != 200 {
 			return fmt.Errorf("%d %s", status, answer)
 		}

@@ -81,7 +81,9 @@ func withRows(s *Settings, command string, work func(context.Context, *rowsTools
 			return err
 		}
 		defer st.Stop()
-		t := &rowsTools{s, b, st, table, s.mender(b, st, table, slog.New(slog.NewTextHandler(os.Stderr, nil)))}
+		losing := func(int64) {} // a running node reads what is missing every few seconds
+		log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+		t := &rowsTools{s, b, st, table, s.mender(b, st, table, losing, log)}
 		return work(postgres.By(ctx, operator(command)), t)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,21 +60,23 @@ func (n *node) newRowsWatch() (*rowsWatch, error) {
 		store: n.store, table: table, log: n.log, gauge: n.metrics.MissingRows, ready: n.setup.migrated.Load,
 		wake: make(chan struct{}, 1), looked: map[string]time.Time{},
 		backoff: retry.Backoff{First: restoreFirst, Max: auditEvery},
-		mender:  n.settings.mender(n.backends, n.store, table, n.log),
 		changed: func() {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget("")
 			}
 		},
 	}
+	w.mender = n.settings.mender(n.backends, n.store, table, w.losing, n.log)
 	n.checks = append(n.checks, frame.Check{Name: "events", Run: w.check})
 	return w, err
 }
 
-// mender builds a Mender on these backends.
-func (s *Settings) mender(b *backends, st *store.Store, table *eventstore.ClickHouse, log *slog.Logger) *sink.Mender {
+// mender builds a Mender on these backends. losing is called before rows leave the events table.
+func (s *Settings) mender(
+	b *backends, st *store.Store, table *eventstore.ClickHouse, losing func(rows int64), log *slog.Logger,
+) *sink.Mender {
 	return sink.NewMender(sink.MendConfig{
-		Table: table, Ledger: st.Rows, Lock: locker(st), Logger: log,
+		Table: table, Ledger: st.Rows, Lock: locker(st), Losing: losing, Logger: log,
 		Reconciler: func(ctx context.Context) (*sink.Reconciler, error) { return s.reconciler(ctx, b, st, table, log) },
 	})
 }
@@ -84,6 +87,14 @@ func (w *rowsWatch) missing() []schema.MissingRows {
 		return *known
 	}
 	return nil
+}
+
+// losing lets the node's answers say that rows are missing, until the next comparison knows their days.
+func (w *rowsWatch) losing(rows int64) {
+	list := append(slices.Clone(w.missing()), schema.MissingRows{
+		Rows: rows, First: time.Unix(0, 0).UTC(), Last: time.Now().UTC(),
+	})
+	w.known.Store(&list)
 }
 
 // check tells /readyz what is missing. The node serves all the same: its answers say what they lack.

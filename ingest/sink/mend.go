@@ -29,7 +29,9 @@ type MendConfig struct {
 	// Reconciler builds a Reconciler that knows which events intentionally have no rows. The caller closes it. A Mender
 	// calls it while it holds eventstore.RepairLock.
 	Reconciler func(ctx context.Context) (*Reconciler, error)
-	Logger     *slog.Logger
+	// Losing is called before rows leave the table, so that no answer misses them in silence.
+	Losing func(rows int64)
+	Logger *slog.Logger
 }
 
 // Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
@@ -87,6 +89,7 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 		m.cfg.Logger.Info("The damaged part cannot tell the sites and days of its rows.", "error", unknown)
 		days = nil
 	}
+	m.cfg.Losing(int64(p.Rows))
 	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
 		return err
 	}

@@ -53,6 +53,18 @@ type mending struct {
 	ledger *memoryLedger
 	mender *Mender
 	parts  []eventstore.Part
+	lost   int64 // announced before rows left the table
+}
+
+// losing requires that announced rows are still in the table.
+func (m *mending) losing(rows int64) {
+	m.lost += rows
+	var parts uint64
+	err := m.conn.QueryRow(m.t.Context(), "SELECT count() FROM system.parts WHERE database = currentDatabase() "+
+		"AND table = 'events' AND active").Scan(&parts)
+	if err != nil || parts != uint64(len(m.parts)) {
+		m.t.Errorf("%v: %d of %d parts are there when %d rows are announced", err, parts, len(m.parts), rows)
+	}
 }
 
 // newMending stores n events, in messages of five.
@@ -81,7 +93,7 @@ func newMending(t *testing.T, n int) *mending {
 		return held, func() error { return nil }, nil
 	}
 	m.mender = NewMender(MendConfig{
-		Table: r.store, Ledger: m.ledger, Lock: free, Logger: ingesttest.Logger(t),
+		Table: r.store, Ledger: m.ledger, Lock: free, Logger: ingesttest.Logger(t), Losing: m.losing,
 		Reconciler: func(context.Context) (*Reconciler, error) {
 			return NewReconciler(Config{
 				Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store,
@@ -177,8 +189,9 @@ func TestMend(t *testing.T) {
 			if name == "nothing" || name == "checksums gone" {
 				want, rows = "", 0
 			}
-			if got := m.detached(); got != want || schema.MissingTotal(missing) != rows {
-				t.Fatalf("set aside: %q, missing %+v; want %q and %d rows", got, missing, want, rows)
+			if got := m.detached(); got != want || schema.MissingTotal(missing) != rows || m.lost != rows {
+				t.Fatalf("set aside: %q, missing %+v, announced %d; want %q and %d rows",
+					got, missing, m.lost, want, rows)
 			}
 			done, err := m.mender.Restore(t.Context(), false, none)
 			if err != nil || done.Restored != rows || len(done.Missing) != 0 || len(m.ledger.days) != 0 {
