@@ -63,23 +63,44 @@ func TestJudge(t *testing.T) {
 		more seen
 		want outcome
 	}{
-		"the same":                       {answer{events, 200, hundred, ""}, seen{}, right},
-		"fewer":                          {answer{events, 200, ninety, ""}, seen{}, silent},
-		"an internal error":              {answer{events, 500, "internal error", ""}, seen{}, silent},
-		"overloaded":                     {answer{events, 503, "try again later", ""}, seen{}, silent},
-		"no answer":                      {answer{events, 0, "connection refused", ""}, seen{}, silent},
-		"damaged":                        {answer{events, 503, damaged, ""}, seen{}, said},
-		"damaged without a way out":      {answer{events, 503, "stored data is damaged: bad luck", ""}, seen{}, silent},
-		"missing":                        {answer{events, 200, ninety, "10"}, seen{ready: incomplete, log: missing}, said},
-		"missing without a line":         {answer{events, 200, ninety, "10"}, seen{ready: incomplete}, silent},
-		"missing and ready":              {answer{events, 200, ninety, "10"}, seen{log: missing}, silent},
-		"all there and called missing":   {answer{events, 200, hundred, "10"}, seen{}, silent},
-		"lost and counted":               {answer{events, 200, ninety, ""}, seen{lost: 1, taken: 9, message: 9, log: logError}, said},
-		"lost without an ERROR":          {answer{events, 200, ninety, ""}, seen{lost: 1, taken: 9, message: 9}, silent},
-		"too few counted as lost":        {answer{events, 200, `[{"values":[60,20]}]`, ""}, seen{lost: 1, taken: 9, message: 9, log: logError}, silent},
-		"nothing lost and called lost":   {answer{events, 200, hundred, ""}, seen{lost: 1, taken: 9, message: 9, log: logError}, silent},
-		"more lost than was damaged":     {answer{events, 200, `[{"values":[60]}]`, ""}, seen{lost: 4, taken: 1, message: 9, log: logError}, silent},
-		"not ready, and the log says so": {answer{events, 503, "unavailable", ""}, seen{ready: readiness{Status: 503}, log: missing}, said},
+		"the same":                  {answer{events, 200, hundred, ""}, seen{}, right},
+		"fewer":                     {answer{events, 200, ninety, ""}, seen{}, silent},
+		"an internal error":         {answer{events, 500, "internal error", ""}, seen{}, silent},
+		"overloaded":                {answer{events, 503, "try again later", ""}, seen{}, silent},
+		"no answer":                 {answer{events, 0, "connection refused", ""}, seen{}, silent},
+		"damaged":                   {answer{events, 503, damaged, ""}, seen{}, said},
+		"damaged without a way out": {answer{events, 503, "stored data is damaged: bad luck", ""}, seen{}, silent},
+		"missing": {
+			answer{events, 200, ninety, "10"},
+			seen{ready: incomplete, log: missing}, said,
+		},
+		"missing without a line":       {answer{events, 200, ninety, "10"}, seen{ready: incomplete}, silent},
+		"missing and ready":            {answer{events, 200, ninety, "10"}, seen{log: missing}, silent},
+		"all there and called missing": {answer{events, 200, hundred, "10"}, seen{}, silent},
+		"lost and counted": {
+			answer{events, 200, ninety, ""},
+			seen{lost: 1, taken: 9, message: 9, log: logError}, said,
+		},
+		"lost without an ERROR": {
+			answer{events, 200, ninety, ""},
+			seen{lost: 1, taken: 9, message: 9}, silent,
+		},
+		"too few counted as lost": {
+			answer{events, 200, `[{"values":[60,20]}]`, ""},
+			seen{lost: 1, taken: 9, message: 9, log: logError}, silent,
+		},
+		"nothing lost and called lost": {
+			answer{events, 200, hundred, ""},
+			seen{lost: 1, taken: 9, message: 9, log: logError}, silent,
+		},
+		"more lost than was damaged": {
+			answer{events, 200, `[{"values":[60]}]`, ""},
+			seen{lost: 4, taken: 1, message: 9, log: logError}, silent,
+		},
+		"not ready, and the log says so": {
+			answer{events, 503, "unavailable", ""},
+			seen{ready: readiness{Status: 503}, log: missing}, said,
+		},
 	} {
 		c.more.answers = []answer{c.got}
 		if c.more.message == 0 {

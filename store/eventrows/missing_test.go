@@ -77,7 +77,9 @@ func TestSplitMissing(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	list := schema.SplitMissing(
-		[]schema.MissingRows{{Month: 202603, Rows: 10, Lost: 10, Accepted: 4, First: day, Last: day}, {Month: 202604, Rows: 1}},
+		[]schema.MissingRows{
+			{Month: 202603, Rows: 10, Lost: 10, Accepted: 4, First: day, Last: day}, {Month: 202604, Rows: 1},
+		},
 		map[schema.MissingDay]int64{{Month: 202603, Site: "a", Day: day}: 7},
 	)
 	if len(list) != 3 || list[0].Site != "a" || list[0].Rows != 7 || list[1].Site != "" || list[1].Rows != 3 ||
