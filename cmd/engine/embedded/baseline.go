@@ -104,16 +104,5 @@ func markBaseline(dir string, baseline int) (err error) {
 			err = fmt.Errorf("cannot mark data directory %s: %w", dir, err)
 		}
 	}()
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(strconv.Itoa(baseline) + "\n")
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncFolder(dir)
+	return replaceFile(path, []byte(strconv.Itoa(baseline)+"\n"))
 }

@@ -161,7 +161,7 @@ func saveInventory(dir string) error {
 	}
 	list, err := takeInventory(folder, nil)
 	if err == nil {
-		err = replaceSynced(filepath.Join(dir, inventoryFile), list)
+		err = replaceJSON(filepath.Join(dir, inventoryFile), list)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot list Postgres's files: %w", err)

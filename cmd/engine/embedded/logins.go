@@ -72,14 +72,22 @@ func newPassword() string {
 	return hex.EncodeToString(random)
 }
 
-// replaceFile atomically writes a file that only its owner can read.
+// replaceFile atomically and durably writes a file that only its owner can read.
 func replaceFile(path string, text []byte) error {
 	temporary := path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) { // an old one may have another mode
 		return err
 	}
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
 		return err
 	}
-	return os.Rename(temporary, path)
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
 }

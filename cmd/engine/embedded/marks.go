@@ -113,34 +113,23 @@ func readMarks(path string, into any) (known bool, err error) {
 func (m *marks) write(dir string, want Set) error {
 	for _, engine := range want.names() {
 		m.Starts[engine]++
-		if err := replaceSynced(filepath.Join(dir, engine, marksFile), mark{m.ID, m.Starts[engine]}); err != nil {
+		if err := replaceJSON(filepath.Join(dir, engine, marksFile), mark{m.ID, m.Starts[engine]}); err != nil {
 			return fmt.Errorf("cannot mark the folder of %s: %w", engine, err)
 		}
 	}
-	if err := replaceSynced(filepath.Join(dir, marksFile), m); err != nil {
+	if err := replaceJSON(filepath.Join(dir, marksFile), m); err != nil {
 		return fmt.Errorf("cannot mark data directory %s: %w", dir, err)
 	}
 	return nil
 }
 
-// replaceSynced atomically and durably writes a value as a file.
-func replaceSynced(path string, value any) error {
+// replaceJSON atomically and durably writes a value as a file.
+func replaceJSON(path string, value any) error {
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
+	return replaceFile(path, append(text, '\n'))
 }
 
 func syncFolder(dir string) error {
