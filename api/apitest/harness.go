@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -62,6 +63,7 @@ type Harness struct {
 	DNS     *txtRecords
 	// DB bypasses the store. It keeps its connections, because a new connection reads every table's catalog.
 	DB     *pgxpool.Pool
+	rows   func() (statement string, err error)
 	client *http.Client
 }
 
@@ -78,6 +80,7 @@ func New(t testing.TB, options ...option) *Harness {
 	t.Cleanup(pool.Close)
 	h := &Harness{
 		T: t, URL: url, Store: storetest.Open(t, url), DB: pool, Ours: ours, Theirs: theirs,
+		rows:   sync.OnceValues(func() (string, error) { return readTables(t.Context(), pool) }),
 		Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{},
 		client: newClient(),
 	}
@@ -308,20 +311,32 @@ type Rows struct {
 // leaves out their last use, which is recorded in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
-	rows, err := h.DB.Query(h.T.Context(), `select tablename::text,
-		(xpath('/row/n/text()', contents))[1]::text::int, (xpath('/row/hash/text()', contents))[1]::text
-		from pg_tables, query_to_xml(format('select count(*) as n,
-			coalesce(sum(hashtextextended((to_jsonb(t) - ''last_used_at'')::text, 0)), 0) as hash
-			from public.%I t', tablename), false, true, '') contents
-		where schemaname = 'public' and tablename <> 'audit_log'`)
+	statement, err := h.rows()
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	rows, err := h.DB.Query(h.T.Context(), statement)
 	if err != nil {
 		h.T.Fatal(err)
 	}
 	tables, table, contents := map[string]Rows{}, "", Rows{}
-	if _, err := pgx.ForEachRow(rows, []any{&table, &contents.Count, &contents.Hash}, func() error { tables[table] = contents; return nil }); err != nil {
+	read := func() error { tables[table] = contents; return nil }
+	if _, err := pgx.ForEachRow(rows, []any{&table, &contents.Count, &contents.Hash}, read); err != nil {
 		h.T.Fatal(err)
 	}
 	return tables
+}
+
+// readTables returns the statement of Rows. Each connection plans it once: a plan for every table takes as long as ten
+// readings. Only tables with a last use are read as JSON, which takes as long as ten readings as text.
+func readTables(ctx context.Context, db *pgxpool.Pool) (statement string, err error) {
+	err = db.QueryRow(ctx, `select string_agg(format(
+			'select %L, count(*)::int, coalesce(sum(hashtextextended(%s, 0)), 0)::text from public.%I t', tablename,
+			case when exists (select from pg_attribute
+				where attrelid = format('public.%I', tablename)::regclass and attname = 'last_used_at')
+			then '(to_jsonb(t) - ''last_used_at'')::text' else 't::text' end, tablename), ' union all ')
+		from pg_tables where schemaname = 'public' and tablename <> 'audit_log'`).Scan(&statement)
+	return statement, err
 }
 
 // IDs reads a list to its end in pages of three and checks the count.
