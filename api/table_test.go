@@ -227,20 +227,23 @@ func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	h := apitest.New(t)
 	h.Exec("alter table tokens drop constraint tokens_kind_check, drop constraint tokens_check, drop constraint tokens_check1")
 	admin := h.Ours.Users[schema.RoleAdmin].ID
-	for name, user := range map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin} {
+	secrets := map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin}
+	for name, user := range secrets {
 		hash := schema.HashToken([]byte(name))
 		h.Exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'newer', '', $3)", name, hash[:], user)
-		apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-			if op.Scope.Public {
-				return
-			}
-			for _, tenant := range []*storetest.Tenant{h.Ours, h.Theirs} {
+	}
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.Scope.Public {
+			return
+		}
+		for _, tenant := range []*storetest.Tenant{h.Ours, h.Theirs} {
+			for name := range secrets {
 				if a := h.Try(op, tenant, name); a.Status != http.StatusForbidden {
 					t.Errorf("%s with %s: %d %s", op.ID, name, a.Status, a.Body)
 				}
 			}
-		})
-	}
+		}
+	})
 	if h.Intake.Bodies != nil {
 		t.Error("events reached the intake")
 	}

@@ -15,6 +15,9 @@ import (
 
 // TestSearchFindsLongPages finds pages of the largest size by words at all places. Each page is found once.
 func TestSearchFindsLongPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)

@@ -30,6 +30,9 @@ var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "
 // They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call.
 // For other lists it may use the custom or the generic plan, so both must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
 	if err != nil {

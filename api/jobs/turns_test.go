@@ -258,6 +258,9 @@ func TestTurnsGoRound(t *testing.T) {
 // cost does not depend on the length of an organization's queue: each organization adds at most the first thousand of
 // its jobs.
 func TestTurnsCostTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	b := newBench(t)
 	row := Kinds()[0].JobKind

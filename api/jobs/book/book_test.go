@@ -101,8 +101,11 @@ func small() []page {
 }
 
 // TestPartsAreTheBook compares two PDFs of a book sheet by sheet: one in parts that begin at pages of the first level,
-// and one in a single piece. The short form has the book with groups of pages.
+// and one in a single piece.
 func TestPartsAreTheBook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		pages  []page
@@ -112,9 +115,6 @@ func TestPartsAreTheBook(t *testing.T) {
 		"reusing": {reusing(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "groups" {
-				t.Skip("runs only in the long form: CI runs make test-long")
-			}
 			t.Parallel()
 			s := sourceOf(t, "The book", c.pages)
 			memory := memoryOfParts(t, s, 3)
