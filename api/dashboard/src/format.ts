@@ -39,10 +39,14 @@ export function duration(seconds: number): string {
 
 /**
  * changed writes how a number differs from the number before: undefined if there was none to compare with. A number
- * that is ten times as large or more is a multiple.
+ * that is ten times as large or more is a multiple. A share changes by percentage points.
  */
-export function changed(now: number | null, before: number | null | undefined): string | undefined {
+export function changed(now: number | null, before: number | null | undefined, write = count): string | undefined {
   if (now === null || !before) return undefined
+  if (write === share) {
+    const points = Math.round(100 * now) - Math.round(100 * before)
+    return points ? texts.points(signed(points)) : texts.noChange
+  }
   const part = (now - before) / before
   if (now >= 10 * before) return '×' + brief(Math.round(now / before))
   return Math.abs(part) < 0.005 ? texts.noChange : minus(change.format(part))

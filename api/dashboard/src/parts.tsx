@@ -19,7 +19,7 @@ export function Delta({
   added?: boolean
 }) {
   if (added && now && before === 0) return <span class="delta">{texts.new}</span>
-  const text = changed(now, before)
+  const text = changed(now, before, write)
   if (text === undefined || !before || now === null) return null
   const way = text === texts.noChange ? 'same' : now > before ? 'up' : 'down'
   return (

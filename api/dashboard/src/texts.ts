@@ -97,6 +97,7 @@ export const texts = {
   before: (value: string) => `before: ${value}`,
   new: 'new',
   noChange: '±0%',
+  points: (n: string) => n + (/^.1$/.test(n) ? ' point' : ' points'),
   ratings: (count: string) => `of ${count} ratings`,
   rated: (count: string) => `of ${count}`,
   was: (value: string) => `from ${value}`,

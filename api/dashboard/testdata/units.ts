@@ -12,7 +12,7 @@ Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT', '
 const { elsewhere, read, write, presets, comparisons, tabs, views, whos, metrics } = await import('../src/address')
 const { cell, curl, csv, pagesCSV } = await import('../src/table')
 const { ticks, some } = await import('../src/scale')
-const { changed, duration, country, brief } = await import('../src/format')
+const { changed, duration, country, brief, share } = await import('../src/format')
 const { queries, intervalOf } = await import('../src/queries')
 
 // Each state comes back from its address, whatever texts visitors have sent.
@@ -167,6 +167,9 @@ assert.equal(changed(14863, 1), '×' + brief(14863))
 assert.equal(changed(5, 10), '−50%')
 assert.equal(changed(5, undefined), undefined)
 assert.equal(changed(null, 5), undefined)
+assert.equal(changed(0.57, 0.56, share), '+1 point')
+assert.equal(changed(0.5, 0.8, share), '−30 points')
+assert.equal(changed(0.571, 0.569, share), '±0%')
 assert.equal(duration(48.4), '48s')
 assert.equal(duration(200), '3m 20s')
 assert.equal(duration(120), '2m')
