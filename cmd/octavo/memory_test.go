@@ -46,7 +46,7 @@ func TestSizes(t *testing.T) {
 		"24 GiB":   {24_105, nil, figures{196, 64, 32, 512, 2048, 128, 16384, 8, 32768, 2, 8}},
 		"external": {384, strings.Fields("--clickhouse-url=clickhouse://c --postgres-url=postgres://p --kafka-brokers=k:9092"), figures{80, 32, 13, 512, 0, 22, 6881, 8, 13481, 1, 8}},
 		"given": {1024, strings.Fields("--pdf-memory-bytes=256MiB --body-memory-bytes=40MiB --query-max-memory-bytes=100MiB --query-concurrency=5"),
-			figures{84, 40, 13, 100, 256, 23, 7208, 5, 12288, 1, 1}},
+			figures{84, 40, 13, 100, 256, 23, 7208, 5, 13086, 1, 1}},
 	} {
 		z, err := sizesOf(t, c.mib, c.flags...)
 		if err != nil {
