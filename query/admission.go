@@ -29,6 +29,7 @@ type Caller struct {
 // admission limits the number of concurrent queries and the rows that they read. It shares both fairly between
 // organizations.
 type admission struct {
+	config  Config
 	gate    *fair.Gate
 	metrics *Metrics
 
@@ -46,6 +47,7 @@ const waitersPerSlot = 16
 
 func newAdmission(c Config, m *Metrics) *admission {
 	return &admission{
+		config: c,
 		gate: fair.New(fair.Room{
 			Slots: int64(c.Concurrency), Waiting: waitersPerSlot * int64(c.Concurrency), Wait: c.QueueWait,
 			PartySlots: int64(c.PerOrganization), MemberSlots: int64(c.PerToken),
@@ -62,6 +64,7 @@ var (
 
 // enter waits for a slot and until the query's rows fit. leave releases both.
 func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
+	a.gate.SetSlots(int64(max(1, a.config.Concurrency>>a.config.halvings())))
 	p, weight := a.hold(who.Organization), rows.weight()
 	counted := float64(a.gate.Weight(weight))
 	a.metrics.waitingRows.Add(counted)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,57 @@ type noRows struct{ driver.Rows }
 func (noRows) Next() bool   { return false }
 func (noRows) Err() error   { return nil }
 func (noRows) Close() error { return nil }
+
+// TestHalvedLoad runs fewer queries at once while the load is halved, with fewer threads each.
+func TestHalvedLoad(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	var halvings atomic.Int64
+	service := newService(engine, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 4, 4, time.Hour
+		c.MaxThreads, c.Halvings, c.Rows = 4, func() int { return int(halvings.Load()) }, 0
+	})
+	for h, want := range []int{4, 2, 1, 1} {
+		halvings.Store(int64(h))
+		if got := service.config.settings(time.Second)["max_threads"]; got != want {
+			t.Errorf("after %d halvings a query has %v threads, want %d", h, got, want)
+		}
+	}
+	halvings.Store(1)
+	var wait sync.WaitGroup
+	ask := func() {
+		wait.Go(func() {
+			_, _, err := service.Aggregate(t.Context(), Caller{Organization: "a"}, testSite, []byte(byCountry), testNow)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting := func(n float64) {
+		t.Helper()
+		eventually.True(t, fmt.Sprint(n, " queries to wait"), func() bool {
+			return testutil.ToFloat64(service.metrics.waiting) == n
+		})
+	}
+	for range 3 {
+		ask()
+	}
+	waiting(1)
+	var running []chan struct{}
+	for range 2 {
+		running = append(running, <-engine.started)
+	}
+	halvings.Store(0) // The next query notices.
+	ask()
+	for range 2 {
+		running = append(running, <-engine.started)
+	}
+	waiting(0)
+	for _, done := range running {
+		close(done)
+	}
+	wait.Wait()
+}
 
 // TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries is held at its share and told so. The
 // other tokens of its organization, and other organizations, get answers before any of the 80 ends.

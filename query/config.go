@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -43,6 +44,10 @@ type Config struct {
 	MaxMemory uint64
 	// MaxThreads is the number of threads of one query. 0 uses the engine's default.
 	MaxThreads int
+
+	// Halvings returns how many times the load of the engine is halved, if its memory ran out: queries at once, and
+	// threads of each. nil means never. It must not block.
+	Halvings func() int
 
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
 	// lacks the header Octavo-Fresh-Until. It must not block.
@@ -101,10 +106,30 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		// Without this setting no week starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
-	if c.MaxThreads > 0 {
-		s["max_threads"] = c.MaxThreads
+	if threads := c.threads(); threads > 0 {
+		s["max_threads"] = threads
 	}
 	return s
+}
+
+func (c Config) halvings() int {
+	if c.Halvings == nil {
+		return 0
+	}
+	return c.Halvings()
+}
+
+// threads returns the number of threads of a query; 0 means the engine's default.
+func (c Config) threads() int {
+	halvings := c.halvings()
+	if halvings == 0 {
+		return c.MaxThreads
+	}
+	full := c.MaxThreads
+	if full == 0 {
+		full = runtime.GOMAXPROCS(0) // the engine that is halved is on this machine
+	}
+	return max(1, full>>halvings)
 }
 
 // Grace is added to MaxTime. The engine checks its own limit only between blocks and needs time to report it. Waiting

@@ -39,6 +39,7 @@ const (
 	tooWide    = "the query reads more sessions than fit into its memory: narrow the range, or leave out the columns of sessions"
 	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
 	tooLate    = "counting exactly, as for the page before, needs more memory than a query has: narrow the range or add filters, and begin with the first page"
+	noMemory   = "the insights store has no memory free for this query: try again, or narrow its range"
 	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
 )
@@ -95,7 +96,9 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 			if ownMemory(e) {
 				return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 			}
-			return schema.Unavailable(err, retryAfter), classUnavailable
+			e := schema.Unavailable(err, retryAfter)
+			e.Message = noMemory
+			return e, classUnavailable
 		case codeTooManySimult, codeSocketTimeout, codeNetwork, codeNoConnection, codeUnknownPacket, codeCanceled,
 			codeKeeper, codeNoSpace, codeUnfinished, codeAllReplicasAreLost, codeStaleReplicas, codeNoReplica:
 			return schema.Unavailable(err, retryAfter), classUnavailable

@@ -132,6 +132,9 @@ func TestOwnLimits(t *testing.T) {
 			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || e.Cause == nil {
 				t.Errorf("%s: %v", name, err)
 			}
+			if memory := strings.Contains(e.Message, "for the memory that a query has"); memory != (name == "memory") {
+				t.Errorf("%s: the message is %q", name, e.Message)
+			}
 			engine, ok := errors.AsType[*clickhouse.Exception](err)
 			if text := fmt.Sprintf("%+v", e.Body()); !ok || engine.Message == "" || strings.Contains(text, engine.Message) {
 				t.Errorf("%s: the engine's text leaves: %s", name, text)

@@ -38,8 +38,11 @@ func (s size) lighter(err error, read, most uint64) string {
 	if s.exact {
 		ways = append(ways, "leave out accuracy")
 	}
-	last := len(ways) - 1
-	return tooHeavy + ": " + strings.Join(ways[:last], ", ") + " or " + ways[last]
+	last, limit := len(ways)-1, ""
+	if outOfMemory(err) {
+		limit = " for the memory that a query has"
+	}
+	return tooHeavy + limit + ": " + strings.Join(ways[:last], ", ") + " or " + ways[last]
 }
 
 // fits returns the length of a range that the query could have read within the exceeded limit. It estimates the length

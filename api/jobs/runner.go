@@ -26,11 +26,11 @@ import (
 // the election (https://github.com/riverqueue/river/issues/695).
 const PoolConns = 4
 
-// WorkConns is the number of connections for the work of all kinds. Each job that may run has a connection. Two more
+// WorkConns is the number of connections for the work of kinds. Each job that may run has a connection. Two more
 // hold the node's lock and check the locks of other nodes.
-func WorkConns() int {
+func WorkConns(kinds []Kind) int {
 	conns := 2
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		conns += k.Workers
 	}
 	return conns

@@ -2,6 +2,7 @@
 //
 //	embedded     runs the engines as supervised child processes
 //	supervise    keeps child processes alive
+//	memory       divides the memory of a machine or container between the parts of a node
 //	packages     finds the engines that make engines installed
 //	chserver     ClickHouse: a server around libchdb
 //	kafkaserver  the event log: a broker that speaks Kafka's protocol

@@ -37,6 +37,11 @@ var engineGauges = []struct {
 	{engineDesc("octavo_engine_disk_max_bytes", "Maximum size of the embedded broker's log (OCTAVO_KAFKA_MAX_BYTES). Posts are refused when events that are not stored yet fill it."), false, func(u embedded.Usage) float64 {
 		return float64(u.MaxDisk)
 	}},
+	{engineDesc("octavo_engine_load", "Part of the full load that the node gives to the embedded store: concurrent "+
+		"queries, their threads, and rows of an insert. It halves when an engine is killed, as the kernel does when "+
+		"memory runs out, and doubles after ten minutes without that."), false, func(u embedded.Usage) float64 {
+		return u.Load
+	}},
 	{engineDesc("octavo_engine_log_damaged_files", "Files *.damaged of the embedded broker's log. Each keeps bytes "+
 		"that a disk has damaged, whether they were stored before or not; octavo_sink_lost_messages_total counts the "+
 		"messages that were not. Absent if there are none."), false, func(u embedded.Usage) float64 {

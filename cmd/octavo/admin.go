@@ -78,12 +78,13 @@ func (a *admin) address() string {
 // files, other listeners.
 const descriptorsBeside = 1024
 
-// maxConns returns OCTAVO_MAX_CONNS, or less if the process has too few file descriptors. Accepting a connection needs
-// a descriptor. Go's runtime has already raised the soft limit to the hard limit.
+// maxConns returns OCTAVO_MAX_CONNS, or less if the process has too little memory or too few file descriptors.
+// Accepting a connection needs a descriptor. Go's runtime has already raised the soft limit to the hard limit.
 func (n *node) maxConns() int {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= uint64(n.settings.MaxConns+descriptorsBeside) {
-		return n.settings.MaxConns
+	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
+	if err != nil || limit.Cur >= uint64(n.sizes.connections+descriptorsBeside) {
+		return n.sizes.connections
 	}
 	most := max(int(limit.Cur)-descriptorsBeside, int(limit.Cur)/2)
 	n.log.Warn("The limit of open files (ulimit -n) is too low for OCTAVO_MAX_CONNS: fewer connections are accepted.",

@@ -57,13 +57,17 @@ func (s *Settings) Validate() error {
 	if s.MaxConns < 1 {
 		return fmt.Errorf("OCTAVO_MAX_CONNS: must be at least 1")
 	}
-	if s.AnswerMemory < leastAnswerMemory {
+	if s.Memory < 0 || s.ClickHouseMemory < 0 || s.PostgresMemory < 0 || s.PDFMemory < 0 {
+		return fmt.Errorf("OCTAVO_MEMORY_BYTES, OCTAVO_CLICKHOUSE_MEMORY_BYTES, OCTAVO_POSTGRES_MEMORY_BYTES and " +
+			"OCTAVO_PDF_MEMORY_BYTES: must not be negative")
+	}
+	if s.AnswerMemory != 0 && s.AnswerMemory < leastAnswerMemory {
 		return fmt.Errorf(
 			"OCTAVO_ANSWER_MEMORY_BYTES: must be at least %s, for answers of 1 MiB to four addresses",
 			leastAnswerMemory,
 		)
 	}
-	if s.BodyMemory < leastBodyMemory {
+	if s.BodyMemory != 0 && s.BodyMemory < leastBodyMemory {
 		return fmt.Errorf("OCTAVO_BODY_MEMORY_BYTES: must be at least %s, for the largest body, sent and inflated",
 			leastBodyMemory)
 	}
@@ -151,14 +155,16 @@ func (s *Settings) validateQueries() error {
 		name  string
 		value int64
 	}{
-		{"CONCURRENCY", int64(s.QueryConcurrency)}, {"PER_ORG", int64(s.QueryPerOrg)}, {"PER_TOKEN", int64(s.QueryPerToken)},
+		{"PER_ORG", int64(s.QueryPerOrg)}, {"PER_TOKEN", int64(s.QueryPerToken)},
 		{"QUEUE_WAIT", int64(s.QueryQueueWait)}, {"MAX_TIME", int64(s.QueryMaxTime)},
-		{"MAX_MEMORY_BYTES", int64(s.QueryMaxMemory)},
 		{"MAX_ROWS", int64(min(s.QueryMaxRows, math.MaxInt64))},
 	} {
 		if limit.value <= 0 {
 			return fmt.Errorf("OCTAVO_QUERY_%s: must be above 0", limit.name)
 		}
+	}
+	if s.QueryConcurrency < 0 || s.QueryMaxMemory < 0 {
+		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY_BYTES: must not be negative")
 	}
 	if s.QueryConcurrency > maxQueryConcurrency || s.QueryMaxMemory > maxQueryMemory {
 		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY_BYTES: must be at most %d and %s",
@@ -188,21 +194,18 @@ const (
 	maxQueryCache = time.Minute
 )
 
-// queryCacheBytes limits the cached answers, to a small part of memoryLimit.
-const queryCacheBytes = 8 << 20
-
 // queryConfig returns the limits of queries on the insights store.
-func (s *Settings) queryConfig() query.Config {
+func (s *Settings) queryConfig(z *sizes) query.Config {
 	states := uint64(s.QueryStates)
 	if s.ClickHouseCluster != "" {
 		states = 0 // its parts are on several servers
 	}
 	return query.Config{
-		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
+		Concurrency: z.queries, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
 		Rows: s.QueryRows, RowsPerOrganization: s.QueryRowsPerOrg, RowsPerToken: s.QueryRowsPerToken,
-		Keep: s.QueryCache, KeepBytes: queryCacheBytes, StateBytes: states,
-		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory),
-		MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
+		Keep: s.QueryCache, KeepBytes: z.cached, StateBytes: states,
+		MaxTime: s.QueryMaxTime, MaxMemory: uint64(z.queryMemory),
+		MaxRowsRead: s.QueryMaxRows, MaxThreads: z.queryThreads,
 	}
 }
 

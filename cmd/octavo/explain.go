@@ -73,7 +73,11 @@ func (c *ExplainCmd) Run() error {
 		if _, err := st.Sites.ByID(ctx, site); err != nil {
 			return fmt.Errorf("site %s: %w", site, err)
 		}
-		queries := c.queryConfig()
+		z, err := c.sizes(os.DirFS("/"))
+		if z == nil {
+			return err
+		}
+		queries := c.queryConfig(z)
 		queries.Site = newQueriedSites(st, c.publicURL(), slog.Default()).of
 		queries.Segment, queries.Pages = segmentOf(st), st.SitePages
 		service := query.New(queries, conn, query.NewMetrics(prometheus.NewRegistry()))

@@ -48,6 +48,7 @@ type instance struct {
 	dir, listen, admin    string
 	url, token, org, site string
 	env                   []string
+	group                 string // control group to run in; "" for the test's
 	cmd                   *exec.Cmd
 	output                *capture.Buffer
 	ended                 chan error
@@ -139,7 +140,11 @@ func (i *instance) mustRun() {
 func (i *instance) launch(arguments ...string) {
 	i.t.Helper()
 	i.output = &capture.Buffer{}
-	i.cmd = exec.Command(enginetest.Octavo(i.t), append([]string{"serve", "--quickstart"}, arguments...)...)
+	line := append([]string{enginetest.Octavo(i.t), "serve", "--quickstart"}, arguments...)
+	if i.group != "" {
+		line = append([]string{"sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, i.group}, line...)
+	}
+	i.cmd = exec.Command(line[0], line[1:]...)
 	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_ADMIN_LISTEN="+i.admin, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
 	i.cmd.Env = append(i.cmd.Env, i.env...)
 	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output

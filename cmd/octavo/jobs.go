@@ -36,7 +36,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	// The work has separate connections, so that jobs and requests do not wait for each other.
 	database := n.settings.postgres(n.backends.postgresURL)
-	database.MaxConns = jobs.WorkConns()
+	database.MaxConns = jobs.WorkConns(n.sizes.kinds)
 	work, err := openStore(ctx, database, n.settings.store())
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	guard := outbound.New(outbound.Config{Policy: policy})
 	git := gitsync.New(gitsync.Config{
-		Guard: guard, Limits: gitsync.DefaultLimits, TempDir: packs,
+		Guard: guard, Limits: n.sizes.git, TempDir: packs,
 		CacheDir: gitCacheDir(n.settings), CacheBytes: int64(n.settings.GitCache),
 		Warn: func(err error) { n.log.Warn("Cannot cache the objects of a Git repository.", "error", err) },
 	})
@@ -77,7 +77,7 @@ func (n *node) startJobs(ctx context.Context) error {
 		return fmt.Errorf("OCTAVO_PUBLIC_URL: %w", err)
 	}
 	deps := jobs.Deps{
-		Store: work, Git: git, Renderer: n.settings.renderer(), PDFMemory: n.settings.partMemory(),
+		Store: work, Git: git, Renderer: n.settings.renderer(n.sizes), PDFMemory: n.sizes.pdf / 2,
 		Translator: translator, Tunnels: tunnel.New(guard), View: view.Presenter{URLs: urls},
 		Specs: openapi.NewFetcher(guard, openapi.DefaultLimits), SpecsInterval: n.settings.OpenAPIPoll,
 		Webhooks: webhooks.New(webhooks.Config{Guard: guard, Metrics: n.metrics.Webhooks}),
@@ -97,7 +97,8 @@ func (n *node) startJobs(ctx context.Context) error {
 		deps.Mail = mailer
 	}
 	runner, err := jobs.New(jobs.Config{
-		Deps: deps, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs, Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,
+		Deps: deps, Kinds: n.sizes.kinds, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
+		Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,
 	})
 	if err != nil {
 		return err
@@ -124,13 +125,15 @@ func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
 func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
 
 // renderer makes PDFs in separate processes. On a node without it, the job fails with that reason.
-func (s *Settings) renderer() *typst.Renderer {
-	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(s.PDFMemory)})
+func (s *Settings) renderer(z *sizes) *typst.Renderer {
+	cfg := typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(z.pdf)}
+	if z.pdf == 0 {
+		cfg.Refusal = fmt.Sprintf("the node that ran the job has too little memory for PDFs: a PDF takes %s of %s, "+
+			"which is more than the node's other parts leave (OCTAVO_MEMORY_BYTES, OCTAVO_PDF_MEMORY_BYTES)",
+			schema.ByteSize(leastPDF), schema.ByteSize(z.limit.Bytes))
+	}
+	return typst.New(cfg)
 }
-
-// partMemory is the estimated memory that a part of a PDF needs. The estimate is coarse, and a part that fails is
-// rendered again.
-func (s *Settings) partMemory() int64 { return int64(s.PDFMemory / 2) }
 
 // encoder opens the model that compares conversations; nil without a model.
 func (s *Settings) encoder() func() (jobs.Encoder, error) {

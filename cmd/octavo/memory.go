@@ -2,18 +2,26 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/api/remote/gitsync"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/memory"
+	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// memoryLimit is the Go runtime's soft limit. It leaves the rest of the machine's memory to the embedded engines. Below
-// the limit, garbagePercent makes the collector run less often than Go's default of 100. GOMEMLIMIT and GOGC override
-// both.
-const (
-	memoryLimit    = 196 << 20
-	garbagePercent = 300
-)
+// garbagePercent makes the collector run less often than Go's default of 100, below the Go runtime's soft limit. GOGC
+// overrides it, as GOMEMLIMIT overrides the limit.
+const garbagePercent = 300
 
 // Open connections hold live memory, some 12 KiB each. With a fixed limit, ten thousand idle connections make the
 // collector run without end, and every request is slow. So the limit grows by half of each connection's memory.
@@ -22,13 +30,194 @@ const (
 	connectionStep  = 1 << 10 // changing the limit stops the world briefly, so change it in steps
 )
 
-func memoryLimitFor(connections int) int64 {
-	return memoryLimit + int64(connections/connectionStep)*connectionStep*connectionBytes
+// The sizes of a node with all the memory that it can use. With less, they shrink to the least.
+const (
+	fullNode         = 196 << 20 // the Go runtime's soft limit without connections
+	fullStore        = 1 << 30   // memory of the embedded store with which queries and inserts have their full size
+	fullQueryMemory  = 512 << 20
+	leastQueryMemory = 64 << 20
+	fullQueries      = 8
+	leastQueries     = 2
+	queryRoom        = 96 << 20  // memory of the store for each query at once
+	queryThread      = 128 << 20 // memory of the store for a thread of each query
+	fullPDF          = 2 << 30
+	leastPDF         = 192 << 20
+	leastBatchRows   = 2048
+	// queryCacheBytes limits the cached answers.
+	queryCacheBytes = 8 << 20
+)
+
+// sizes are the parts of the memory, and what follows from them. A setting other than 0 is its size.
+type sizes struct {
+	limit memory.Limit
+	plan  memory.Plan
+
+	node        int64 // the Go runtime's soft limit without connections
+	connections int
+	bodies      int64
+	answers     int64
+	cached      int // bytes of cached answers of queries
+
+	queries      int // at once
+	queryMemory  int64
+	queryThreads int // 0: the store's own setting
+
+	batchRows, batchBytes int // of the sink's inserts
+	pdf                   int64
+	pdfs                  int // at once
+	git                   gitsync.Limits
+	kinds                 []jobs.Kind
 }
 
-func boundMemory() {
+// sizes divides the memory. files is the root of the file system. If there is too little memory for this node, the
+// error is a sentence for the operator, and the sizes are for the least memory.
+func (s *Settings) sizes(files fs.FS) (*sizes, error) {
+	limit, err := memory.Find(files)
+	if s.Memory > 0 {
+		limit, err = memory.Limit{Bytes: int64(s.Memory), Set: "OCTAVO_MEMORY_BYTES"}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: set OCTAVO_MEMORY_BYTES", err)
+	}
+	runs, given := s.parts(limit.Bytes)
+	z := &sizes{limit: limit, pdfs: 2}
+	if one := given[memory.PDF]; one > limit.Bytes/8 {
+		z.pdfs = 1
+	} else if one > 0 {
+		given[memory.PDF] = 2 * one
+	}
+	z.plan, err = memory.Divide(limit.Bytes, runs, given)
+	if small, ok := errors.AsType[*memory.TooSmall](err); ok {
+		err = fmt.Errorf("cannot run with the memory that %s allows: %w: allow more, or run fewer parts here "+
+			"(OCTAVO_MEMORY_BYTES sets the memory, OCTAVO_ROLES and the engines' addresses set the parts)",
+			limit.Set, small)
+	}
+	z.fillNode(s)
+	z.fillStore(s, runs[memory.Store])
+	z.fillJobs(s, runs[memory.Postgres])
+	return z, err
+}
+
+// parts returns the parts that run on this node, and the sizes that settings give.
+func (s *Settings) parts(budget int64) (runs map[memory.Part]bool, given map[memory.Part]int64) {
+	engines := s.embedded(embedded.All)
+	runs = map[memory.Part]bool{
+		memory.System: true, memory.Node: true, memory.Store: engines.ClickHouse, memory.Postgres: engines.Postgres,
+		memory.Broker: engines.Kafka, memory.PDF: s.has("jobs"), memory.Git: s.has("jobs"),
+	}
+	given = map[memory.Part]int64{}
+	for part, size := range map[memory.Part]schema.ByteSize{
+		memory.Store: s.ClickHouseMemory, memory.Postgres: s.PostgresMemory, memory.PDF: s.PDFMemory,
+	} {
+		if size > 0 {
+			given[part] = int64(size)
+		}
+	}
+	if limit := debug.SetMemoryLimit(-1); os.Getenv("GOMEMLIMIT") != "" && limit < budget {
+		given[memory.Node] = limit
+	}
+	return runs, given
+}
+
+// fillNode sets the sizes within this process. Two thirds of its part are for the work, a third for connections.
+func (z *sizes) fillNode(s *Settings) {
+	part := z.plan.Of(memory.Node)
+	z.node = part / 3 * 2
+	z.connections = min(s.MaxConns, max(connectionStep, int(part/3/connectionBytes)))
+	z.bodies = or(s.BodyMemory, max(int64(leastBodyMemory), scaled(64<<20, z.node, fullNode)))
+	z.answers = or(s.AnswerMemory, max(int64(leastAnswerMemory), scaled(32<<20, z.node, fullNode)))
+	z.cached = int(scaled(queryCacheBytes, z.node, fullNode))
+}
+
+// fillStore sets the sizes of work for the store. An external store has its own limits.
+func (z *sizes) fillStore(s *Settings, here bool) {
+	store := z.plan.Of(memory.Store)
+	if !here {
+		store = fullStore
+	}
+	z.queries = int(or(s.QueryConcurrency, max(leastQueries, min(fullQueries, store/queryRoom))))
+	z.queryMemory = or(s.QueryMaxMemory, max(leastQueryMemory, min(fullQueryMemory, store/2)))
+	z.queryThreads = s.QueryMaxThreads
+	if threads := max(1, int(store/queryThread)); here && z.queryThreads == 0 && threads < runtime.GOMAXPROCS(0) {
+		z.queryThreads = threads
+	}
+	z.batchRows, z.batchBytes = sink.DefaultBatchRows, sink.DefaultBatchBytes
+	for part, full := range map[int64]int64{store: fullStore, z.node: fullNode} {
+		z.batchRows = min(z.batchRows, max(leastBatchRows, int(scaled(sink.DefaultBatchRows, part, full))))
+		z.batchBytes = min(z.batchBytes, int(scaled(sink.DefaultBatchBytes, part, full)))
+	}
+}
+
+// fewConnections is the memory of Postgres below which a kind of jobs has one worker, and so one connection.
+const fewConnections = 128 << 20
+
+// fillJobs sets the sizes of background jobs.
+func (z *sizes) fillJobs(s *Settings, postgres bool) {
+	part := z.plan.Of(memory.PDF)
+	if s.PDFMemory == 0 && part < 2*leastPDF {
+		z.pdfs = 1
+	}
+	z.pdf = or(s.PDFMemory, min(fullPDF, part/int64(z.pdfs)))
+	z.git = gitsync.DefaultLimits
+	z.git.ObjectBytes = min(z.git.ObjectBytes, z.plan.Of(memory.Git)/2)
+	z.git.PushBytes = min(z.git.PushBytes, z.plan.Of(memory.Git))
+	for _, k := range jobs.Kinds() {
+		switch {
+		case postgres && z.plan.Of(memory.Postgres) < fewConnections:
+			k.Workers = 1
+		case k.Name == (schema.RenderPDF{}).JobKind().Name:
+			k.Workers = min(k.Workers, z.pdfs)
+		}
+		z.kinds = append(z.kinds, k)
+	}
+}
+
+// or returns a setting's value, or another one if the setting is 0.
+func or[T ~int | ~int64](setting T, other int64) int64 {
+	if setting != 0 {
+		return int64(setting)
+	}
+	return other
+}
+
+// scaled returns a part of full: the part that have is of need, at most all of it.
+func scaled(full, have, need int64) int64 {
+	return min(full, int64(float64(full)*float64(have)/float64(need)))
+}
+
+// log writes the division of the memory as one line.
+func (z *sizes) log(log *slog.Logger) {
+	size := func(bytes int64) string { return schema.ByteSize(bytes).String() }
+	line := []any{"budget", size(z.limit.Bytes), "set_by", z.limit.Set}
+	z.plan.Each(func(part memory.Part, bytes int64) { line = append(line, string(part), size(bytes)) })
+	log.Info("The memory is divided.", append(line, "queries", z.queries, "query_memory", size(z.queryMemory),
+		"query_threads", z.queryThreads, "batch_rows", z.batchRows, "connections", z.connections)...)
+}
+
+// newLoad returns the load of the embedded engines, which says when it grows.
+func newLoad(log *slog.Logger) *memory.Load {
+	return &memory.Load{Doubled: func(part float64) {
+		log.Info("No engine was killed for a while: the load of the engines doubles.", "load", part)
+	}}
+}
+
+// engines are the parts of the embedded engines.
+func (z *sizes) engines() map[string]int64 {
+	return map[string]int64{
+		embedded.ClickHouse: z.plan.Of(memory.Store), embedded.Postgres: z.plan.Of(memory.Postgres),
+		embedded.Kafka: z.plan.Of(memory.Broker),
+	}
+}
+
+// limitFor is the Go runtime's soft limit with open connections.
+func (z *sizes) limitFor(connections int) int64 {
+	return z.node + z.plan.Of(memory.Git) + int64(connections/connectionStep)*connectionStep*connectionBytes
+}
+
+// bound bounds this process's memory.
+func (z *sizes) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(z.limitFor(0))
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
@@ -36,19 +225,19 @@ func boundMemory() {
 }
 
 // followConnections adjusts the memory limit to the number of open connections.
-func followConnections(ctx context.Context, open func() int) {
+func (z *sizes) followConnections(ctx context.Context, open func() int) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for limit := int64(memoryLimit); ; {
+	for limit := z.limitFor(0); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if next := memoryLimitFor(open()); next != limit {
+		if next := z.limitFor(open()); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/memory"
 	"github.com/octavo-docs/octavo/cmd/observe"
 	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -44,10 +45,16 @@ type ServeCmd struct {
 func (c *ServeCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	boundMemory()
 	log := c.logger()
-	n := &node{settings: &c.Settings, log: log, acceptLoss: c.AcceptLoss}
-	err := n.start(ctx, c.Quickstart)
+	z, err := c.sizes(os.DirFS("/"))
+	if err != nil {
+		return err
+	}
+	z.bound()
+	z.log(log)
+	n := &node{settings: &c.Settings, sizes: z, load: newLoad(log), log: log, acceptLoss: c.AcceptLoss}
+	defer n.load.Stop()
+	err = n.start(ctx, c.Quickstart)
 	if err == nil {
 		err = n.wait(ctx)
 	}
@@ -68,7 +75,9 @@ func (c *ServeCmd) Run() error {
 // members and stopped in reverse.
 type node struct {
 	settings   *Settings
-	acceptLoss []string // see ServeCmd
+	sizes      *sizes
+	load       *memory.Load // of the embedded engines
+	acceptLoss []string     // see ServeCmd
 	log        *slog.Logger
 	stops      []stopper
 
@@ -178,7 +187,10 @@ func (n *node) open(ctx context.Context) error {
 	if err := observe.Runtime(n.registry); err != nil {
 		return err
 	}
-	n.backends, err = openBackends(ctx, n.settings, embedded.All, n.acceptLoss, n.log, n.metrics.EngineRestarted)
+	n.backends, err = openBackends(ctx, n.settings, embedded.Config{
+		Want: embedded.All, AcceptLoss: n.acceptLoss, Logger: n.log, OnRestart: n.metrics.EngineRestarted,
+		Memory: n.sizes.engines(), Load: n.load,
+	})
 	if err != nil {
 		return err
 	}
@@ -242,8 +254,8 @@ func (n *node) startServer(ctx context.Context) error {
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
 		KeyRateLimit: n.settings.PublishableKeyRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
-		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: int(n.settings.BodyMemory),
-		AnswerMemory: int(n.settings.AnswerMemory),
+		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: int(n.sizes.bodies),
+		AnswerMemory: int(n.sizes.answers),
 	}
 	deps := api.Deps{Store: n.store, Metrics: n.metrics.API, Log: n.log}
 	deps.Checks = n.checks
@@ -264,11 +276,11 @@ func (n *node) startServer(ctx context.Context) error {
 			return err
 		}
 		n.followAgents(events)
-		if n.queries, err = n.openEvents("queries", query.Connections(n.settings.QueryConcurrency)); err != nil {
+		if n.queries, err = n.openEvents("queries", query.Connections(n.sizes.queries)); err != nil {
 			return err
 		}
-		queries := n.settings.queryConfig()
-		queries.Log = n.log
+		queries := n.settings.queryConfig(n.sizes)
+		queries.Log, queries.Halvings = n.log, n.load.Halvings
 		known := newQueriedSites(n.store, n.settings.publicURL(), n.log)
 		queries.Site = known.of
 		queries.Segment, queries.Pages = segmentOf(n.store), n.store.SitePages
@@ -298,7 +310,7 @@ func (n *node) startServer(ctx context.Context) error {
 		return fmt.Errorf("%w (OCTAVO_LISTEN names the address)", err)
 	}
 	n.onStop("api", n.server.Stop)
-	go followConnections(ctx, n.server.OpenConnections)
+	go n.sizes.followConnections(ctx, n.server.OpenConnections)
 	return nil
 }
 
@@ -387,6 +399,7 @@ func (n *node) buildSink() error {
 	}
 	n.onStop("erased visitors", n.erased.Stop)
 	cfg.Erased, cfg.Rows, cfg.Damaged = n.erased, n.store.Rows, n.rows.suspect
+	cfg.BatchRows, cfg.BatchBytes, cfg.Halvings = n.sizes.batchRows, n.sizes.batchBytes, n.load.Halvings
 	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err

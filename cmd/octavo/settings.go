@@ -24,8 +24,12 @@ type Settings struct {
 	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster. With a cluster, tables are replicated and distributed."`
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory of the embedded engines (make engines). Default: deploy/engines next to the program or in the working directory."`
 
+	Memory           schema.ByteSize `name:"memory-bytes" env:"OCTAVO_MEMORY_BYTES" default:"0" help:"Memory of this node with its embedded engines. At the start it is divided between them, and the log has the parts. A node with all engines and roles needs 512 MiB, and 1 GiB to render PDFs. 0: the limit of the container, or the memory of the machine if that is less."`
+	ClickHouseMemory schema.ByteSize `name:"clickhouse-memory-bytes" env:"OCTAVO_CLICKHOUSE_MEMORY_BYTES" default:"0" help:"Part of the memory for the embedded ClickHouse. 0: what the other parts leave, at most half."`
+	PostgresMemory   schema.ByteSize `name:"postgres-memory-bytes" env:"OCTAVO_POSTGRES_MEMORY_BYTES" default:"0" help:"Part of the memory for the embedded Postgres. 0: from 64 MiB to 512 MiB."`
+
 	GitCache  schema.ByteSize `name:"git-cache-bytes" env:"OCTAVO_GIT_CACHE_BYTES" default:"2GiB" help:"Disk for the repositories that imports and exports with a repoCacheID fetched, on each node with the role jobs. A repository that is unused for a week is deleted. 0: no cache."`
-	PDFMemory schema.ByteSize `name:"pdf-memory-bytes" env:"OCTAVO_PDF_MEMORY_BYTES" default:"2GiB" help:"Memory that the renderer of one PDF may use. A node renders up to two PDFs at a time. A book that would need more than half of it is rendered in parts, which are joined: 1,000 sheets of text take 0.8 GiB, and large tables take most, about 2 MiB for 60 cells. A document fails with that reason if one of its blocks, or its contents, needs more."`
+	PDFMemory schema.ByteSize `name:"pdf-memory-bytes" env:"OCTAVO_PDF_MEMORY_BYTES" default:"0" help:"Memory that the renderer of one PDF may use. A node renders up to two PDFs at a time, as memory allows. 0: up to 2 GiB, as memory allows; no PDFs are rendered if that is less than 192 MiB. A book that would need more than half of it is rendered in parts, which are joined: 1,000 sheets of text take 0.8 GiB, and large tables take most, about 2 MiB for 60 cells. A document fails with that reason if one of its blocks, or its contents, needs more."`
 
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic. Used only to create it."`
@@ -85,10 +89,10 @@ type Settings struct {
 
 	PublicRateLimit     int             `env:"OCTAVO_PUBLIC_RATE_LIMIT" unit:"requests/s" default:"100" help:"Requests of one IP address (IPv6: /64 network) to operations without a token, such as files and PDFs, with bursts of twice as many. 0: no limit. Trusted proxies have no limit."`
 	WrongTokenRateLimit int             `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" unit:"requests/s" default:"50" help:"Requests of one IP address (IPv6: /64 network) without a valid token, with bursts of twice as many. 0: no limit."`
-	MaxConns            int             `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Largest number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`
+	MaxConns            int             `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Largest number of open connections on the listener, further limited by the process's file descriptors and by its memory. At the limit, the connections that have been idle longest are closed."`
 	MaxConnsPerIP       int             `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Largest number of open connections of one IP address (IPv6: /64 network). 0: no limit. Trusted proxies have no limit."`
-	AnswerMemory        schema.ByteSize `name:"answer-memory-bytes" env:"OCTAVO_ANSWER_MEMORY_BYTES" default:"32MiB" help:"Memory for the answers that clients have not read yet. One IP address (IPv6: /64 network) may use a quarter of it; trusted proxies may use all. Beyond it, answers of more than 4 KiB are refused: with 429 if the address has used its share, otherwise with 503. Files, PDFs and published specifications are streamed or shared and count little."`
-	BodyMemory          schema.ByteSize `name:"body-memory-bytes" env:"OCTAVO_BODY_MEMORY_BYTES" default:"64MiB" help:"Memory for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 32 MiB if that is more. A request waits up to 2 s for memory. Then it is refused: with 429 if its token has used its share, otherwise with 503."`
+	AnswerMemory        schema.ByteSize `name:"answer-memory-bytes" env:"OCTAVO_ANSWER_MEMORY_BYTES" default:"0" help:"Memory for the answers that clients have not read yet. 0: up to 32 MiB, as memory allows. One IP address (IPv6: /64 network) may use a quarter of it; trusted proxies may use all. Beyond it, answers of more than 4 KiB are refused: with 429 if the address has used its share, otherwise with 503. Files, PDFs and published specifications are streamed or shared and count little."`
+	BodyMemory          schema.ByteSize `name:"body-memory-bytes" env:"OCTAVO_BODY_MEMORY_BYTES" default:"0" help:"Memory for the bodies of all requests in flight, beyond the first 16 KiB of each. 0: up to 64 MiB, as memory allows. One token may use a quarter of it, or 32 MiB if that is more. A request waits up to 2 s for memory. Then it is refused: with 429 if its token has used its share, otherwise with 503."`
 
 	SSOSession  time.Duration `name:"sso-session" env:"OCTAVO_SSO_SESSION" default:"12h" help:"How long a session of single sign-on lasts, unless the identity provider ends it earlier."`
 	SSOReturnTo []string      `name:"sso-return-to" env:"OCTAVO_SSO_RETURN_TO" help:"Origins, such as https://app.example.com, in addition to the origin of OCTAVO_PUBLIC_URL, to which a browser may return after a login with a code for its session."`
@@ -100,7 +104,7 @@ type Settings struct {
 	SMTPTLSCA string `name:"smtp-tls-ca" env:"OCTAVO_SMTP_TLS_CA" type:"path" help:"PEM file of the certificate authorities to trust for the mail server. Default: the system's."`
 	MailFrom  string `env:"OCTAVO_MAIL_FROM" help:"Sender of mails, such as \"Docs <docs@example.com>\". Required with OCTAVO_SMTP_URL."`
 
-	QueryConcurrency  int             `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once. The store needs this number times OCTAVO_QUERY_MAX_MEMORY_BYTES of memory."`
+	QueryConcurrency  int             `env:"OCTAVO_QUERY_CONCURRENCY" default:"0" help:"Queries that this node runs on the insights store at once. An external store needs this number times OCTAVO_QUERY_MAX_MEMORY_BYTES of memory. 0: 8, or fewer if the embedded store has less than 768 MiB."`
 	QueryPerOrg       int             `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"Queries that one organization may run at once on this node."`
 	QueryPerToken     int             `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"Queries that one token may run at once on this node."`
 	QueryRows         int64           `env:"OCTAVO_QUERY_ROWS" unit:"rows" default:"12000000" help:"Rows that the queries of this node read at once, as estimated before they run. Light queries do not wait for them. The default suits a store on 2 cores: raise it with the number of cores. 0: no limit, also for organizations and tokens."`
@@ -110,9 +114,9 @@ type Settings struct {
 	QueryCache        time.Duration   `env:"OCTAVO_QUERY_CACHE" default:"5s" help:"How long an answer stays cached. A quick answer stays ten times as long as it took. An answer that took longer than this stays as long as it took, at most a minute. 0: no cache. Requests with Cache-Control: no-cache pass the cache."`
 	QueryStates       schema.ByteSize `name:"query-states-bytes" env:"OCTAVO_QUERY_STATES_BYTES" default:"2GiB" help:"Disk of the insights store for cached aggregate states, which speed up repeated queries of long ranges for a day. They need a single server, and the right to create tables. 0: no states."`
 	QueryMaxTime      time.Duration   `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run. A slower query is answered 400."`
-	QueryMaxMemory    schema.ByteSize `name:"query-max-memory-bytes" env:"OCTAVO_QUERY_MAX_MEMORY_BYTES" default:"512MiB" help:"Memory that one query may use in the insights store."`
+	QueryMaxMemory    schema.ByteSize `name:"query-max-memory-bytes" env:"OCTAVO_QUERY_MAX_MEMORY_BYTES" default:"0" help:"Memory that one query may use in the insights store. 0: 512 MiB, or half of the embedded store's memory if that is less."`
 	QueryMaxRows      uint64          `env:"OCTAVO_QUERY_MAX_ROWS" unit:"rows" default:"2000000000" help:"Rows that one query may read."`
-	QueryMaxThreads   int             `env:"OCTAVO_QUERY_MAX_THREADS" unit:"threads" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting."`
+	QueryMaxThreads   int             `env:"OCTAVO_QUERY_MAX_THREADS" unit:"threads" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting, or one for each 128 MiB of the embedded store if that is less."`
 
 	Quotas postgres.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
 

@@ -34,23 +34,21 @@ type backends struct {
 	notes   string            // file with the addresses, for other commands
 }
 
-// openBackends starts the engines in want that no setting names. The caller
-// stops them.
-func openBackends(
-	ctx context.Context, s *Settings, want embedded.Set, acceptLoss []string, log *slog.Logger, onRestart func(string),
-) (*backends, error) {
+// openBackends starts the engines in cfg.Want that no setting names, with the settings' places and limits of the log.
+// The caller stops them.
+func openBackends(ctx context.Context, s *Settings, cfg embedded.Config) (*backends, error) {
 	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
-	if want = s.embedded(want); want == (embedded.Set{}) {
+	want := s.embedded(cfg.Want)
+	if want == (embedded.Set{}) {
 		return b, nil
 	}
-	engines, err := embedded.Start(ctx, embedded.Config{
-		DataDir: s.DataDir, Baseline: schema.Baseline, EnginesDir: s.EnginesDir,
-		Want: want, AcceptLoss: acceptLoss, Logger: log, OnRestart: onRestart, ClockFile: clockFile(s),
-		Log: embedded.LogLimits{
-			MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes),
-			MinFreeBytes: int64(s.KafkaMinFreeBytes),
-		},
-	})
+	cfg.Want, cfg.DataDir, cfg.EnginesDir = want, s.DataDir, s.EnginesDir
+	cfg.Baseline, cfg.ClockFile = schema.Baseline, clockFile(s)
+	cfg.Log = embedded.LogLimits{
+		MaxBytes: int64(s.KafkaMaxBytes), RetainBytes: int64(s.KafkaRetainBytes),
+		MinFreeBytes: int64(s.KafkaMinFreeBytes),
+	}
+	engines, err := embedded.Start(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +170,11 @@ func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*
 		}
 	}
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return openBackends(ctx, s, want, nil, quiet, nil)
+	z, err := s.sizes(os.DirFS("/"))
+	if z == nil {
+		return nil, err
+	}
+	return openBackends(ctx, s, embedded.Config{Want: want, Logger: quiet, Memory: z.engines()})
 }
 
 // withInsights runs a short command's work on the engines that attach opens, with a connection to the insights

@@ -29,51 +29,54 @@ var codeFaults = []struct {
 	reason string
 	rows   bool
 }{
-	{469, "constraint", true}, // VIOLATED_CONSTRAINT
-	{6, "value", true},        // CANNOT_PARSE_TEXT
-	{26, "value", true},       // CANNOT_PARSE_QUOTED_STRING
-	{27, "value", true},       // CANNOT_PARSE_INPUT_ASSERTION_FAILED
-	{38, "value", true},       // CANNOT_PARSE_DATE
-	{41, "value", true},       // CANNOT_PARSE_DATETIME
-	{69, "value", true},       // ARGUMENT_OUT_OF_BOUND
-	{70, "value", true},       // CANNOT_CONVERT_TYPE
-	{72, "value", true},       // CANNOT_PARSE_NUMBER
-	{128, "value", true},      // TOO_LARGE_ARRAY_SIZE
-	{131, "value", true},      // TOO_LARGE_STRING_SIZE
-	{321, "value", true},      // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
-	{349, "value", true},      // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
-	{395, "value", true},      // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
-	{407, "value", true},      // DECIMAL_OVERFLOW
-	{691, "value", true},      // UNKNOWN_ELEMENT_OF_ENUM
-	{252, "parts", false},     // TOO_MANY_PARTS
-	{241, "memory", false},    // MEMORY_LIMIT_EXCEEDED
-	{242, "read_only", false}, // TABLE_IS_READ_ONLY
-	{164, "read_only", false}, // READONLY
-	{243, "disk", false},      // NOT_ENOUGH_SPACE
-	{75, "disk", false},       // CANNOT_WRITE_TO_FILE_DESCRIPTOR
-	{76, "disk", false},       // CANNOT_OPEN_FILE
-	{999, "keeper", false},    // KEEPER_EXCEPTION
-	{225, "keeper", false},    // NO_ZOOKEEPER
-	{319, "keeper", false},    // UNKNOWN_STATUS_OF_INSERT
-	{285, "replicas", false},  // TOO_FEW_LIVE_REPLICAS
-	{286, "replicas", false},  // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
-	{279, "replicas", false},  // ALL_CONNECTION_TRIES_FAILED
-	{159, "timeout", false},   // TIMEOUT_EXCEEDED
-	{209, "timeout", false},   // SOCKET_TIMEOUT
-	{394, "cancelled", false}, // QUERY_WAS_CANCELLED
-	{202, "busy", false},      // TOO_MANY_SIMULTANEOUS_QUERIES
-	{16, "schema", false},     // NO_SUCH_COLUMN_IN_TABLE
-	{20, "schema", false},     // NUMBER_OF_COLUMNS_DOESNT_MATCH
-	{53, "schema", false},     // TYPE_MISMATCH
-	{60, "schema", false},     // UNKNOWN_TABLE
-	{81, "schema", false},     // UNKNOWN_DATABASE
-	{192, "access", false},    // UNKNOWN_USER
-	{497, "access", false},    // ACCESS_DENIED
-	{516, "access", false},    // AUTHENTICATION_FAILED
+	{469, "constraint", true},  // VIOLATED_CONSTRAINT
+	{6, "value", true},         // CANNOT_PARSE_TEXT
+	{26, "value", true},        // CANNOT_PARSE_QUOTED_STRING
+	{27, "value", true},        // CANNOT_PARSE_INPUT_ASSERTION_FAILED
+	{38, "value", true},        // CANNOT_PARSE_DATE
+	{41, "value", true},        // CANNOT_PARSE_DATETIME
+	{69, "value", true},        // ARGUMENT_OUT_OF_BOUND
+	{70, "value", true},        // CANNOT_CONVERT_TYPE
+	{72, "value", true},        // CANNOT_PARSE_NUMBER
+	{128, "value", true},       // TOO_LARGE_ARRAY_SIZE
+	{131, "value", true},       // TOO_LARGE_STRING_SIZE
+	{321, "value", true},       // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
+	{349, "value", true},       // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+	{395, "value", true},       // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+	{407, "value", true},       // DECIMAL_OVERFLOW
+	{691, "value", true},       // UNKNOWN_ELEMENT_OF_ENUM
+	{252, "parts", false},      // TOO_MANY_PARTS
+	{241, MemoryReason, false}, // MEMORY_LIMIT_EXCEEDED
+	{242, "read_only", false},  // TABLE_IS_READ_ONLY
+	{164, "read_only", false},  // READONLY
+	{243, "disk", false},       // NOT_ENOUGH_SPACE
+	{75, "disk", false},        // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+	{76, "disk", false},        // CANNOT_OPEN_FILE
+	{999, "keeper", false},     // KEEPER_EXCEPTION
+	{225, "keeper", false},     // NO_ZOOKEEPER
+	{319, "keeper", false},     // UNKNOWN_STATUS_OF_INSERT
+	{285, "replicas", false},   // TOO_FEW_LIVE_REPLICAS
+	{286, "replicas", false},   // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+	{279, "replicas", false},   // ALL_CONNECTION_TRIES_FAILED
+	{159, "timeout", false},    // TIMEOUT_EXCEEDED
+	{209, "timeout", false},    // SOCKET_TIMEOUT
+	{394, "cancelled", false},  // QUERY_WAS_CANCELLED
+	{202, "busy", false},       // TOO_MANY_SIMULTANEOUS_QUERIES
+	{16, "schema", false},      // NO_SUCH_COLUMN_IN_TABLE
+	{20, "schema", false},      // NUMBER_OF_COLUMNS_DOESNT_MATCH
+	{53, "schema", false},      // TYPE_MISMATCH
+	{60, "schema", false},      // UNKNOWN_TABLE
+	{81, "schema", false},      // UNKNOWN_DATABASE
+	{192, "access", false},     // UNKNOWN_USER
+	{497, "access", false},     // ACCESS_DENIED
+	{516, "access", false},     // AUTHENTICATION_FAILED
 	{unknownSetting, "settings", false},
 }
 
 const unknownSetting = 115
+
+// MemoryReason is the reason of faults that are about the memory of the server.
+const MemoryReason = "memory"
 
 // DamageReason is the reason of faults that are about damaged files of the server.
 const DamageReason = "damaged"

@@ -34,8 +34,12 @@ type Config struct {
 	Logger  *slog.Logger
 
 	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
-	BatchBytes int           // bytes of a partition's messages, or of all partitions', that trigger one; 16 MiB
+	BatchBytes int           // bytes of messages, of a partition or of all, that trigger one; DefaultBatchBytes
 	BatchAge   time.Duration // age of the first row that triggers one; eventlog.Turn
+
+	// Halvings returns how many times the store's load is halved, if its memory ran out; nil means never. It must not
+	// block.
+	Halvings func() int
 
 	FetchBytes int           // bytes of one fetch from each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
@@ -54,9 +58,13 @@ type Config struct {
 	HeartbeatInterval time.Duration // 1 s
 }
 
-// DefaultBatchRows is the size of the sink's inserts. ClickHouse recommends 10,000 to 100,000 rows. Two batches of this
-// size fit a small machine: a node under full load took 250 MB, and 620 MB with 100,000 rows (bench/results/).
-const DefaultBatchRows = 32_768
+// DefaultBatchRows and DefaultBatchBytes are the size of the sink's inserts. ClickHouse recommends 10,000 to 100,000
+// rows. Two batches of this size fit a small machine: a node under full load took 250 MB, and 620 MB with 100,000 rows
+// (bench/results/).
+const (
+	DefaultBatchRows  = 32_768
+	DefaultBatchBytes = 16 << 20
+)
 
 const (
 	// attemptTimeout limits one attempt to insert, to query the store or to commit.
@@ -69,7 +77,7 @@ func (c *Config) complete() error {
 	c.Topic = cmp.Or(c.Topic, eventlog.DefaultTopic)
 	c.Group = cmp.Or(c.Group, "octavo-sink")
 	c.BatchRows = cmp.Or(c.BatchRows, DefaultBatchRows)
-	c.BatchBytes = cmp.Or(c.BatchBytes, 16<<20)
+	c.BatchBytes = cmp.Or(c.BatchBytes, DefaultBatchBytes)
 	c.BatchAge = cmp.Or(c.BatchAge, eventlog.Turn)
 	c.FetchBytes = cmp.Or(c.FetchBytes, 1<<20)
 	c.FetchWait = cmp.Or(c.FetchWait, 250*time.Millisecond)

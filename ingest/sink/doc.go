@@ -2,7 +2,7 @@
 // commits its offset. Each event is stored once, even after crashes and if a paused sink resumes (../DELIVERY.md).
 //
 //   - sink.go joins the group; generation.go works on the assigned partitions: fetch.go reads, cut.go decodes, write.go
-//     inserts, progress.go commits
+//     inserts, progress.go commits; block.go has the size of inserts
 //   - dead.go writes what cannot be stored to the dead-letter topic
 //   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows

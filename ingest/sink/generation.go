@@ -131,7 +131,7 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 		receive, room := in, free
 		if due == nil {
 			room = nil
-		} else if g.pending() >= g.sink.cfg.BatchBytes {
+		} else if _, most := g.sink.block.size(&g.sink.cfg); g.pending() >= most {
 			receive = nil
 		}
 		timer.Reset(wait)
@@ -139,9 +139,11 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 		case c := <-receive:
 			g.queue(c)
 		case c := <-room:
-			// Chunks that arrived while the writer was busy may have changed the order. A partition is still due,
-			// because queues only grow and age.
-			due, _ = g.due(time.Now())
+			// Chunks that arrived while the writer was busy may have changed the order. If the block has grown
+			// meanwhile, no partition may be due any more. The partition that was due is cut.
+			if now, _ := g.due(time.Now()); now != nil {
+				due = now
+			}
 			full <- g.cut(due, c)
 		case <-timer.C:
 		case <-generationCtx.Done():
@@ -158,6 +160,7 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 // due returns the partition to cut next, or nil and the time until one may be due.
 func (g *generation) due(now time.Time) (*partition, time.Duration) {
 	cfg := &g.sink.cfg
+	blockRows, blockBytes := g.sink.block.size(cfg)
 	var next, largest *partition
 	wait := time.Hour
 	for _, p := range g.partitions {
@@ -168,7 +171,7 @@ func (g *generation) due(now time.Time) (*partition, time.Duration) {
 			largest = p
 		}
 		left := cfg.BatchAge - now.Sub(p.began)
-		if p.intent > p.next || p.rows >= cfg.BatchRows || p.bytes >= cfg.BatchBytes || left <= 0 {
+		if p.intent > p.next || p.rows >= blockRows || p.bytes >= blockBytes || left <= 0 {
 			if next == nil || p.began.Before(next.began) {
 				next = p
 			}
@@ -176,7 +179,7 @@ func (g *generation) due(now time.Time) (*partition, time.Duration) {
 		}
 		wait = min(wait, left)
 	}
-	if next == nil && g.pending() >= cfg.BatchBytes {
+	if next == nil && g.pending() >= blockBytes {
 		next = largest
 	}
 	return next, wait
@@ -227,13 +230,13 @@ func (p *partition) cutReady() bool {
 // cut moves messages from the queue into the cut c, at most the rows of one insert. It stops before the first message
 // of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
-	cfg := &g.sink.cfg
+	blockRows, blockBytes := g.sink.block.size(&g.sink.cfg)
 	n, rows, bytes := 0, 0, 0
 	enough := func(next *chunk) bool {
 		if p.intent > p.next {
 			return next.messages[0].offset >= p.intent
 		}
-		return rows >= cfg.BatchRows || bytes >= cfg.BatchBytes
+		return rows >= blockRows || bytes >= blockBytes
 	}
 	for n < len(p.queue) && (n == 0 || !enough(p.queue[n])) {
 		rows, bytes = rows+p.queue[n].rows, bytes+p.queue[n].bytes

@@ -62,6 +62,9 @@ func TestSinkOutages(t *testing.T) {
 			eventually.True(t, "the sink to read all messages", func() bool {
 				return testutil.ToFloat64(s.metrics.taken) == 3
 			})
+			if rows, _ := s.block.size(&s.cfg); (rows < s.cfg.BatchRows) != o.limited {
+				t.Errorf("the next insert has up to %d rows", rows)
+			}
 			if all := storeErrors(s); all != count() {
 				t.Errorf("%v errors have other reasons than %s", all-count(), o.reason)
 			}

@@ -30,6 +30,7 @@ type Sink struct {
 	dead    *deadletter.Writer
 	parse   parser
 	rows    *rowCounts
+	block   block
 
 	// refused is the reason why the sink does not use its topics. nil means that it uses them.
 	refused atomic.Pointer[error]

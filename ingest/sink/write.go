@@ -243,8 +243,13 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 				return err, nil
 			}
 			c.uncertain = true
+			if eventstore.FaultOf(err).Reason == eventstore.MemoryReason && s.block.lacked() {
+				rows, _ := s.block.size(&s.cfg)
+				s.cfg.Logger.Warn("The store lacks memory for an insert: later inserts have fewer rows.", "rows", rows)
+			}
 			return nil, s.countStoreError(err)
 		}
+		s.block.fitted()
 		s.metrics.insertTime.Observe(time.Since(began).Seconds())
 		s.metrics.batchRows.Observe(float64(c.rows.Rows()))
 		if !c.uncertain || !s.cfg.Store.Sequential() {

@@ -177,6 +177,16 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	g.admit()
 }
 
+// SetSlots changes how many requests may be inside. Requests that are inside stay there.
+func (g *Gate) SetSlots(slots int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.room.Slots != slots {
+		g.room.Slots = slots
+		g.admit()
+	}
+}
+
 // Weight returns the bytes that a request of this size counts for. They are at most the member's limit, the party's
 // limit and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {

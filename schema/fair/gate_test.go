@@ -116,6 +116,33 @@ func (c *crowd) wantIdle() {
 	}
 }
 
+// TestSetSlots takes slots away while requests are inside, and gives them back to waiting requests.
+func TestSetSlots(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 4, Waiting: 100})
+	for range 4 {
+		c.come("a", "")
+	}
+	c.wantEntered("a/", "a/", "a/", "a/")
+	c.gate.SetSlots(2)
+	c.come("b", "")
+	c.wantWaiting(1)
+	c.leave("a", "")
+	c.leave("a", "")
+	c.wantWaiting(1)
+	c.leave("a", "")
+	c.wantEntered("b/")
+	c.come("c", "")
+	c.come("c", "")
+	c.wantWaiting(2)
+	c.gate.SetSlots(4)
+	c.wantEntered("c/", "c/")
+	for _, party := range []string{"a", "b", "c", "c"} {
+		c.leave(party, "")
+	}
+	c.wantIdle()
+}
+
 // TestMemberBound: a member at its limit waits although there is room, and the
 // other members of its party overtake it.
 func TestMemberBound(t *testing.T) {

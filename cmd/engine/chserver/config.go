@@ -22,7 +22,7 @@ type Config struct {
 
 	MaxConnections int           // default 64
 	MaxMemory      int64         // bytes the engine may use, default half of the machine's
-	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB
+	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB, or less with less MaxMemory
 	MaxInserts     int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
 	DrainTimeout   time.Duration // how long running statements may continue after Run's context ends, default 5 s
 
@@ -33,6 +33,7 @@ type Config struct {
 const (
 	defaultMaxConnections = 64
 	defaultMaxInsert      = 1 << 30
+	leastMaxInsert        = 64 << 20 // several times the largest insert of a sink
 	defaultDrainTimeout   = 5 * time.Second
 
 	helloTimeout = 5 * time.Second // from accept to the end of the greeting
@@ -61,6 +62,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxInsert <= 0 {
 		c.MaxInsert = defaultMaxInsert
+		if c.MaxMemory > 0 {
+			c.MaxInsert = min(c.MaxInsert, max(c.MaxMemory/8, leastMaxInsert))
+		}
 	}
 	if c.MaxInserts <= 0 {
 		c.MaxInserts = c.MaxInsert
@@ -90,6 +94,29 @@ func checkLoopback(listen string) error {
 	return nil
 }
 
+// fullMemory is the memory with which the engine's caches have their full sizes.
+const fullMemory = 4 << 30
+
+// cache returns the size of a cache, which shrinks with the engine's memory.
+func (c Config) cache(most int) int {
+	if c.MaxMemory <= 0 || c.MaxMemory >= fullMemory {
+		return most
+	}
+	return int(c.MaxMemory) / (fullMemory / most)
+}
+
+// mergeThread is the memory that a merge of large parts takes.
+const mergeThread = 128 << 20
+
+// merges returns how many merges run at once. The engine needs two.
+func (c Config) merges() int {
+	merges := runtime.NumCPU()
+	if c.MaxMemory > 0 {
+		merges = min(merges, int(c.MaxMemory/mergeThread))
+	}
+	return max(2, merges)
+}
+
 // engineArgs returns the arguments that start the engine. The default cache
 // sizes assume a machine with hundreds of gigabytes. These are upper bounds; no
 // memory is allocated in advance.
@@ -98,7 +125,8 @@ func (c Config) engineArgs(configFile string) []string {
 	args := []string{"clickhouse", "--path=" + c.DataDir,
 		"--config-file=" + configFile}
 	if c.MaxMemory > 0 {
-		args = append(args, "--max_server_memory_usage="+strconv.FormatInt(c.MaxMemory, 10))
+		args = append(args, "--max_server_memory_usage="+strconv.FormatInt(c.MaxMemory, 10),
+			"--merges_mutations_memory_usage_soft_limit="+strconv.FormatInt(c.MaxMemory/2, 10))
 	} else {
 		args = append(args, "--max_server_memory_usage_to_ram_ratio=0.5")
 	}
@@ -106,7 +134,7 @@ func (c Config) engineArgs(configFile string) []string {
 		name  string
 		value int
 	}{
-		{"background_pool_size", max(2, runtime.NumCPU())},
+		{"background_pool_size", c.merges()},
 		{"os_threads_nice_value_merge_mutate", 10}, // after questions: query.Config
 		{"background_schedule_pool_size", 8},
 		{"background_common_pool_size", 2},
@@ -116,18 +144,18 @@ func (c Config) engineArgs(configFile string) []string {
 		{"background_distributed_schedule_pool_size", 1},
 		{"max_thread_pool_size", 1000},
 		{"max_thread_pool_free_size", 64},
-		{"mark_cache_size", 256 * mib},
-		{"primary_index_cache_size", 128 * mib},
-		{"index_mark_cache_size", 64 * mib},
+		{"mark_cache_size", c.cache(256 * mib)},
+		{"primary_index_cache_size", c.cache(128 * mib)},
+		{"index_mark_cache_size", c.cache(64 * mib)},
 		{"index_uncompressed_cache_size", 0},
 		{"uncompressed_cache_size", 0},
 		{"vector_similarity_index_cache_size", mib},
-		{"text_index_tokens_cache_size", 16 * mib},
-		{"text_index_header_cache_size", 16 * mib},
-		{"text_index_postings_cache_size", 32 * mib},
+		{"text_index_tokens_cache_size", c.cache(16 * mib)},
+		{"text_index_header_cache_size", c.cache(16 * mib)},
+		{"text_index_postings_cache_size", c.cache(32 * mib)},
 		{"iceberg_metadata_files_cache_size", mib},
 		{"parquet_metadata_cache_size", mib},
-		{"compiled_expression_cache_size", 64 * mib},
+		{"compiled_expression_cache_size", c.cache(64 * mib)},
 	} {
 		args = append(args, "--"+setting.name+"="+strconv.Itoa(setting.value))
 	}

@@ -56,8 +56,10 @@ func childMain(dir string) int {
 	_, _ = fmt.Sscan(os.Getenv(childEnv+"_CONNECTIONS"), &maxConnections)
 	var maxInserts int64
 	_, _ = fmt.Sscan(os.Getenv(childEnv+"_INSERTS"), &maxInserts)
+	var maxMemory int64
+	_, _ = fmt.Sscan(os.Getenv(childEnv+"_MEMORY"), &maxMemory)
 	server, err := New(Config{
-		Listen: "127.0.0.1:0", DataDir: dir, Library: os.Getenv(childEnv + "_LIBRARY"),
+		MaxMemory: maxMemory, Listen: "127.0.0.1:0", DataDir: dir, Library: os.Getenv(childEnv + "_LIBRARY"),
 		User: testUser, Password: testPassword,
 		MaxConnections: maxConnections, MaxInserts: maxInserts, DrainTimeout: 2 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),

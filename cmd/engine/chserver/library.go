@@ -89,7 +89,7 @@ func (l *library) open(args []string) (*engineConn, error) {
 	pin.Pin(&argv[0])
 	handle := l.connect(int32(len(args)), unsafe.Pointer(&argv[0]))
 	if handle == 0 {
-		return nil, errors.New("cannot open an engine connection: the library gave no reason (is the data directory in use or not writable?)")
+		return nil, errors.New("cannot open an engine connection: the library's reason, if any, is in a line above")
 	}
 	return &engineConn{lib: l, handle: handle}, nil
 }

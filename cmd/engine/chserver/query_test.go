@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -344,6 +345,37 @@ func TestEngineArguments(t *testing.T) {
 	}
 	if got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.tables WHERE name LIKE '%\\_log'"); got != 0 {
 		t.Errorf("there are %d log tables", got)
+	}
+}
+
+// TestSmallEngine gives the engine little memory: its caches and merges are smaller. A query that does not fit fails
+// with the engine's total limit, and the next query runs.
+func TestSmallEngine(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), childEnv+"_MEMORY="+strconv.Itoa(256<<20))
+	db := connect(t, p, "default")
+	for name, want := range map[string]uint64{
+		"max_server_memory_usage": 256 << 20, "merges_mutations_memory_usage_soft_limit": 128 << 20,
+		"mark_cache_size": 16 << 20, "primary_index_cache_size": 8 << 20, "background_pool_size": 2,
+	} {
+		const setting = "SELECT toUInt64(value) FROM system.server_settings WHERE name = {name:String}"
+		if got := one[uint64](t, db, t.Context(), setting, clickhouse.Named("name", name)); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+	err := db.Exec(t.Context(), "SELECT length(groupArray(number)) FROM numbers(100000000)")
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	if !ok || e.Code != 241 || !strings.Contains(e.Message, "(total)") {
+		t.Errorf("a query that does not fit: %v", err)
+	}
+	if got := one[uint64](t, db, t.Context(), "SELECT count() FROM numbers(100000)"); got != 100_000 {
+		t.Errorf("the next query counts %d", got)
+	}
+	for most, want := range map[int64]int64{0: 1 << 30, 256 << 20: 64 << 20, 1 << 30: 128 << 20, 16 << 30: 1 << 30} {
+		c := Config{DataDir: "d", Library: "l", Listen: "localhost:0", User: "u", Password: "p", MaxMemory: most}
+		if c, err := c.withDefaults(); err != nil || c.MaxInsert != want {
+			t.Errorf("with %d bytes, an insert has %d, want %d: %v", most, c.MaxInsert, want, err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
+	"github.com/octavo-docs/octavo/cmd/engine/memory"
 )
 
 // Names of the engines in logs, metrics, State and Config.Ports.
@@ -61,6 +62,12 @@ type Config struct {
 	// them.
 	BackoffMax  time.Duration
 	GiveUpAfter int
+	// Memory has the bytes that each engine may use, by its name. 0 means the engine's default.
+	Memory map[string]int64
+	// Load is halved when the kernel kills an engine because memory ran out. nil: nothing depends on it.
+	Load *memory.Load
+	// Kills is memory.Kills of this machine if it is nil. Tests replace it.
+	Kills func() (count int64, known bool)
 	// Log limits the Kafka broker's log. The zero value means the broker's
 	// defaults.
 	Log LogLimits
@@ -95,6 +102,12 @@ func (l LogLimits) arguments() []string {
 func (c *Config) fill() {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Load == nil {
+		c.Load = &memory.Load{}
+	}
+	if c.Kills == nil {
+		c.Kills = func() (int64, bool) { return memory.Kills(os.DirFS("/")) }
 	}
 }
 

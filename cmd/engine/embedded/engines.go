@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/octavo-docs/octavo/cmd/engine/memory"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
@@ -25,6 +26,7 @@ type Engines struct {
 	dataDir    string
 	postgres   bool
 	maxLog     int64 // bytes of the Kafka broker's log
+	load       *memory.Load
 	lock       *dirlock.Lock
 	supervisor *supervise.Supervisor
 }
@@ -50,9 +52,10 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines: data %w (OCTAVO_DATA_DIR names it)", err)
 	}
 	e := &Engines{
-		dataDir: cfg.DataDir, maxLog: cfg.Log.MaxBytes, lock: lock,
+		dataDir: cfg.DataDir, maxLog: cfg.Log.MaxBytes, load: cfg.Load, lock: lock,
 		supervisor: supervise.New(supervise.Config{
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
+			OnKilled: cfg.killed(),
 		}),
 	}
 	var marked marks
@@ -79,6 +82,25 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}
 	return e, nil
+}
+
+// killed returns the function that halves the load after an engine was killed for its memory. The kernel counts what it
+// kills, which tells its kills from other kills. Without a count, each kill may be the kernel's.
+func (c *Config) killed() func(engine string) {
+	var mu sync.Mutex
+	before, _ := c.Kills()
+	return func(engine string) {
+		mu.Lock()
+		defer mu.Unlock()
+		now, known := c.Kills()
+		if known && now == before {
+			return
+		}
+		before = now
+		c.Load.Halve()
+		c.Logger.Warn("An engine was killed because memory ran out, and comes back with half of its load.",
+			"engine", engine, "load", c.Load.Part(), "doubles_after", memory.Quiet)
+	}
 }
 
 // startAll starts the engines concurrently, because they do not depend on each other.

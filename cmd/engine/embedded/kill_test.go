@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/memory"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
@@ -83,6 +84,35 @@ func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), `level=ERROR msg="The disk is full or failing`) {
 		t.Errorf("the log does not say why:\n%s", log.String())
+	}
+}
+
+// TestLoadHalvesWhenMemoryRanOut kills an engine with and without a count of the kernel.
+func TestLoadHalvesWhenMemoryRanOut(t *testing.T) {
+	t.Parallel()
+	var count atomic.Int64
+	var unknown atomic.Bool
+	var log capture.Buffer
+	load := &memory.Load{}
+	t.Cleanup(load.Stop)
+	engines := start(t, embedded.Config{
+		Want: embedded.Set{Kafka: true}, Load: load, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Kills: func() (int64, bool) { return count.Load(), !unknown.Load() },
+	})
+	for n, c := range []struct {
+		kills    int64
+		unknown  bool
+		halvings int
+	}{{0, false, 0}, {1, false, 1}, {0, false, 1}, {0, true, 2}} {
+		count.Add(c.kills)
+		unknown.Store(c.unknown)
+		kill(t, engines, embedded.Kafka)
+		if got := load.Halvings(); got != c.halvings {
+			t.Errorf("kill %d: the load is halved %d times, want %d", n, got, c.halvings)
+		}
+		if said := strings.Count(log.String(), "because memory ran out"); said != c.halvings {
+			t.Errorf("kill %d: the log says it %d times", n, said)
+		}
 	}
 }
 

@@ -89,7 +89,8 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[ClickHouse]
 			// The child outlives its start.
-			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary)
+			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary,
+				"--memory", strconv.FormatInt(c.Memory[ClickHouse], 10))
 			command := spec.Command
 			spec.Command = func() (*exec.Cmd, error) {
 				cmd, err := command()
@@ -107,7 +108,10 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 }
 
 func (c *Config) postgres(ctx context.Context, bin string, port int) (supervise.Spec, string, error) {
-	server, err := pgserver.New(pgserver.Config{BinDir: bin, Dir: filepath.Join(c.DataDir, Postgres), Port: port, NoSync: c.NoSync})
+	server, err := pgserver.New(pgserver.Config{
+		BinDir: bin, Dir: filepath.Join(c.DataDir, Postgres), Port: port, NoSync: c.NoSync,
+		Memory: c.Memory[Postgres],
+	})
 	if err != nil {
 		return supervise.Spec{}, "", err
 	}
@@ -144,6 +148,9 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd := exec.CommandContext(context.Background(), path, arguments...) // the supervisor stops it
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
+			if most := c.Memory[name]; name == Kafka && most > 0 {
+				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go's memory is all of it
+			}
 			return cmd, nil
 		},
 		Ready:        func(line string) bool { return strings.HasPrefix(line, `{"ready":true`) },

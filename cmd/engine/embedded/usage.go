@@ -22,6 +22,9 @@ type Usage struct {
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
 	Disk, MaxDisk int64
+	// Load is the part of the full load that the node gives to its store: 1, or less after engines were killed. It is 0
+	// for other engines.
+	Load float64
 	// Damaged is the number of files that keep damaged bytes of the log.
 	Damaged int
 }
@@ -34,6 +37,9 @@ func (e *Engines) Usage() []Usage {
 		u := Usage{Name: state.Name, Up: state.Status == supervise.StatusRunning}
 		if state.PID != 0 {
 			u.Memory = memoryOf(state.PID)
+		}
+		if state.Name == ClickHouse {
+			u.Load = e.load.Part()
 		}
 		// Only the log has a limit, and it has few enough files to stat them on every call.
 		if state.Name == Kafka {

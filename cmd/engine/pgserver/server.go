@@ -29,6 +29,8 @@ type Config struct {
 	Port int
 	// NoSync makes tests faster: data survives kill -9 but not a power loss.
 	NoSync bool
+	// Memory is the bytes that the server aims to stay below; 0 means 512 MiB.
+	Memory int64
 }
 
 // Server is one configured server. It runs when the caller starts its Command.

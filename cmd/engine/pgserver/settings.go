@@ -16,10 +16,11 @@ host replication %s 127.0.0.1/32 scram-sha-256
 // it.
 const settings = `# Written by octavo at every start. To change a setting, use ALTER SYSTEM, which overrides this file.
 max_connections = 200
-shared_buffers = 128MB
-work_mem = 8MB
-maintenance_work_mem = 64MB
-effective_cache_size = 1GB
+shared_buffers = %[3]dkB
+work_mem = %[4]dkB
+maintenance_work_mem = %[5]dkB
+effective_cache_size = %[6]dkB
+autovacuum_max_workers = %[7]d
 random_page_cost = 1.1
 max_wal_size = 1GB
 # Parallel queries need /dev/shm (64 MB in a container) and cores, which the insights engine makes better use of.
@@ -41,14 +42,33 @@ log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
 `
 
+// fullMemory is the memory with which Postgres has its full settings.
+const fullMemory = 512 << 20
+
+// shared returns the settings that depend on the memory, in the order of the file: three sizes of the server, the size
+// of the system's cache (all in kB), and the number of vacuum workers. Connections have the rest of the memory.
+func shared(memory int64) (list []int64) {
+	if memory <= 0 || memory > fullMemory {
+		memory = fullMemory
+	}
+	for _, part := range []int64{4, 64, 8} {
+		list = append(list, memory/part>>10)
+	}
+	return append(list, 2*memory>>10, max(1, 3*memory/fullMemory))
+}
+
 func (s *Server) writeSettings(dir string) error {
 	// 4096 iterations are Postgres' default. Tests, which do not sync, connect thousands of times with one iteration.
 	durable, iterations := "on", 4096
 	if s.cfg.NoSync {
 		durable, iterations = "off", 1
 	}
+	shares := []any{durable, iterations}
+	for _, share := range shared(s.cfg.Memory) {
+		shares = append(shares, share)
+	}
 	files := map[string]string{
-		"postgresql.conf": fmt.Sprintf(settings, durable, iterations), "pg_hba.conf": fmt.Sprintf(access, appUser),
+		"postgresql.conf": fmt.Sprintf(settings, shares...), "pg_hba.conf": fmt.Sprintf(access, appUser),
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)

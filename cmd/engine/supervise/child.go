@@ -106,7 +106,11 @@ func (c *child) prepareRestart(cause error, b *backoff) bool {
 		c.finish(StatusStopped)
 		return false
 	}
-	delay, giveUp := b.next()
+	killed := errors.Is(cause, errKilled)
+	if killed {
+		c.sup.cfg.OnKilled(c.spec.Name)
+	}
+	delay, giveUp := b.next(killed)
 	c.mu.Lock()
 	c.lastErr = cause
 	c.status = StatusRestarting
@@ -190,23 +194,26 @@ func (c *child) state() State {
 	return s
 }
 
-// backoff counts restarts in a row.
+// backoff counts restarts in a row, and how many of them count for giving up.
 type backoff struct {
-	cfg      *Config
-	failures int
+	cfg             *Config
+	failures, fatal int
 }
 
 func (b *backoff) ran(lifetime time.Duration) {
 	if lifetime >= b.cfg.StableAfter {
-		b.failures = 0
+		b.failures, b.fatal = 0, 0
 	}
 }
 
-func (b *backoff) next() (delay time.Duration, giveUp bool) {
+func (b *backoff) next(killed bool) (delay time.Duration, giveUp bool) {
 	delay = b.cfg.BackoffMin
 	for range b.failures {
 		delay = min(2*delay, b.cfg.BackoffMax)
 	}
 	b.failures++
-	return delay, b.failures > b.cfg.GiveUpAfter
+	if !killed {
+		b.fatal++
+	}
+	return delay, b.fatal > b.cfg.GiveUpAfter
 }

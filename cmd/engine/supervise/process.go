@@ -127,9 +127,18 @@ func (p *process) ping(ctx context.Context, spec *Spec) error {
 	return spec.Ping(ctx)
 }
 
+// errKilled is wrapped by the error of a process that another process or the kernel has killed.
+var errKilled = errors.New("it was killed from outside, as the kernel does when memory runs out")
+
+// exitError is the error of a process that exited by itself. The supervisor has sent it no signal.
 func (p *process) exitError() error {
 	if p.err == nil {
 		return p.withOutput(errors.New("it exited with status 0"))
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](p.err); ok {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signal() == syscall.SIGKILL {
+			return p.withOutput(fmt.Errorf("%w: %w", errKilled, p.err))
+		}
 	}
 	return p.withOutput(fmt.Errorf("it exited: %w", p.err))
 }

@@ -73,13 +73,17 @@ type Config struct {
 	Logger *slog.Logger
 	// OnRestart is called before every restart, for metrics. It must not block.
 	OnRestart func(name string)
+	// OnKilled is called when a child was killed by a SIGKILL that the supervisor did not send, usually by the kernel
+	// because memory ran out. It must not block.
+	OnKilled func(name string)
 	// The delay before a restart starts at BackoffMin (default 100 ms). It doubles with each restart up to BackoffMax
 	// (default 10 s). It is reset when a process has lived for StableAfter (default 30 s).
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	StableAfter time.Duration
 	// GiveUpAfter is the number of restarts in a row without a stable process (default 12, a minute or more). Then the
-	// child has failed for good, and Err reports it.
+	// child has failed for good, and Err reports it. A killed child (OnKilled) does not count: memory may run out again
+	// and again.
 	GiveUpAfter int
 }
 
@@ -89,6 +93,9 @@ func (c *Config) fill() {
 	}
 	if c.OnRestart == nil {
 		c.OnRestart = func(string) {}
+	}
+	if c.OnKilled == nil {
+		c.OnKilled = func(string) {}
 	}
 	c.BackoffMin = cmp.Or(c.BackoffMin, 100*time.Millisecond)
 	c.BackoffMax = cmp.Or(c.BackoffMax, 10*time.Second)

@@ -129,6 +129,47 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 	}
 }
 
+// TestKilledChildIsNotGivenUp kills a child more often than another failure may happen, as the kernel does while memory
+// is short. Each kill is reported. The supervisor's own kill is none of them.
+func TestKilledChildIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	var killed atomic.Int32
+	s := supervise.New(supervise.Config{
+		BackoffMin: time.Millisecond, BackoffMax: 2 * time.Millisecond, GiveUpAfter: 1,
+		OnKilled: func(name string) {
+			if name == "hunted" {
+				killed.Add(1)
+			}
+		},
+	})
+	spec, _ := childSpec(t, "hunted", "serve")
+	spec.PingTimeout, spec.PingFailures = 50*time.Millisecond, 2
+	if err := s.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, s)
+	const kills = 4
+	for round := range kills + 1 {
+		signal := syscall.SIGKILL
+		if round == kills {
+			signal = syscall.SIGSTOP // The supervisor kills it, because it does not answer.
+		}
+		before := s.State()[0].PID
+		if err := syscall.Kill(before, signal); err != nil {
+			t.Fatal(err)
+		}
+		eventually.Succeeds(t, "a restart", func() error {
+			if state := s.State()[0]; state.Status != supervise.StatusRunning || state.PID == before {
+				return fmt.Errorf("round %d shows %+v", round, state)
+			}
+			return nil
+		})
+	}
+	if killed.Load() != kills {
+		t.Errorf("OnKilled ran %d times", killed.Load())
+	}
+}
+
 func TestHangingChildIsRestarted(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{BackoffMin: time.Millisecond})
@@ -171,7 +212,7 @@ func TestChildThatKeepsFailingIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop(t, s)
-	if err := syscall.Kill(s.State()[0].PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(s.State()[0].PID, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	select {

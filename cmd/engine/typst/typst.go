@@ -42,6 +42,8 @@ type Config struct {
 	EnginesDir string
 	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
+	// Refusal is why this node renders no PDFs; "" if it does. It is for users.
+	Refusal string
 }
 
 const (
@@ -260,6 +262,9 @@ func exceeds(ctx context.Context, pid int, most uint64) bool {
 
 // command returns the child's command.
 func (r *Renderer) command(describe bool) ([]string, error) {
+	if r.cfg.Refusal != "" {
+		return nil, &Error{Message: r.cfg.Refusal, kind: missing}
+	}
 	found, err := packages.Find(packages.Config{Dir: r.cfg.EnginesDir})
 	if err != nil {
 		return nil, &Error{Message: "this machine has no PDF renderer", kind: missing, cause: err}

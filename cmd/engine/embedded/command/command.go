@@ -43,12 +43,20 @@ type ClickHouse struct {
 	Listen  string `default:"127.0.0.1:9000" help:"Loopback address to listen on."`
 	Data    string `required:"" type:"path" help:"Directory for the tables."`
 	Library string `type:"path" help:"Path of libchdb.so. Default: the one that npm installed."`
+	Memory  int64  `help:"Memory of the engine in bytes. 0: half of the machine's."`
 }
+
+// preferredVictim is the engine's oom_score_adj. When memory runs out, the kernel kills this engine rather than another
+// process, because the engine comes back within seconds and loses nothing.
+const preferredVictim = "500"
 
 // Run serves until SIGTERM or SIGINT.
 func (c *ClickHouse) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
+	if err := os.WriteFile("/proc/self/oom_score_adj", []byte(preferredVictim), 0); err != nil {
+		logger().Warn("Cannot tell the kernel which process to end first when memory runs out.", "error", err)
+	}
 	user, err := login("ClickHouse")
 	if err != nil {
 		return err
@@ -70,7 +78,7 @@ func (c *ClickHouse) Run() error {
 	defer func() { _ = lock.Release() }()
 	server, err := chserver.New(chserver.Config{
 		Listen: c.Listen, DataDir: filepath.Join(c.Data, "store"), Library: c.Library, User: user.User, Password: user.Password,
-		Logger: logger(), OnReady: announce,
+		Logger: logger(), OnReady: announce, MaxMemory: c.Memory,
 	})
 	if err != nil {
 		return err

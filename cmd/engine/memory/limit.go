@@ -1,0 +1,191 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Limit is how much memory a process may use.
+type Limit struct {
+	Bytes int64
+	Set   string // the file that sets the limit
+}
+
+// groupFiles has the files of a control group that limit its memory, by the type of its file system. A value that is no
+// number sets no limit.
+var groupFiles = map[string][]string{
+	"cgroup2": {"memory.max", "memory.high"},
+	"cgroup":  {"memory.limit_in_bytes"},
+}
+
+const (
+	meminfo   = "proc/meminfo"
+	groups    = "proc/self/cgroup"
+	mounts    = "proc/self/mountinfo"
+	statistic = "memory.stat" // of version 1; its hierarchical limit includes groups that a container does not see
+)
+
+// Find returns the least limit of this process: of its control group, of the groups around the group, or of the
+// machine. files is the root of the file system. A system without control groups has the machine's limit.
+func Find(files fs.FS) (Limit, error) {
+	least := Limit{Set: "/" + meminfo}
+	text, err := fs.ReadFile(files, meminfo)
+	if err != nil {
+		return least, fmt.Errorf("cannot read the machine's memory: %w", err)
+	}
+	kilobytes, found := valueOf(text, "MemTotal:")
+	if !found || kilobytes <= 0 {
+		return least, fmt.Errorf("cannot read the machine's memory: /%s has no MemTotal", meminfo)
+	}
+	least.Bytes = kilobytes << 10
+	for _, g := range memoryGroups(files) {
+		for _, dir := range g.folders() {
+			for _, name := range groupFiles[g.kind] {
+				file := path.Join(dir, name)
+				if n, err := readNumber(files, file); err == nil && n < least.Bytes {
+					least = Limit{n, "/" + file}
+				}
+			}
+		}
+		file := path.Join(g.folders()[0], statistic)
+		if text, err := fs.ReadFile(files, file); err == nil {
+			if n, found := valueOf(text, "hierarchical_memory_limit"); found && n < least.Bytes {
+				least = Limit{n, "/" + file}
+			}
+		}
+	}
+	return least, nil
+}
+
+// Kills returns how many processes the kernel has killed because memory ran out, on the machine and in this process's
+// control groups. known is false if the kernel does not count them.
+func Kills(files fs.FS) (count int64, known bool) {
+	counters := []string{"proc/vmstat"}
+	for _, g := range memoryGroups(files) {
+		for _, name := range []string{"memory.events", "memory.oom_control"} {
+			counters = append(counters, path.Join(g.folders()[0], name))
+		}
+	}
+	for _, name := range counters {
+		if text, err := fs.ReadFile(files, name); err == nil {
+			killed, found := valueOf(text, "oom_kill")
+			count, known = count+killed, known || found
+		}
+	}
+	return count, known
+}
+
+// group is the control group of this process in one hierarchy that may limit memory.
+type group struct {
+	kind  string // type of the file system
+	mount string // folder of the hierarchy, without the first slash
+	below string // the group's path below mount
+}
+
+// folders are the folders of the group and of the groups around it.
+func (g group) folders() (list []string) {
+	for below := g.below; ; below = path.Dir(below) {
+		list = append(list, path.Join(g.mount, below))
+		if below == "." {
+			return list
+		}
+	}
+}
+
+// memoryGroups finds the groups of this process. Unreadable files mean that there are no groups.
+func memoryGroups(files fs.FS) (list []group) {
+	mountinfo, err := fs.ReadFile(files, mounts)
+	if err != nil {
+		return nil
+	}
+	own, err := fs.ReadFile(files, groups)
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(mountinfo) {
+		// 36 35 98:0 ROOT MOUNT OPTIONS [optional fields] - TYPE SOURCE OPTIONS
+		before, after, _ := strings.Cut(string(line), " - ")
+		mount, system := strings.Fields(before), strings.Fields(after)
+		if len(mount) < 5 || len(system) < 3 {
+			continue
+		}
+		var path string
+		switch {
+		case system[0] == "cgroup2":
+			path = ownPath(own, "")
+		case system[0] == "cgroup" && hasItem(system[2], "memory"):
+			path = ownPath(own, "memory")
+		default:
+			continue
+		}
+		list = append(list, group{system[0], unescape(mount[4])[1:], belowMount(path, unescape(mount[3]))})
+	}
+	return list
+}
+
+// ownPath returns the path of this process's group in the hierarchy of a controller of version 1, or of version 2 with
+// controller "". Without a line about the hierarchy, the path is its root.
+func ownPath(own []byte, controller string) string {
+	for line := range bytes.Lines(own) {
+		parts := strings.SplitN(strings.TrimSuffix(string(line), "\n"), ":", 3)
+		if len(parts) == 3 && (parts[1] == controller || controller != "" && hasItem(parts[1], controller)) {
+			return parts[2]
+		}
+	}
+	return "/"
+}
+
+// belowMount returns a group's path below a mounted folder, whose own path is root. A container may see its group's
+// path on the host while only the group itself is mounted. Then the mounted folder is the group.
+func belowMount(group, root string) string {
+	below, found := group, true
+	if root != "/" {
+		below, found = strings.CutPrefix(group, root)
+		found = found && (below == "" || below[0] == '/')
+	}
+	below = path.Join(".", below)
+	if !found || !fs.ValidPath(below) {
+		return "."
+	}
+	return below
+}
+
+func hasItem(list, item string) bool {
+	for found := range strings.SplitSeq(list, ",") {
+		if found == item {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape reads a path of mountinfo, in which blanks are octal numbers.
+func unescape(path string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
+}
+
+func readNumber(files fs.FS, name string) (int64, error) {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// valueOf returns the number after a name at the begin of a line.
+func valueOf(text []byte, name string) (int64, bool) {
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) < 2 || words[0] != name {
+			continue
+		}
+		n, err := strconv.ParseInt(words[1], 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// mostHalvings bounds how far the load is reduced: to an eighth.
+	mostHalvings = 3
+	// Quiet is the time without a killed engine after which the load doubles again.
+	Quiet = 10 * time.Minute
+)
+
+// Load is the part of the full load that a node gives its engines: threads, blocks and concurrent queries. It halves
+// with each killed engine and doubles after each Quiet without one, up to the full load. The zero value is the full
+// load.
+type Load struct {
+	// Doubled is called each time that the load has doubled; nil for nothing. It must not block.
+	Doubled func(part float64)
+
+	mu       sync.Mutex
+	halvings int
+	timer    *time.Timer
+}
+
+// Halvings returns how many times the load is halved now.
+func (l *Load) Halvings() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.halvings
+}
+
+// Part returns the part of the full load.
+func (l *Load) Part() float64 { return 1 / float64(int(1)<<l.Halvings()) }
+
+// Halve halves the load.
+func (l *Load) Halve() { l.change(1) }
+
+func (l *Load) change(by int) {
+	l.mu.Lock()
+	l.halvings = max(0, min(l.halvings+by, mostHalvings))
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.halvings > 0 {
+		l.timer = time.AfterFunc(Quiet, func() { l.change(-1) })
+	}
+	l.mu.Unlock()
+	if by < 0 && l.Doubled != nil {
+		l.Doubled(l.Part())
+	}
+}
+
+// Stop stops the clock of the load.
+func (l *Load) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}

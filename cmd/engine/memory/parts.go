@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"fmt"
+	"maps"
+)
+
+// Part is a part of a node that has its own share of the memory.
+type Part string
+
+// The parts. Each except System is a process or, with Node and Git, a part of one.
+const (
+	System   Part = "system"   // the kernel's caches of files and programs
+	Node     Part = "node"     // this process: requests, the sink, jobs
+	Git      Part = "git"      // imports and exports, in this process
+	Broker   Part = "kafka"    // the embedded broker
+	Postgres Part = "postgres" // the embedded Postgres
+	PDF      Part = "pdf"      // the renderers of PDFs
+	Store    Part = "store"    // the embedded ClickHouse
+)
+
+const mib = 1 << 20
+
+// table has the memory of each part in MiB. A part gets its least, and its percentage of what the leasts of all parts
+// leave, up to its most. A part with useful gets nothing below that size, and that size as soon as it is half of what
+// is left. Store gets the rest, at most half of the whole. The percentages are below 100 together, also with the half
+// of PDF, so that the parts fit into each budget.
+var table = []struct {
+	part                         Part
+	least, percent, most, useful int64
+}{
+	{System, 64, 10, 1024, 0},
+	{Node, 96, 12, 294, 0},
+	{Git, 16, 3, 128, 0},
+	{Broker, 32, 3, 128, 0},
+	{Postgres, 64, 6, 512, 0},
+	{PDF, 0, 25, 4096, 192},
+	{Store, 240, 0, 0, 0},
+}
+
+// Plan is a divided budget.
+type Plan struct {
+	Budget int64 // bytes
+	parts  map[Part]int64
+}
+
+// Of returns the bytes of a part; 0 if the part does not run here, or if there is too little memory for it.
+func (p Plan) Of(part Part) int64 { return p.parts[part] }
+
+// Each calls each with the parts that have memory, in the table's order.
+func (p Plan) Each(each func(Part, int64)) {
+	for _, row := range table {
+		if size := p.parts[row.part]; size > 0 {
+			each(row.part, size)
+		}
+	}
+}
+
+// Sum returns the bytes of all parts.
+func (p Plan) Sum() (sum int64) {
+	for _, size := range p.parts {
+		sum += size
+	}
+	return sum
+}
+
+// TooSmall is the error of a budget that is too small for the parts.
+type TooSmall struct{ Budget, Least int64 }
+
+func (e *TooSmall) Error() string {
+	return fmt.Sprintf("%d MiB of memory are too little: the parts of this node need at least %d MiB",
+		e.Budget/mib, (e.Least+mib-1)/mib)
+}
+
+// Divide divides a budget between the parts that run. A part in given gets the bytes there. If the budget is too small,
+// the parts of the returned plan have their least, and the error is a *TooSmall.
+func Divide(budget int64, runs map[Part]bool, given map[Part]int64) (Plan, error) {
+	p := Plan{budget, maps.Clone(given)}
+	if p.parts == nil {
+		p.parts = map[Part]int64{}
+	}
+	var least int64
+	for _, row := range table {
+		switch _, fixed := given[row.part]; {
+		case !runs[row.part]:
+			delete(p.parts, row.part)
+		case !fixed:
+			p.parts[row.part] = row.least * mib
+		}
+		least += p.parts[row.part]
+	}
+	left := budget - least
+	if left < 0 {
+		return p, &TooSmall{budget, least}
+	}
+	rest := left
+	for _, row := range table {
+		if _, fixed := given[row.part]; fixed || !runs[row.part] || row.part == Store {
+			continue
+		}
+		size := min(row.least*mib+left/100*row.percent, row.most*mib)
+		if size < row.useful*mib {
+			size = 0
+			if left/2 >= row.useful*mib {
+				size = row.useful * mib
+			}
+		}
+		rest -= size - p.parts[row.part]
+		p.parts[row.part] = size
+	}
+	if _, fixed := given[Store]; runs[Store] && !fixed {
+		p.parts[Store] = max(p.parts[Store], min(p.parts[Store]+rest, budget/2))
+	}
+	return p, nil
+}
+
+// All are the parts of a node with all roles and embedded engines.
+func All() map[Part]bool {
+	all := map[Part]bool{}
+	for _, row := range table {
+		all[row.part] = true
+	}
+	return all
+}
+
+// LeastBytes is the least budget of a node with all parts.
+func LeastBytes() (sum int64) {
+	for _, row := range table {
+		sum += row.least * mib
+	}
+	return sum
+}

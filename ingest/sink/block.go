@@ -1,0 +1,54 @@
+package sink
+
+import "sync"
+
+const (
+	// blockGrows is the number of inserts in a row after which the block doubles.
+	blockGrows = 16
+	// mostHalvings bounds how small a block gets. A fetch is the smallest block.
+	mostHalvings = 5
+)
+
+// block is the size of the sink's inserts. It halves when the store lacks memory for an insert. The rows that did not
+// fit are inserted again as they are: their token names them, and they fit as soon as other work leaves the memory. The
+// block doubles after each blockGrows inserts in a row, up to the configured size. The zero value is that size.
+type block struct {
+	mu       sync.Mutex
+	halvings int
+	stored   int // inserts in a row since the last change
+}
+
+// size returns the rows and bytes that trigger an insert.
+func (b *block) size(c *Config) (rows, bytes int) {
+	b.mu.Lock()
+	halvings := b.halvings
+	b.mu.Unlock()
+	if c.Halvings != nil {
+		halvings = max(halvings, c.Halvings())
+	}
+	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
+}
+
+// lacked halves the block. It returns false if the block is as small as it gets.
+func (b *block) lacked() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stored = 0
+	if b.halvings == mostHalvings {
+		return false
+	}
+	b.halvings++
+	return true
+}
+
+// fitted counts an insert that fitted.
+func (b *block) fitted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.halvings == 0 {
+		return
+	}
+	if b.stored++; b.stored == blockGrows {
+		b.halvings, b.stored = b.halvings-1, 0
+	}
+}
