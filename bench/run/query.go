@@ -16,6 +16,7 @@ const queryPart = "query"
 
 type queryOptions struct {
 	events  []int // sizes, the smallest first
+	hot     int   // events of the hot site
 	clients int
 	only    []string // parts; none are all
 }
@@ -25,12 +26,15 @@ func (c *benchCmd) queryOptions() queryOptions {
 	if len(events) == 0 {
 		events = []int{1_000_000, 10_000_000, 100_000_000}
 	}
-	return queryOptions{events: events, clients: c.Clients, only: c.Only}
+	return queryOptions{events: events, hot: c.Hot, clients: c.Clients, only: c.Only}
 }
 
 func (o queryOptions) wants(part string) bool {
 	return len(o.only) == 0 || slices.Contains(o.only, part)
 }
+
+// wantsOnly reports whether no other part is measured.
+func (o queryOptions) wantsOnly(part string) bool { return len(o.only) == 1 && o.wants(part) }
 
 // Goals of the 95th percentile in milliseconds, with one client.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
@@ -47,11 +51,16 @@ func (s *querySize) goal(g budget) *budget {
 }
 
 // queryRows runs a dashboard's queries on tables of several sizes. Each size is measured warm and against the same
-// statements on events only. The largest size has further rows.
+// statements on events only. The largest size has further rows. The hot site comes first, and has a table of its own.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {
 		return err
+	}
+	if b.query.wants(hotPart) {
+		if err := b.hot(ctx, d); err != nil || b.query.wantsOnly(hotPart) {
+			return err
+		}
 	}
 	for i, events := range b.query.events {
 		largest := i == len(b.query.events)-1
@@ -61,8 +70,7 @@ func (b *bench) queryRows(ctx context.Context) error {
 		}
 		err = func() error {
 			defer func() { _ = s.conn.Close() }()
-			onlyMade := len(b.query.only) == 1 && b.query.wants("build")
-			if onlyMade || !largest && !b.query.wants("warm") {
+			if b.query.wantsOnly("build") || !largest && !b.query.wants("warm") {
 				return nil
 			}
 			return b.askSize(ctx, s, largest)

@@ -217,7 +217,7 @@ func TestQuickQueries(t *testing.T) {
 	bench, data, out := program(t), t.TempDir(), t.TempDir()
 	run := func(arguments ...string) report {
 		t.Helper()
-		arguments = append([]string{"--quick", "--rows", "query", "--data", data, "--events", "2000,4000", "--clients", "2", "--rounds", "1", "--out", out}, arguments...)
+		arguments = append([]string{"--quick", "--rows", "query", "--data", data, "--events", "2000,4000", "--hot", "20000", "--clients", "2", "--rounds", "1", "--out", out}, arguments...)
 		if text, err := exec.CommandContext(t.Context(), bench, arguments...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -232,6 +232,8 @@ func TestQuickQueries(t *testing.T) {
 		t.Error("the tables were made twice")
 	}
 	for _, want := range []string{"2000 events, warm: all of it: p95", "4000 events, warm: one client, all of it, p95", "4000 events, warm: small answers, p50 over the bare statement's",
+		"20 k events of a day, 24 hours: bounceRate, worst dimension",
+		"20 k events of a day, 30 days: sessionDuration by entry or exit page, worst dimension",
 		"4000 events, warm: 2 clients, all of it, p95", "4000 events: intake beside 2 clients, p99", "4000 events, cold: all of it: p95"} {
 		if !slices.ContainsFunc(r.Rows, func(x row) bool { return x.What == want }) {
 			t.Errorf("there is no row %q", want)
