@@ -93,7 +93,7 @@ func (b *bench) hot(ctx context.Context, d *queryData) error {
 
 func perMillion(events, number int) float64 { return float64(events) / 1e6 * float64(number) }
 
-// makeHot makes the table anew, because the events must be of the last day.
+// makeHot makes the table again in each run, because the events must be of the last day.
 func (b *bench) makeHot(ctx context.Context, s *querySize) error {
 	conn, err := b.store()
 	if err != nil {

@@ -217,7 +217,10 @@ func TestQuickQueries(t *testing.T) {
 	bench, data, out := program(t), t.TempDir(), t.TempDir()
 	run := func(arguments ...string) report {
 		t.Helper()
-		arguments = append([]string{"--quick", "--rows", "query", "--data", data, "--events", "2000,4000", "--hot", "20000", "--clients", "2", "--rounds", "1", "--out", out}, arguments...)
+		arguments = append([]string{
+			"--quick", "--rows", "query", "--data", data, "--events", "2000,4000", "--hot", "20000",
+			"--clients", "2", "--rounds", "1", "--out", out,
+		}, arguments...)
 		if text, err := exec.CommandContext(t.Context(), bench, arguments...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
