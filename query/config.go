@@ -24,9 +24,10 @@ type Config struct {
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is how long an answer stays cached for other callers of the same query. A quick answer stays ten times as
-	// long as it took. An answer that took longer than Keep stays as long as it took, up to a minute. 0 turns sharing
-	// off, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is how long an answer stays cached for other callers of the same query while its site's events change. A
+	// quick answer stays ten times as long as it took. An answer that took longer than Keep stays as long as it took,
+	// up to a minute. While the site's events do not change, an answer stays for a day, or for a minute if its range
+	// ends now. 0 turns sharing off, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 

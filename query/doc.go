@@ -3,7 +3,8 @@
 // A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
 //
 //   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
-//     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
+//     equal query, in resultcache, whose answer may last while the site's events stay the same (versions.go).
+//     admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
 //     the view's. Nothing after that knows of either.
@@ -11,8 +12,8 @@
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
-//     or states (states.go). one_pass.go does so for sessions that need no join with events. segments_sql.go does so
-//     for segments. schema/sqltree prints the tree.
+//     or states (states.go). one_pass.go does so for sessions that need no join with events, from events or visits.
+//     segments_sql.go does so for segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and knows the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
 //     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
@@ -34,7 +35,8 @@
 //
 // Only a column's row in the column table (schema/insights) says what the column is, how it is read and how its values
 // look: no code here knows a column by name. No code here writes the SQL text of a query: sqltree prints it, and no
-// value of a request becomes part of it. Only short statements about tables are text, in sources.go and statecache.
+// value of a request becomes part of it. Only short statements about tables are text, in sources.go, versions.go and
+// statecache.
 //
 // # What a request means
 //
@@ -155,7 +157,9 @@
 //
 // Equal queries about a site share an answer for a moment (resultcache). Queries are equal if they have the same plan,
 // except for the time at which a preset ends. So the range of a shared answer may have ended up to [Config].Keep before
-// the request, and the answer may lack events of that time. The header Age is the answer's age in seconds, and
+// the request, and the answer may lack events of that time. While the version of the site's events does not change
+// (versions.go), an answer about a preset is shared for a minute, and an answer about a fixed range for a day. Lists of
+// pages are not, because they have titles too. The header Age is the answer's age in seconds, and
 // Octavo-Fresh-Until the time up to which it has events. Imports and erasures may change any range, so [Service.Forget]
 // drops a site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then
 // on. Rights are checked before, and are not part of the key.

@@ -105,13 +105,14 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week); err != nil {
 		return in, err
 	}
+	in.moves = q.timeRange.preset != ""
 	return q.reach.limit(in, now)
 }
 
 // scope selects the range's events.
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
-	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
+	s.view, s.cut, s.moves, s.env.Hosts = of.view, in.cut, in.moves || in.cut, of.site.Hosts
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }
