@@ -157,8 +157,11 @@ func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 		part*each, each)
 }
 
-// hotTook is what an answer took.
-type hotTook struct{ millis, cpu float64 }
+// hotTook is what an answer took, also an answer that refuses a query for its time or memory.
+type hotTook struct {
+	millis, cpu float64
+	refused     bool
+}
 
 // hotRange adds a row for each metric of sessions over a range. The ratio of a row is of processor time of the
 // engine, because the machine may do other work meanwhile.
@@ -176,13 +179,17 @@ func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string)
 		}
 		body := `{"range":"` + preset + `","select":[` + list + `]}`
 		path := target{org: s.Org, site: s.Sites[0]}.insights() + "/events/aggregate"
-		p := panel{request: loadgen.Request(http.MethodPost, b.rig.Address, path, b.rig.Token, []byte(body), uncached)}
-		before := engine.CPU()
-		took, err := p.ask(conn)
+		request := loadgen.Request(http.MethodPost, b.rig.Address, path, b.rig.Token, []byte(body), uncached)
+		began, before := time.Now(), engine.CPU()
+		status, answer, err := conn.Exchange(request)
+		took := hotTook{millis(time.Since(began)), (engine.CPU() - before) * 1000, status != http.StatusOK}
+		if err == nil && took.refused && status != http.StatusBadRequest {
+			err = fmt.Errorf("status %d: %.500s", status, answer)
+		}
 		if err != nil {
 			return hotTook{}, fmt.Errorf("%s: %w", body, err)
 		}
-		return hotTook{took, (engine.CPU() - before) * 1000}, ctx.Err()
+		return took, ctx.Err()
 	}
 	metrics := append(slices.Clone(hotMetrics), hotCeiling)
 	all := make([][][]hotTook, len(hotDimensions)) // by dimension, round and metric
@@ -235,9 +242,15 @@ func (b *bench) hotRow(what string, all [][][]hotTook, metric int, wide bool) {
 		}
 		ours, visitors := median(all[i], metric, cpu), median(all[i], len(hotMetrics), cpu)
 		ratio := ours / max(visitors, 10) // the kernel counts in steps of 10 ms
-		list = append(list, one{ratio, fmt.Sprintf("%s %s (%s / %s ms; on the clock %s / %s ms)", dimension.name,
+		text := fmt.Sprintf("%s %s (%s / %s ms; on the clock %s / %s ms)", dimension.name,
 			number(ratio), number(ours), number(visitors), number(median(all[i], metric, clock)),
-			number(median(all[i], len(hotMetrics), clock))), ours, visitors})
+			number(median(all[i], len(hotMetrics), clock)))
+		for _, round := range all[i] {
+			if round[metric].refused || round[len(hotMetrics)].refused {
+				text += " **refused**"
+			}
+		}
+		list = append(list, one{ratio, text, ours, visitors})
 	}
 	slices.SortFunc(list, func(a, b one) int { return cmp.Compare(b.ratio, a.ratio) })
 	var ours, visitors, ratios []float64
