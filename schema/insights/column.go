@@ -73,6 +73,8 @@ type Column struct {
 	// Session are what the column reads of the event's whole session. A Measure counts
 	// each session once, in rows of which every session has one.
 	Session []*SessionPart
+	// InSessions aggregates a Measure that counts sessions from the rows of [SessionsInGroups]; nil for other measures.
+	InSessions func() sqltree.Expr
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
