@@ -71,7 +71,7 @@ func TestCurrentAnswers(t *testing.T) {
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	service := newService(conn, keeping, func(c *Config) { c.Keep = 5 * time.Second })
-	service.versions.age = 0
+	service.versions.age, service.versions.rest = 0, 0
 	now := testNow
 	service.results.Now = func() time.Time { return now }
 	const fixed = `{"range":{"from":"2026-02-13T12:30:45.678Z","to":"2026-03-15T12:30:45.678Z"}}`

@@ -85,8 +85,14 @@ func TestBestSource(t *testing.T) {
 		"many visitors by day": {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountSketched},
 		"many events by day":   {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 		"many visitors of raw": {`{"range":"lastYear","select":[{"column":"page"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountSketched},
-		"exactly":              {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
-		"many sessions":        {`{"range":"lastYear","select":[{"column":"sessionsCount"},{"column":"bounceRate"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
+		"visitors and the last time": {`{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],
+			"select":[{"column":"datetime"},{"column":"visitorsCount"}]}`,
+			dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountExact},
+		"many visitors and the last time": {`{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],
+			"select":[{"column":"datetime"},{"column":"visitorsCount"}]}`,
+			dayRows{events: 20_000_000, visits: 4_000_000}, "raw", insights.CountSketched},
+		"exactly":       {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
+		"many sessions": {`{"range":"lastYear","select":[{"column":"sessionsCount"},{"column":"bounceRate"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,10 @@ import (
 // known there, and an answer is cached for its time only.
 type versions struct {
 	sources *sources
-	age     time.Duration // how old a version may be that is used as current
+	// age is how old a version may be that is used as current. A version that took long to read may be older: up to
+	// rest times as long as it took.
+	age  time.Duration
+	rest time.Duration
 
 	reads  singleflight.Group
 	mu     sync.Mutex
@@ -30,15 +33,18 @@ type siteVersion struct {
 	version    string    // "" if it is unknown
 	freshUntil string    // up to when the events of the version are complete; "" if it is unknown
 	read       time.Time // before the engine was asked
+	took       time.Duration
 }
 
 func newVersions(s *sources) *versions {
-	return &versions{sources: s, age: versionAge, sites: map[string]siteVersion{}}
+	return &versions{sources: s, age: versionAge, rest: versionRest, sites: map[string]siteVersion{}}
 }
 
 const (
 	// versionAge is short, but the panels of a dashboard share a version.
 	versionAge = 250 * time.Millisecond
+	// versionRest limits the engine's share for a site of many events: a hundred million take half a second.
+	versionRest = 10
 	// versionedEngine is the engine of a table on a single server.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
@@ -69,7 +75,7 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 		return siteVersion{}
 	}
 	now := time.Now()
-	if known.version != "" && now.Sub(known.read) < v.age {
+	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
 		return known
 	}
 	// Callers share a statement that another caller has just sent. It does not end with its caller.
@@ -104,7 +110,7 @@ func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVe
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.engine = engine
+	v.engine, is.took = engine, time.Since(now)
 	if len(v.sites) >= maxSites {
 		clear(v.sites)
 	}

@@ -28,7 +28,7 @@ func newCurrent(t *testing.T, conn driver.Conn, change func(*Config)) *current {
 	c := &current{t: t, now: testNow}
 	c.Service = newService(conn, keeping, func(c *Config) { c.Keep = 5 * time.Second }, change)
 	c.results.Now = func() time.Time { return c.now }
-	c.versions.age = 0
+	c.versions.age, c.versions.rest = 0, 0
 	return c
 }
 
@@ -197,5 +197,30 @@ func TestPagesAreNotCurrent(t *testing.T) {
 			t.Errorf("%s, %v; want the title %s", body, err, title)
 		}
 		c.now = c.now.Add(2 * time.Minute)
+	}
+}
+
+// TestVersionsRest checks that a site whose version takes long to read has it read less often.
+func TestVersionsRest(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	v := newService(conn).versions
+	v.age = 0
+	first := v.current(t.Context(), testSite)
+	if first.version == "" || first.took <= 0 {
+		t.Fatalf("%+v", first)
+	}
+	insert(t, conn, testSite, fixture()[:1])
+	for _, c := range []struct {
+		took time.Duration
+		same bool
+	}{{time.Hour, true}, {0, false}} {
+		known := first
+		known.took = c.took
+		v.sites[testSite] = known
+		if is := v.current(t.Context(), testSite); (is.version == first.version) != c.same {
+			t.Errorf("a version that took %v: %s, then %s", c.took, first.version, is.version)
+		}
 	}
 }

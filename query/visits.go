@@ -73,6 +73,14 @@ func (v *visits) add(r ref) (ok bool) {
 	return len(r.column.Counters)+len(r.column.Visit) > 0
 }
 
+// onlyOfEvents reports whether a measure has a number that rows of visits do not know, whatever the types are.
+func (r ref) onlyOfEvents() bool {
+	return slices.ContainsFunc(r.column.Counters, func(c *insights.Counter) bool {
+		_, known := c.OfVisit(nil)
+		return !known
+	})
+}
+
 // read begins a statement over the rows.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
