@@ -95,7 +95,8 @@ func TestVersionsOfRowsThatLeave(t *testing.T) {
 		c.counts(9, true)
 	}
 	var part string
-	if err := conn.QueryRow(t.Context(), "SELECT DISTINCT _part FROM events WHERE visitor = 104").Scan(&part); err != nil {
+	row := conn.QueryRow(t.Context(), "SELECT DISTINCT _part FROM events WHERE visitor = 104")
+	if err := row.Scan(&part); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, conn, "ALTER TABLE events DETACH PART '"+part+"'")

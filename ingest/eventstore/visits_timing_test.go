@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,8 @@ import (
 
 // source makes a table of events in memory: a day of a site, with 260,000 sessions for a million events. A session
 // lasts for up to 20 minutes.
-const source = `CREATE TABLE source ENGINE = Memory AS SELECT number, intDiv(number * 4, 15) + sipHash64(number) %% 64 AS s,
+const source = `CREATE TABLE source ENGINE = Memory AS
+	SELECT number, intDiv(number * 4, 15) + sipHash64(number) %% 64 AS s,
 	toDateTime64('2026-03-14 12:00:00', 3, 'UTC') + toIntervalMillisecond(number * 80 + sipHash64(number, 4) %% 1200000)
 		AS time,
 	['page_view', 'page_view', 'page_view', 'page_leave', 'link_click'][1 + sipHash64(number, 5) %% 5] AS type,
@@ -26,6 +28,12 @@ const source = `CREATE TABLE source ENGINE = Memory AS SELECT number, intDiv(num
 	['chrome', 'safari', 'firefox', 'edge'][1 + visitor %% 4] AS browser,
 	if(session %% 2 = 0, '', 'https://google.com/' || toString(session %% 300)) AS referrer
 	FROM numbers(%d)`
+
+// fromSource inserts a part of source, as events of a log partition.
+const fromSource = `INSERT INTO events (site, time, type, url, visitor, session, country, browser, referrer,
+	log_partition, log_offset, log_index)
+	SELECT 'site', time, type, url, visitor, session, country, browser, referrer, %d, intDiv(number, 100), number %% 100
+	FROM source WHERE number >= %d AND number < %d`
 
 // BenchmarkVisitsInsert measures what the states of sessions cost in the projection of visits. The same events are
 // inserted into a table with the states, and into a table without them, in turns. Then the engine merges each table.
@@ -53,23 +61,19 @@ func BenchmarkVisitsInsert(b *testing.B) {
 				do()
 				return processorTime(b, engine.PIDs["clickhouse"]) - before
 			}
-			const perRound = 100_000
+			perRound := 40 * min(size, 2500)
 			var inserts, merges [2][]float64
 			rounds := 0
 			for b.Loop() {
-				first := rounds % 10 * perRound
+				first := rounds % 10 * 100_000
 				for turn := range 2 {
 					at := (turn + rounds) % 2
 					took := cpu(func() {
 						for from := first; from < first+perRound; from += size {
-							execute(b, conns[at], fmt.Sprintf(`INSERT INTO events (site, time, type, url, visitor, session,
-								country, browser, referrer, log_partition, log_offset, log_index)
-								SELECT 'site', time, type, url, visitor, session, country, browser, referrer, %d,
-								intDiv(number, 100), number %% 100 FROM source WHERE number >= %d AND number < %d`,
-								rounds, from, from+size))
+							execute(b, conns[at], fmt.Sprintf(fromSource, rounds, from, from+size))
 						}
 					})
-					inserts[at] = append(inserts[at], float64(took.Nanoseconds())/perRound/1e3)
+					inserts[at] = append(inserts[at], float64(took.Nanoseconds())/float64(perRound)/1e3)
 				}
 				rounds++
 			}
@@ -98,7 +102,10 @@ func BenchmarkVisitsInsert(b *testing.B) {
 
 func execute(t testing.TB, conn driver.Conn, statement string) {
 	t.Helper()
-	if err := conn.Exec(t.Context(), statement); err != nil {
+	// The deadline makes the driver wait longer than its own five minutes for an answer.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := conn.Exec(ctx, statement); err != nil {
 		t.Fatalf("%v: %s", err, statement)
 	}
 }
