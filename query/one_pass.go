@@ -18,7 +18,7 @@ const (
 	// bySession: all groups consist of whole sessions. A session has the numbers of its chosen events.
 	bySession onePass = "by session"
 	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
-	// read as in a plan without sessions. Both are read from the same source.
+	// read as in a plan without sessions. Both are read from the same source if it has all parts of sessions.
 	byCell onePass = "by cell"
 )
 
@@ -76,12 +76,22 @@ func kindOf(refs []ref) (kind columnsKind) {
 }
 
 // sourceRefs returns the columns that choose the plan's source. In a plan by cell, every source that has these columns
-// has sessions too.
+// has sessions too, unless a part of sessions is read from events only.
 func (p plan) sourceRefs() []ref {
-	if p.onePass() != byCell {
+	if p.onePass() != byCell || !p.numbered() && !p.readsOthers() {
 		return p.refs()
 	}
 	return slices.DeleteFunc(p.refs(), p.inSessions)
+}
+
+// numbered reports whether visits have the numbers of all parts of sessions.
+func (p plan) numbered() bool {
+	return !slices.ContainsFunc(p.sessions, func(part *insights.SessionPart) bool { return part.OfNumbers == nil })
+}
+
+// readsOthers reports whether a plan by cell reads more than sessions: the names of groups, or other measures.
+func (p plan) readsOthers() bool {
+	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
 }
 
 // inSessions reports whether a column is read from rows of sessions, each of which counts once in its group. So the
@@ -106,7 +116,10 @@ func (p plan) scans() []scan {
 		return []scan{{p.around(), refs}}
 	case byCell:
 		all := []scan{{p.around(), refs}}
-		if len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) }) {
+		if !p.numbered() {
+			all[0].refs = p.refs()
+		}
+		if p.readsOthers() {
 			all = append(all, scan{p.scope, refs})
 		}
 		return all
@@ -212,15 +225,16 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 	return tree
 }
 
-// sessionsInGroups begins a statement by cell over the rows of sessions, which come from visits if the other measures
-// do.
+// sessionsInGroups begins a statement by cell over the rows of sessions. They come from visits if the other measures do
+// and visits have their numbers.
 func (p plan) sessionsInGroups() *sqltree.Select {
-	if v := p.source.visits; v != nil {
+	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}
 		condition := append(append([]sqltree.Expr{sqltree.Col(chosenName)}, p.meets()...), p.outside()...)
 		insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))
 		return rows
 	}
+	p = p.ofEvents()
 	rows := p.aroundEvents()
 	condition := append([]sqltree.Expr{p.chosen()}, p.outside()...)
 	insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))

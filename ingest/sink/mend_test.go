@@ -166,15 +166,12 @@ func (m *mending) visitsAgree() {
 	}
 	events, visits := insights.VisitsCheck()
 	for _, d := range days {
-		var sums [2]struct {
-			events, contents, types, sessions uint64
-			first, last                       int64
-		}
+		var sums [2]struct{ events, contents, types, sessions uint64 }
 		for i, statement := range []string{events, visits} {
 			s := &sums[i]
 			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", d.site),
 				clickhouse.Named("day", d.at.UTC().Format(time.DateTime))).
-				Scan(&s.events, &s.contents, &s.types, &s.sessions, &s.first, &s.last)
+				Scan(&s.events, &s.contents, &s.types, &s.sessions)
 			if err != nil {
 				m.t.Fatal(err)
 			}

@@ -44,19 +44,11 @@ type SessionNumber struct {
 	OfVisit func() sqltree.Expr // in a row of visits
 }
 
-var (
-	rowViews = SessionNumber{
-		Name:    "row_views",
-		OfEvent: func() sqltree.Expr { return sqltree.Call("toUInt64", isPageView()) },
-		OfVisit: func() sqltree.Expr { return sqltree.Call("bitShiftRight", visitCounts(), sqltree.Int(viewsShift)) },
-	}
-	rowFirst = SessionNumber{Name: "row_first", OfEvent: UnixMillis, OfVisit: func() sqltree.Expr {
-		return visitMillis(firstState)
-	}}
-	rowLast = SessionNumber{Name: "row_last", OfEvent: UnixMillis, OfVisit: func() sqltree.Expr {
-		return visitMillis(lastState)
-	}}
-)
+var rowViews = SessionNumber{
+	Name:    "row_views",
+	OfEvent: func() sqltree.Expr { return sqltree.Call("toUInt64", isPageView()) },
+	OfVisit: func() sqltree.Expr { return sqltree.Call("bitShiftRight", visitCounts(), sqltree.Int(viewsShift)) },
+}
 
 var (
 	sessionViews = &SessionPart{
@@ -65,14 +57,9 @@ var (
 		Numbers:   []SessionNumber{rowViews},
 		OfNumbers: func() sqltree.Expr { return sqltree.Call("sum", sqltree.Col(rowViews.Name)) },
 	}
-	sessionMillis = &SessionPart{
-		Name:    "session_millis",
-		Of:      func() sqltree.Expr { return between(UnixMillis(), UnixMillis()) },
-		Numbers: []SessionNumber{rowFirst, rowLast},
-		OfNumbers: func() sqltree.Expr {
-			return between(sqltree.Col(rowFirst.Name), sqltree.Col(rowLast.Name))
-		},
-	}
+	sessionMillis = &SessionPart{Name: "session_millis", Of: func() sqltree.Expr {
+		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
+	}}
 	sessionEntry = &SessionPart{Name: "session_entry", Of: func() sqltree.Expr {
 		return viewedPage(func(page, number, is sqltree.Expr) sqltree.Expr {
 			return sqltree.Call("argMinIf", page, number, is)
@@ -84,11 +71,6 @@ var (
 		})
 	}}
 )
-
-// between is the time from the first to the last of some moments.
-func between(firsts, lasts sqltree.Expr) sqltree.Expr {
-	return sqltree.Bin(sqltree.Sub, sqltree.Call("max", lasts), sqltree.Call("min", firsts))
-}
 
 // UnixMillis reads an event's time as a number.
 func UnixMillis() sqltree.Expr { return sqltree.Call("toUnixTimestamp64Milli", TimeExpr()) }

@@ -12,8 +12,8 @@ import (
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
 // visit, quarter of an hour and combination of values that the row's events share. A row counts its events of each
-// kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit. Metrics
-// of sessions by these columns are read from it too.
+// kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit. Bounce
+// rates and pages per session by these columns are read from it too.
 //
 // The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
 // projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
@@ -129,14 +129,11 @@ func askCounter(name string, sign sqltree.Op, function string) *Counter {
 	}
 }
 
-// The states of the projection that sessions are read from. countsState has the number of page views in its upper half,
-// and the number of the events that sessions are made of in its lower half. The engine reads it in the time that it
-// needs for the state of one type.
-var (
-	countsState = newCountsState()
-	firstState  = "min(time)"
-	lastState   = "max(time)"
-)
+// countsState is the state of the projection that sessions are read from. It has the number of page views in its upper
+// half, and the number of the events that sessions are made of in its lower half. The engine reads it in the time that
+// it needs for the state of one type. States of a session's first and last moment saved no time, and took 5 B for an
+// event (bench/results/2026-11-30-hot.md).
+var countsState = newCountsState()
 
 func newCountsState() string {
 	made := make([]string, len(quietTypes))
@@ -149,11 +146,6 @@ func newCountsState() string {
 
 // visitCounts reads countsState in a row of visits.
 func visitCounts() sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(countsState)) }
-
-// visitMillis reads firstState or lastState in a row of visits, as a number.
-func visitMillis(state string) sqltree.Expr {
-	return sqltree.Call("toUnixTimestamp64Milli", sqltree.Call("finalizeAggregation", sqltree.Col(state)))
-}
 
 const viewsShift = 32
 
@@ -269,7 +261,7 @@ func newProjected() projection {
 	for _, c := range slices.Concat(feedbackCounters, askCounters, measuredCounters()) {
 		states = append(states, c.state)
 	}
-	states = append(states, countsState, firstState, lastState)
+	states = append(states, countsState)
 	all := strings.Join(keys, ", ")
 	p.query = "SELECT " + all + ", " + strings.Join(states, ", ") + " GROUP BY " + all
 	h := fnv.New32a()
@@ -354,12 +346,11 @@ func (z Zone) Quarters() bool {
 
 // VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
 // right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
-// of visits, sums over the events' types and over the numbers that sessions are made of, and the first and the last
-// moment.
+// of visits, and sums over the events' types and over the numbers that sessions are made of.
 func VisitsCheck() (events, visits string) {
 	type row struct {
-		number, types, counts, first, last, slot sqltree.Expr
-		read                                     func(string) sqltree.Expr
+		number, types, counts, slot sqltree.Expr
+		read                        func(string) sqltree.Expr
 	}
 	sums := func(r row) []sqltree.Aliased {
 		args := []sqltree.Expr{r.slot}
@@ -372,8 +363,6 @@ func VisitsCheck() (events, visits string) {
 			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.number))},
 			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.types))},
 			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.counts))},
-			{Expr: sqltree.Call("min", r.first)},
-			{Expr: sqltree.Call("max", r.last)},
 		}
 	}
 	types := sqltree.Call("toUInt64", sqltree.Int(0))
@@ -383,7 +372,7 @@ func VisitsCheck() (events, visits string) {
 	}
 	number, _ := Events.OfVisit(nil)
 	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(row{
-		number, types, visitCounts(), rowFirst.OfVisit(), rowLast.OfVisit(), VisitSlot(), VisitColumn,
+		number, types, visitCounts(), VisitSlot(), VisitColumn,
 	})}
 	ofDay := func(s *sqltree.Select, site, at string) string {
 		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
@@ -391,7 +380,7 @@ func VisitsCheck() (events, visits string) {
 	views := sqltree.Call("bitShiftLeft", rowViews.OfEvent(), sqltree.Int(viewsShift))
 	ofEvents := &sqltree.Select{Table: Table, Columns: sums(row{
 		Events.OfEvent(), sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type"))),
-		sqltree.Call("plus", views, SessionEvents.OfEvent()), UnixMillis(), UnixMillis(),
+		sqltree.Call("plus", views, SessionEvents.OfEvent()),
 		sqltree.Call("toStartOfFifteenMinutes", TimeExpr()), sqltree.Col,
 	})}
 	return ofDay(ofEvents, ColumnSite, ColumnTime), ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
