@@ -17,7 +17,7 @@ import (
 //
 // The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
 // projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
-// projection took about 9 B per event before it had the states of sessions.
+// projection takes about 12 B per event on a site whose visits have two events each.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
