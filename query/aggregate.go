@@ -66,17 +66,16 @@ func (p plan) keyOf(r request) string {
 
 // weigh sets the query's cost: the rows of both ranges, fewer if states are cached.
 func (p plan) weigh(q *query) {
-	plans, scopes := []plan{p}, []scope{p.scope}
+	plans, scans := []plan{p}, p.scans()
 	if p.compare != nil {
 		other := p.compare.of(p)
-		plans, scopes = append(plans, other), append(scopes, other.scope)
+		plans, scans = append(plans, other), append(scans, other.scans()...)
 	}
-	refs, estimate := p.refs(), p.estimate()
 	if p.others { // its statement reads no states
-		q.weigh(refs, estimate, append(scopes, p.scope)...)
-	} else {
-		q.weigh(refs, estimate, scopes...)
+		scans = append(scans, p.scans()...)
 	}
+	refs, estimate := p.sourceRefs(), p.estimate()
+	q.weighScans(p.scope, estimate, scans)
 	for _, p := range plans {
 		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
 			q.cost = max(0, q.cost+q.service.costOfStates(p, best, rows)-cost(rows))

@@ -57,7 +57,7 @@ func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[
 		return nil, nil, q.failed(ctx, err).public
 	}
 	r.weigh(q)
-	q.within = r.span()
+	q.within, q.lasts = r.span(), r.lasts(q.service.config.slowAge())
 	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) {
 		body, err := r.answer(ctx, q)
 		if err == nil {

@@ -64,6 +64,48 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestCurrentAnswers checks that an answer is used until events of its site change, however long ago it was computed.
+// An answer about a range that ends now is used for a minute at most.
+func TestCurrentAnswers(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn, keeping, func(c *Config) { c.Keep = 5 * time.Second })
+	service.versions.age, service.versions.rest = 0, 0
+	now := testNow
+	service.results.Now = func() time.Time { return now }
+	const fixed = `{"range":{"from":"2026-02-13T12:30:45.678Z","to":"2026-03-15T12:30:45.678Z"}}`
+	ask := func(body string, events int, cached bool) {
+		t.Helper()
+		answer, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
+		want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events)
+		if err != nil || string(answer) != want || (headers[headerAge] != "") != cached {
+			t.Errorf("%s: %s, %v, %v; want %s, cached %t", body, answer, headers, err, want, cached)
+		}
+		now = now.Add(time.Hour)
+	}
+	other := fixture()[:1]
+	other[0].Visitor = 101
+	ask(fixed, 8, false)
+	ask(fixed, 8, true)
+	insert(t, conn, "site_2", fixture()[:1])
+	ask(fixed, 8, true)
+	insert(t, conn, testSite, other)
+	ask(fixed, 9, false)
+	ask(fixed, 9, true)
+	execute(t, conn, "OPTIMIZE TABLE events FINAL")
+	ask(fixed, 9, true) // a merge changes no event
+	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 101 SETTINGS mutations_sync = 2")
+	insert(t, conn, testSite, fixture()[:1])
+	ask(fixed, 9, false) // there are as many events as before
+	const moving = `{"range":"last30Days"}`
+	ask(moving, 9, false)
+	now = now.Add(59*time.Second - time.Hour)
+	ask(moving, 9, true)
+	now = now.Add(2*time.Second - time.Hour)
+	ask(moving, 9, false)
+}
+
 // TestNothingIsKept checks that every query runs without the setting.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()

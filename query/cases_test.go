@@ -204,6 +204,10 @@ func TestSQL(t *testing.T) {
 		if estimate := lower(bounded(p)).Statement; estimate.SQL != st.SQL {
 			add(c, "bounded", estimate)
 		}
+		if of, ok := p.ofVisits(p.sourceRefs()); ok && len(p.sessions) > 0 {
+			p.scope = of
+			add(c, "from visits", lower(p).Statement)
+		}
 	})
 	part := segmentPage{
 		to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1, reach: reach{site: Site{ID: testSite}},

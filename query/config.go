@@ -25,9 +25,10 @@ type Config struct {
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is the time for which other callers of the same query get a cached answer. A quick answer stays ten times as
-	// long as it took. If an answer took longer than Keep, it stays for the time that it took, up to a minute. 0 turns
-	// sharing off, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is the time for which other callers of the same query get a cached answer while events of its site arrive.
+	// A quick answer stays ten times as long as it took. If an answer took longer than Keep, it stays for the time that
+	// it took, up to a minute. Without new events an answer stays for a day, or for a minute if its range ends now. 0
+	// turns sharing off, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 

@@ -92,6 +92,20 @@ func TestCosts(t *testing.T) {
 		{"large", `{"range":"last7Days"}`, (12 + 6*24 + 13) * 10_000, true},
 		{"large", `{"range":{"from":"2026-03-15T11:45:00Z","to":"2026-03-15T12:15:00Z"}}`, 2 * 40_000, true},
 		{"large", `{"range":{"from":"2026-03-14T12:00:00Z","to":"2026-03-14T13:00:00Z"}}`, 40_000, true},
+		// Statements about sessions read the 12 hours around their range too, and most read nothing else.
+		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"}]}`, 2 * 100_000, true},
+		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"},{"column":"sessionsCount"}]}`,
+			2 * 100_000, true},
+		{testSite, `{"range":"last24Hours","select":[{"column":"entryPage"},{"column":"visitorsCount"}]}`,
+			2 * 100_000, true},
+		{testSite, `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
+			50_000 + 54_166 + 2*100_000, true},
+		{testSite, `{"range":"last24Hours","select":[{"column":"firstChannel"},{"column":"bounceRate"}]}`,
+			50_000 + 54_166 + 2*100_000, true}, // a join
+		{"large", `{"range":"last24Hours","select":[{"column":"visitorGeoCountry"},{"column":"bounceRate"}]}`,
+			25*10_000 + 240_000 + 130_000, true}, // visits
+		{"large", `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
+			25*40_000 + 960_000 + 520_000, true},
 		{testSite, `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}}`, 0, true},
 		{"unknown", `{"range":"last24Hours"}`, lightRows, false},
 		{"unknown", `{"range":"last30Days"}`, unknownRows, false},

@@ -71,7 +71,7 @@ func TestDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	n := naiveCells(t, conn)
-	data := map[string][]insights.Event{"none": nil}
+	data := map[string][]insights.Event{"none": nil, "hot": storeHot(t, conn, "hot")}
 	for i, size := range []int{1, 12, 300} {
 		site := fmt.Sprint("site", i)
 		for _, some := range arrivals(randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)) {
@@ -87,9 +87,14 @@ func TestDifferential(t *testing.T) {
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2"}).Draw(t, "site")
+		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2", "hot", "hot", "hot"}).
+			Draw(t, "site")
 		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
-		request := drawRequest(t, data["site2"], n, now)
+		like := data["site2"]
+		if site == "hot" {
+			like = data[site]
+		}
+		request := drawRequest(t, like, n, now)
 		body, err := json.Marshal(request)
 		if err != nil {
 			t.Fatal(err)
@@ -222,6 +227,37 @@ func arrivals(events []insights.Event) (list []arrival) {
 		of.events = append(of.events, e)
 	}
 	return slices.DeleteFunc(list, func(a arrival) bool { return len(a.events) == 0 })
+}
+
+// storeHot stores events of two days, of which a few hours are after now. Events arrive late and out of order, many at
+// the borders of quarters of an hour. Visitors are erased in between, and some of them come back. Parts are merged in
+// between too. storeHot returns the events that are left, in the order in which they were sent.
+func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Event) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 37))
+	for round := range 6 {
+		some := randomEvents(r, 60)
+		for i := range some {
+			e := &some[i]
+			at := testNow.Add(5*time.Hour - time.Duration(r.Int64N(int64(48*time.Hour))))
+			if r.IntN(4) == 0 {
+				at = at.Truncate(insights.VisitQuarter).Add(time.Duration(r.IntN(2)-1) * time.Millisecond)
+			}
+			e.TimeMillis, e.Session = at.UnixMilli(), 1+r.Uint64N(6)
+		}
+		insertAt(t, conn, monthsBefore(round%2)(testNow), site, some)
+		left = append(left, some...)
+		if round%2 == 1 {
+			erased := 1 + r.Uint64N(9)
+			execute(t, conn, fmt.Sprintf("ALTER TABLE events DELETE WHERE site = '%s' AND visitor = %d "+
+				"SETTINGS mutations_sync = 2", site, erased))
+			left = slices.DeleteFunc(left, func(e insights.Event) bool { return e.Visitor == erased })
+		}
+		if round%3 == 2 {
+			execute(t, conn, "OPTIMIZE TABLE events FINAL")
+		}
+	}
+	return left
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.

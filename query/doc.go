@@ -3,7 +3,8 @@
 // A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
 //
 //   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
-//     equal query, in resultcache. admission.go gives the query its turn, query.go its time, headers and metrics.
+//     equal query, in resultcache, whose answer may last while the site's events stay the same (versions.go).
+//     admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
 //   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
 //     the view's. Later steps see only the resulting conditions and range.
@@ -11,8 +12,8 @@
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
-//     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. segments_sql.go lowers
-//     segments. schema/sqltree prints the tree.
+//     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. It reads events or
+//     visits. segments_sql.go lowers segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
 //     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
@@ -34,7 +35,7 @@
 //
 // A column's row in the column table (schema/insights) defines the column's meaning, its SQL and the form of its
 // values. The code here names no column. sqltree prints the SQL text of every query, and no value of a request becomes
-// part of the text. Only short statements about tables, in sources.go and statecache, are written as text.
+// part of the text. Only short statements about tables, in sources.go, versions.go and statecache, are written as text.
 //
 // # What a request means
 //
@@ -148,10 +149,12 @@
 //
 // Equal queries about a site share an answer for a moment (resultcache). Queries are equal if their plans are equal.
 // The times at which presets end may differ. So the range of a shared answer may end up to [Config].Keep before the
-// request. The answer lacks events after that end. The header Age is the answer's age in seconds. Octavo-Fresh-Until is
-// the time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a
-// site's answers immediately. A caller that requests a fresh answer gets an answer that is computed from then on.
-// Rights are checked before, and are not part of the key.
+// request. The answer lacks events after that end. While the version of the site's events stays the same (versions.go),
+// an answer about a preset is shared for a minute, and an answer about a fixed range for a day. Lists of pages are
+// shared for a moment only, because the titles of pages change without events. The header Age is the answer's age in
+// seconds. Octavo-Fresh-Until is the time up to which the answer has events. Imports and erasures may change any range,
+// so [Service.Forget] drops a site's answers immediately. A caller that requests a fresh answer gets an answer that is
+// computed from then on. Rights are checked before, and are not part of the key.
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
 // change them. Building them takes at most half of the query's time.

@@ -11,7 +11,7 @@ import (
 )
 
 // fillHot stores the last day of a busy site: 2 million events, 500,000 sessions, 80,000 visitors and 3,000 pages.
-func fillHot(b *testing.B, conn driver.Conn) {
+func fillHot(b testing.TB, conn driver.Conn) {
 	b.Helper()
 	const parts, rows, sessions = 4, 500_000, 125_000
 	for part := range parts {

@@ -38,7 +38,7 @@ func lower(p plan) statement {
 		groups = append(groups, alias(g))
 	}
 	for _, m := range p.measures() {
-		columns = append(columns, sqltree.Aliased{Expr: p.expr(m), As: "m" + strconv.Itoa(len(columns))})
+		columns = append(columns, sqltree.Aliased{Expr: p.measure(m), As: "m" + strconv.Itoa(len(columns))})
 		read(m)
 	}
 	for _, r := range p.output {

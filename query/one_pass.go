@@ -7,8 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// onePass is a way to read a plan about sessions without a join of events and their sessions. Events of the range and
-// around it are grouped by session once. In the same pass, each session keeps the values that the conditions choose.
+// onePass is a way to read a plan about sessions without a join of events and their sessions. Events or visits of the
+// range and around it are grouped by session once. In the same pass, each session keeps the values that the conditions
+// choose.
 type onePass string
 
 const (
@@ -17,7 +18,7 @@ const (
 	// bySession: all groups consist of whole sessions. A session has the numbers of its chosen events.
 	bySession onePass = "by session"
 	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
-	// read as in a plan without sessions, from their own best source.
+	// read as in a plan without sessions. Both are read from the same source if it has all parts of sessions.
 	byCell onePass = "by cell"
 )
 
@@ -74,13 +75,57 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that choose the plan's source. Sessions are always read from events; the other
-// measures may have another source.
+// sourceRefs returns the columns that choose the plan's source. In a plan by cell, every source that has these columns
+// has sessions too, unless a part of sessions is read from events only.
 func (p plan) sourceRefs() []ref {
-	if p.onePass() != byCell {
+	if p.onePass() != byCell || !p.numbered() && !p.readsOthers() {
 		return p.refs()
 	}
-	return slices.DeleteFunc(p.refs(), func(r ref) bool { return len(r.column.Session) > 0 })
+	return slices.DeleteFunc(p.refs(), p.inSessions)
+}
+
+// numbered reports whether visits have the numbers of all parts of sessions.
+func (p plan) numbered() bool {
+	return !slices.ContainsFunc(p.sessions, func(part *insights.SessionPart) bool { return part.OfNumbers == nil })
+}
+
+// readsOthers reports whether a plan by cell reads more than sessions: the names of groups, or other measures.
+func (p plan) readsOthers() bool {
+	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
+}
+
+// inSessions reports whether a column is read from rows of sessions, each of which counts once in its group. So the
+// number of sessions costs nothing in addition to another metric of sessions, and is exact.
+func (p plan) inSessions(r ref) bool {
+	return len(r.column.Session) > 0 || r.column.InSessions != nil && p.onePass() != joined
+}
+
+// measure reads a measure.
+func (p plan) measure(m ref) sqltree.Expr {
+	if m.column.InSessions != nil && p.inSessions(m) {
+		return m.column.InSessions()
+	}
+	return p.expr(m)
+}
+
+// scans returns the readings of the plan's statement.
+func (p plan) scans() []scan {
+	refs := p.sourceRefs()
+	switch p.onePass() {
+	case bySession:
+		return []scan{{p.around(), refs}}
+	case byCell:
+		all := []scan{{p.around(), refs}}
+		if !p.numbered() {
+			all[0].refs = p.refs()
+		}
+		if p.readsOthers() {
+			all = append(all, scan{p.scope, refs})
+		}
+		return all
+	case joined:
+	}
+	return p.scope.scans(refs)
 }
 
 // chosen returns the condition that an event is in the range and meets the conditions on events.
@@ -106,11 +151,8 @@ func (p plan) aroundEvents() *sqltree.Select {
 	return &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(p.around().bounds()...)}
 }
 
-// chosenName and chosenEvents are names in statements by session.
-const (
-	chosenName   = "is_chosen"
-	chosenEvents = "chosen_events"
-)
+// chosenEvents is the number of chosen events in statements by session.
+const chosenEvents = "chosen_events"
 
 // sessionsOnly begins the statement of a plan by session. columns has the groups, then the measures.
 func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
@@ -159,16 +201,13 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 		if i < len(groups) {
 			continue
 		}
-		if len(measures[i-len(groups)].column.Session) > 0 {
+		if p.inSessions(measures[i-len(groups)]) {
 			ofSessions = append(ofSessions, c)
 		} else {
 			plain = append(plain, c)
 		}
 	}
-	events := p.ofEvents()
-	rows := events.aroundEvents()
-	condition := sqltree.AllOf(append([]sqltree.Expr{events.chosen()}, events.outside()...)...)
-	insights.SessionsInGroups(rows, p.sessions, events.groupKeys(), condition)
+	rows := p.sessionsInGroups()
 	sessions := &sqltree.Select{Columns: ofSessions, Sub: rows, GroupBy: []sqltree.Expr{key}}
 	if len(plain) == 0 {
 		sessions.Columns, sessions.GroupBy = ofSessions[1:], nil
@@ -184,6 +223,22 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 	}
 	tree.Sub, tree.Join, tree.Using = others, sessions, []sqltree.Expr{key}
 	return tree
+}
+
+// sessionsInGroups begins a statement by cell over the rows of sessions. They come from visits if the other measures do
+// and visits have their numbers.
+func (p plan) sessionsInGroups() *sqltree.Select {
+	if v := p.source.visits; v != nil && p.numbered() {
+		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}
+		condition := append(append([]sqltree.Expr{sqltree.Col(chosenName)}, p.meets()...), p.outside()...)
+		insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))
+		return rows
+	}
+	p = p.ofEvents()
+	rows := p.aroundEvents()
+	condition := append([]sqltree.Expr{p.chosen()}, p.outside()...)
+	insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))
+	return rows
 }
 
 // groupKeys returns the expressions that tell apart the groups of an event.

@@ -121,6 +121,9 @@ func (p pages) String() string {
 	return b.String()
 }
 
+// lasts returns 0: pages and their titles change without events.
+func (p pages) lasts(time.Duration) time.Duration { return 0 }
+
 // weigh sets the query's cost. The caller cannot group by less.
 func (p pages) weigh(q *query) {
 	p.plan.weigh(q)

@@ -69,7 +69,7 @@ func (p plan) refs() []ref {
 
 // counts reports whether the plan counts distinct values.
 func (p plan) counts() bool {
-	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique })
+	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique && !p.inSessions(r) })
 }
 
 // estimate returns how to count the distinct values of many rows, if they need not be counted exactly.

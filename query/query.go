@@ -56,6 +56,8 @@ type query struct {
 	// most is the number of rows that a statement may return; 0 means the usual limit.
 	most int
 	size
+	lasts      time.Duration // how long the answer is used while the site's events do not change
+	freshUntil string        // when a cached answer was found to be current
 
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
@@ -107,11 +109,9 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 		q.ends = time.Now().Add(s.config.MaxTime)
 	}
 	headers := map[string]string{headerResult: "exact"}
-	if s.config.FreshUntil != nil {
-		// FreshUntil is read before the rows, so that the header does not promise more than they have.
-		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
-			headers[headerFreshUntil] = schema.FormatMoment(t)
-		}
+	// FreshUntil is read before the rows, so that the header does not promise more than they have.
+	if t := s.config.freshUntil(bounded, q.site); t != "" {
+		headers[headerFreshUntil] = t
 	}
 	body, err := work(noDeadline{bounded})
 	if err != nil {
@@ -175,6 +175,8 @@ type report interface {
 	String() string
 	identity() string // scope.key
 	span() scope      // scope.span
+	// lasts returns how long the answer is used while the site's events do not change; 0 if it reads other data too.
+	lasts(moving time.Duration) time.Duration
 	// weigh sets the query's cost.
 	weigh(q *query)
 	// ranges are the ranges whose events the report reads.

@@ -197,6 +197,7 @@ type period struct {
 	zone     *time.Location
 	week     insights.WeekStart
 	cut      bool // whether a view cut it
+	moves    bool // whether it depends on the time of now
 }
 
 // resolveComparison returns the other range of a request.

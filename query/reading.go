@@ -54,19 +54,36 @@ func (q *query) count(sc scope, run func(scope) error) error {
 	return run(sc.bounded())
 }
 
+// scan is one reading of a scope's rows.
+type scan struct {
+	scope
+	refs []ref // the columns that choose the source
+}
+
+// scans returns the readings of a statement over the scope that reads refs. A join of events and their sessions reads
+// the events of the range, and again all events of the range and around it.
+func (s scope) scans(refs []ref) []scan {
+	if len(s.sessions) == 0 {
+		return []scan{{s, refs}}
+	}
+	return []scan{{s, refs}, {s.around(), refs}}
+}
+
 // weigh sets the query's cost of reading the scopes. The first scope is the request's scope. Events that are joined
 // with their sessions are read twice, and events around the range once.
 func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
-	q.size = size{known: true, length: scopes[0].to.Sub(scopes[0].from)}
+	var scans []scan
 	for _, sc := range scopes {
-		rows, known := q.service.sources.cost(sc, refs, estimate)
-		if len(sc.sessions) > 0 {
-			around := rows // if the rows are unknown, twice as many are as good a guess
-			if known {
-				around, _ = q.service.sources.cost(sc.around(), refs, estimate)
-			}
-			rows += around
-		}
+		scans = append(scans, sc.scans(refs)...)
+	}
+	q.weighScans(scopes[0], estimate, scans)
+}
+
+// weighScans sets the cost of a query of the request's scope.
+func (q *query) weighScans(sc scope, estimate insights.Counting, scans []scan) {
+	q.size = size{known: true, length: sc.to.Sub(sc.from)}
+	for _, s := range scans {
+		rows, known := q.service.sources.cost(s.scope, s.refs, estimate)
 		q.cost, q.known = q.cost+rows, q.known && known
 	}
 }

@@ -104,6 +104,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week); err != nil {
 		return in, err
 	}
+	in.moves = q.timeRange.preset != ""
 	return q.reach.limit(in, now)
 }
 
@@ -111,6 +112,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
 	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
+	s.moves = in.moves || s.view != "" // a range of a view may move, and cut later what it does not cut now
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }

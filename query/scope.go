@@ -22,6 +22,7 @@ type scope struct {
 	counted  bool   // whether env.Counting is the previous page's
 	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether they cut the range
+	moves    bool   // whether the range depends on the time of now
 	key      string // equal for reports that differ only in the time of now
 }
 
@@ -134,6 +135,18 @@ func (s scope) span() scope {
 		return s
 	}
 	return scope{}
+}
+
+// fixedAge is the longest time for which an answer about a fixed range is used while its site's events do not change.
+const fixedAge = 24 * time.Hour
+
+// lasts returns how long an answer is used while the site's events do not change. moving is the time for a range that
+// ends now: events leave such a range even if no events arrive.
+func (s scope) lasts(moving time.Duration) time.Duration {
+	if s.moves {
+		return moving
+	}
+	return fixedAge
 }
 
 // visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The rest at both ends

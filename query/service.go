@@ -18,6 +18,7 @@ type Service struct {
 	metrics   *Metrics
 	admission *admission
 	sources   *sources
+	versions  *versions
 	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
 	live      *resultcache.Cache[answer]
@@ -33,10 +34,10 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 		log = slog.Default()
 	}
 	s := newSources(c, conn, log)
-	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(
-		c, m,
-	), sources: s, states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m),
-		log: log, grace: Grace}
+	return &Service{
+		config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: s, versions: newVersions(s),
+		states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), log: log, grace: Grace,
+	}
 }
 
 // answer is the JSON of an answer, and its headers.
@@ -52,8 +53,8 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// slowAge is the longest time for which an answer that took long stays cached. An erased visitor is counted on other
-// nodes for no longer.
+// slowAge is the longest time for which an answer that took long stays cached although its site's events change. An
+// erased visitor is counted on other nodes for no longer.
 func (c Config) slowAge() time.Duration {
 	if c.Keep <= 0 {
 		return 0

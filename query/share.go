@@ -8,7 +8,34 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/query/resultcache"
+	"github.com/octavo-docs/octavo/schema"
 )
+
+// version returns the version of the site's events, for the result cache. A light query never waits for a version that
+// is only compared later.
+func (q *query) version(ctx context.Context, current bool) string {
+	v := q.service.versions
+	if known := v.known(q.site); !current && (known != "" || q.size.known && q.cost <= lightRows) {
+		return known
+	}
+	is := v.current(ctx, q.site)
+	if current {
+		q.freshUntil = is.freshUntil
+	}
+	return is.version
+}
+
+// freshUntil returns the time up to which a site's events are stored, as text; "" if it is unknown.
+func (c Config) freshUntil(ctx context.Context, site string) string {
+	if c.FreshUntil == nil {
+		return ""
+	}
+	t, ok := c.FreshUntil(ctx, site)
+	if !ok {
+		return ""
+	}
+	return schema.FormatMoment(t)
+}
 
 // headerAge is the answer's age in seconds: the time since another query requested it.
 const headerAge = "Age"
@@ -25,7 +52,8 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 			}
 			return s.admission.enter(ctx, q.who, q.cost)
 		},
-		Run: func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
+		Run:     func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
+		Version: q.version, Lasts: q.lasts,
 	})
 	if err != nil {
 		return nil, nil, q.refused(ctx, err, r.Source)
@@ -33,6 +61,9 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	headers := maps.Clone(r.Value.headers)
 	if r.Source != resultcache.Run {
 		headers[headerAge] = strconv.Itoa(int(r.Age / time.Second))
+	}
+	if r.Current && q.freshUntil != "" {
+		headers[headerFreshUntil] = q.freshUntil
 	}
 	q.incomplete(headers)
 	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -159,12 +160,15 @@ func (s *sources) unknown(ctx context.Context, site string, err error) {
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
 
-// best returns the scope with the best source, given the rows of its range.
+// best returns the scope with the best source, given the rows of its range. Distinct values are counted as in a
+// statement without the numbers that only events have. So a number that is added makes no count approximate.
 func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
 	read := rows.events
 	if read > l.few && rows.visits*l.fewer <= read {
 		if in, ok := sc.ofVisits(refs); ok {
 			sc, read = in, rows.visits
+		} else if _, ok := sc.ofVisits(slices.DeleteFunc(slices.Clone(refs), ref.onlyOfEvents)); ok {
+			read = rows.visits
 		}
 	}
 	if read > l.many && !sc.exact && !sc.counted {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +47,13 @@ func TestOfVisits(t *testing.T) {
 		"pages":                          {`"range":"last7Days","groupBy":[{"column":"page"}]`, false},
 		"pages of sessions":              {`"range":"last7Days","groupBy":[{"column":"entryPage"}]`, false},
 		"conditions on sessions":         {`"range":"last7Days","where":[{"column":"exitPage","values":[null]}]`, false},
-		"metrics of sessions":            {`"range":"last7Days","select":[{"column":"bounceRate"}]`, false},
+		"metrics of sessions":            {`"range":"last7Days","select":[{"column":"bounceRate"}]`, true},
+		"metrics of sessions by day":     {`"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"sessionDuration"},{"column":"sessionsCount"}]`, true},
+		"durations of sessions":          {`"range":"last7Days","select":[{"column":"sessionDuration"}]`, false},
+		"metrics of sessions of a type":  {`"range":"last7Days","where":[{"column":"eventType","values":["search_open"]}],"select":[{"column":"pagesPerSession"}]`, true},
+		"metrics of sessions by page":    {`"range":"last7Days","select":[{"column":"page"},{"column":"bounceRate"}]`, false},
+		"metrics of sessions by entry":   {`"range":"last7Days","select":[{"column":"entryPage"},{"column":"bounceRate"}]`, false},
+		"metrics of sessions by claims":  {`"range":"last7Days","select":[{"column":"visitorClaimProperty"},{"column":"bounceRate"}]`, false},
 		"claims":                         {`"range":"last7Days","groupBy":[{"column":"visitorClaim","claim":"plan"}],"where":[{"column":"visitorClaimProperty","values":["plan"]}]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +62,7 @@ func TestOfVisits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := p.ofVisits(slices.Concat(p.groups, p.measures())); ok != c.visits {
+			if _, ok := p.ofVisits(p.sourceRefs()); ok != c.visits {
 				t.Errorf("read from visits: %v, want %v", ok, c.visits)
 			}
 		})
@@ -81,7 +86,14 @@ func TestBestSource(t *testing.T) {
 		"many visitors by day": {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountSketched},
 		"many events by day":   {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 		"many visitors of raw": {`{"range":"lastYear","select":[{"column":"page"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountSketched},
-		"exactly":              {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
+		"visitors and the last time": {`{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],
+			"select":[{"column":"datetime"},{"column":"visitorsCount"}]}`,
+			dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountExact},
+		"many visitors and the last time": {`{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],
+			"select":[{"column":"datetime"},{"column":"visitorsCount"}]}`,
+			dayRows{events: 20_000_000, visits: 4_000_000}, "raw", insights.CountSketched},
+		"exactly":       {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
+		"many sessions": {`{"range":"lastYear","select":[{"column":"sessionsCount"},{"column":"bounceRate"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +101,7 @@ func TestBestSource(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := usualLimits.best(p.scope, c.rows, slices.Concat(p.groups, p.measures()), p.estimate())
+			got := usualLimits.best(p.scope, c.rows, p.sourceRefs(), p.estimate())
 			if got.source.name != c.source || got.env.Counting != c.counting {
 				t.Errorf("%s, counted in way %d; want %s, %d", got.source.name, got.env.Counting, c.source, c.counting)
 			}

@@ -10,6 +10,9 @@ import (
 
 const visitsName = "visits"
 
+// chosenName is a column of rows of sessions: whether the conditions choose events of the row.
+const chosenName = "is_chosen"
+
 // ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
 // conditions read.
 func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
@@ -70,16 +73,21 @@ func (v *visits) add(r ref) (ok bool) {
 	return len(r.column.Counters)+len(r.column.Visit) > 0
 }
 
+// onlyOfEvents reports whether a measure has a number that rows of visits do not know, whatever the types are.
+func (r ref) onlyOfEvents() bool {
+	return slices.ContainsFunc(r.column.Counters, func(c *insights.Counter) bool {
+		_, known := c.OfVisit(nil)
+		return !known
+	})
+}
+
 // read begins a statement over the rows.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)
 		return number
 	})}
-	slot := func(op sqltree.Op, t time.Time) sqltree.Expr {
-		return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), t.UTC().Format(time.DateTime)))
-	}
-	whole.Where = sqltree.AllOf(siteOfVisit(s.site), slot(sqltree.Ge, v.from), slot(sqltree.Lt, v.to))
+	whole.Where = sqltree.AllOf(siteOfVisit(s.site), slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to))
 	if v.types != nil {
 		number, _ := insights.Events.OfVisit(v.types)
 		whole.Where = sqltree.AllOf(whole.Where, sqltree.Bin(sqltree.Gt, number, sqltree.Int(0)))
@@ -97,6 +105,72 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 		of.Where = sqltree.AllOf(all...)
 	}
 	return of
+}
+
+// slotIs compares the quarter of an hour of a row of visits.
+func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
+	text := t.UTC().Format(time.DateTime)
+	return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), text))
+}
+
+// sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. The
+// quarters in which the range or its surroundings begin and end come from events, and all others from visits. The
+// column chosenName says whether a row is in the range and has an event of the types.
+func (v *visits) sessionRows(s scope) *sqltree.Select {
+	around := s.around()
+	ceil := func(t time.Time) time.Time {
+		return storable(t.Add(insights.VisitQuarter - 1).Truncate(insights.VisitQuarter))
+	}
+	floor := func(t time.Time) time.Time { return t.Truncate(insights.VisitQuarter) }
+	cut := [][2]time.Time{ // the parts of quarters that are read from events
+		{around.from, ceil(around.from)}, {floor(s.from), v.from}, {v.to, ceil(s.to)}, {floor(around.to), around.to},
+	}
+	inside := []sqltree.Expr{
+		siteOfVisit(s.site), slotIs(sqltree.Ge, ceil(around.from)), slotIs(sqltree.Lt, floor(around.to)),
+	}
+	var outside []sqltree.Expr
+	for _, c := range cut {
+		if !c[0].Before(c[1]) {
+			continue
+		}
+		outside = append(outside, sqltree.AllOf(timeIs(sqltree.Ge, c[0]), timeIs(sqltree.Lt, c[1])))
+		if slot := floor(c[0]); !slot.Before(floor(s.from)) && !slot.After(v.to) {
+			inside = append(inside, slotIs(sqltree.Ne, slot))
+		}
+	}
+	chosen := []sqltree.Expr{slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to)}
+	if v.types != nil {
+		number, _ := insights.Events.OfVisit(v.types)
+		chosen = append(chosen, sqltree.Bin(sqltree.Gt, number, sqltree.Int(0)))
+	}
+	rows := &sqltree.Select{
+		Rows: insights.VisitRows(), Where: sqltree.AllOf(inside...),
+		Columns: v.sessionRow(s, insights.VisitTime(), insights.VisitColumn, true, chosen),
+	}
+	if len(outside) == 0 {
+		return rows
+	}
+	chosen = append([]sqltree.Expr{timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}, exprs(v.typed, s.expr)...)
+	return &sqltree.Select{ // the events come first, as in read
+		Table: insights.Table, Where: sqltree.AllOf(siteIs(s.site), sqltree.AnyOf(outside...)),
+		Columns: v.sessionRow(s, insights.TimeExpr(), sqltree.Col, false, chosen), Union: rows,
+	}
+}
+
+// sessionRow returns the columns of a row of sessionRows.
+func (v *visits) sessionRow(
+	s scope, at sqltree.Expr, read func(name string) sqltree.Expr, visits bool, chosen []sqltree.Expr,
+) []sqltree.Aliased {
+	row := insights.SessionRow(s.sessions, visits, v.types)
+	row = append(row,
+		sqltree.Aliased{Expr: at, As: insights.ColumnTime},
+		sqltree.Aliased{Expr: sqltree.AllOf(chosen...), As: chosenName})
+	for _, name := range v.columns {
+		if !slices.ContainsFunc(row, func(c sqltree.Aliased) bool { return c.As == name }) {
+			row = append(row, sqltree.Aliased{Expr: read(name), As: name})
+		}
+	}
+	return row
 }
 
 // siteOfVisit selects a site's rows of visits.

@@ -124,7 +124,7 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 }
 
 // visitSums are equal for events and the visits that stand for them.
-type visitSums struct{ events, contents, types uint64 }
+type visitSums struct{ events, contents, types, sessions uint64 }
 
 // Check compares the projection of visits with the events of a randomly chosen site and day. If the two differ, or
 // parts lack the projection, the engine builds the projection again. Queries read events until the projection is built.
@@ -198,7 +198,7 @@ func (v *Visits) compare(ctx context.Context, site string, day time.Time) (resul
 	ofSite, ofDay := clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))
 	for i, statement := range []string{events, visits, events} {
 		err := v.cfg.Conn.QueryRow(ctx, statement, ofSite, ofDay).
-			Scan(&sums[i].events, &sums[i].contents, &sums[i].types)
+			Scan(&sums[i].events, &sums[i].contents, &sums[i].types, &sums[i].sessions)
 		if err != nil {
 			return "failed", fmt.Errorf("cannot compare visits with events: %w", err)
 		}

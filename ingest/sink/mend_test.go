@@ -7,11 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // memoryLedger is a MendLedger in memory.
@@ -138,6 +142,46 @@ func (m *mending) detached() (names string) {
 	return names
 }
 
+// visitsAgree checks that the projection of visits agrees with the events, on each day.
+func (m *mending) visitsAgree() {
+	m.t.Helper()
+	type day struct {
+		site string
+		at   time.Time
+	}
+	var days []day
+	rows, err := m.conn.Query(m.t.Context(), "SELECT DISTINCT site, toDateTime(toStartOfDay(time), 'UTC') FROM events")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for rows.Next() {
+		var d day
+		if err := rows.Scan(&d.site, &d.at); err != nil {
+			m.t.Fatal(err)
+		}
+		days = append(days, d)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(days) == 0 {
+		m.t.Fatalf("%d days with events, %v", len(days), err)
+	}
+	events, visits := insights.VisitsCheck()
+	for _, d := range days {
+		var sums [2]struct{ events, contents, types, sessions uint64 }
+		for i, statement := range []string{events, visits} {
+			s := &sums[i]
+			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", d.site),
+				clickhouse.Named("day", d.at.UTC().Format(time.DateTime))).
+				Scan(&s.events, &s.contents, &s.types, &s.sessions)
+			if err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		if sums[0] != sums[1] || sums[0].events == 0 || sums[0].sessions == 0 {
+			m.t.Errorf("%v: events %+v, visits %+v", d, sums[0], sums[1])
+		}
+	}
+}
+
 func none(Difference) error { return nil }
 
 // TestMend damages each kind of file of a part. The part is set aside, and all rows come back from the log, once.
@@ -199,6 +243,7 @@ func TestMend(t *testing.T) {
 					err, done.Restored, rows, done.Missing, m.ledger.days)
 			}
 			m.equal(60)
+			m.visitsAgree()
 		})
 	}
 }
@@ -253,6 +298,7 @@ func TestMendProjection(t *testing.T) {
 		return nil
 	})
 	m.equal(60)
+	m.visitsAgree()
 }
 
 // TestMendLoss sets a part aside whose rows the log has only in part. The rest counts as lost, by site and day, and no

@@ -66,6 +66,12 @@ type Query[V any] struct {
 	Enter func(context.Context) (leave func(), err error)
 	// Run computes the result.
 	Run func(context.Context) (V, error)
+	// Version returns the version of the data that the query reads, or "" if it is unknown. current requests the
+	// version of this moment. Otherwise an older version will do: it is compared with the current version later. nil
+	// means that no version is known.
+	Version func(ctx context.Context, current bool) string
+	// Lasts is how long the result stays of use, from its request, while the data keep their version.
+	Lasts time.Duration
 }
 
 // Result is a result for one caller.
@@ -73,13 +79,20 @@ type Result[V any] struct {
 	Value  V
 	Source Source
 	Age    time.Duration // since the run was requested; 0 from Run
+	// Current says that the data still had their version when this caller asked.
+	Current bool
 }
 
-// Do returns a cached result that is young enough, or the result of an equal query that is running, or runs the
-// query. The error of a run goes to all callers that share it, with the Source. Errors of Enter and ctx concern only
-// their caller.
+// Do returns a cached result that is young enough or of the data's present version, or the result of an equal query
+// that is running, or runs the query. The error of a run goes to all callers that share it, with the Source. Errors of
+// Enter and ctx concern only their caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
+	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
+		r := c.reuse(e, Cached)
+		r.Current = true
+		return r, nil
+	}
 	for now := asked; ; now = c.Now() {
 		hit, r := c.find(q.Key, asked, now, q.Fresh)
 		if hit != nil {
@@ -111,8 +124,21 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 func (c *Cache[V]) Has(k Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok := c.cached.get(k, c.Now())
-	return ok
+	_, young, _ := c.cached.get(k, c.Now())
+	return young
+}
+
+// old returns a result that the query may use if the data still have its version.
+func (c *Cache[V]) old(q Query[V], now time.Time) *entry[V] {
+	if q.Fresh || q.Version == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, young, ok := c.cached.get(q.Key, now); ok && !young {
+		return e
+	}
+	return nil
 }
 
 // enter waits for the caller's turn. leave is nil if another caller's turn came first.
@@ -149,13 +175,21 @@ const ageFactor = 10
 func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], error) {
 	r.retry = true // if Run panics
 	defer c.end(q.Key, r)
+	version := ""
+	if q.Version != nil && c.MaxAge > 0 {
+		version = q.Version(ctx, false) // before the run, which may read later data
+	}
 	value, err := q.Run(ctx)
 	r.retry = err != nil && ctx.Err() != nil
 	if err != nil {
 		r.err = err
 		return Result[V]{Source: Run}, err
 	}
-	r.entry = &entry[V]{value: value, asked: r.asked, until: c.until(r.asked, c.Now())}
+	done := c.Now()
+	r.entry = &entry[V]{
+		value: value, asked: r.asked, until: c.until(r.asked, done),
+		version: version, last: r.asked.Add(q.Lasts), chances: chancesOf(done.Sub(r.asked)),
+	}
 	return Result[V]{Value: value, Source: Run}, nil
 }
 
@@ -207,7 +241,7 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.cached.get(k, now); ok && !fresh {
+	if e, young, _ := c.cached.get(k, now); young && !fresh {
 		return e, nil
 	}
 	maxAge := max(c.MaxAge, c.SlowAge)

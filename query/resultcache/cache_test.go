@@ -417,3 +417,76 @@ func TestBytes(t *testing.T) {
 		t.Errorf("%d results, of %d bytes at most", cache.cached.entries.Len(), largest)
 	}
 }
+
+// TestVersions: a result whose time is over is still used while the data have the version from before its run, and
+// while it lasts. A result without a version is not.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, now string
+		after       time.Duration
+		fresh       bool
+		want        Source
+	}{
+		"young":          {"1", "2", time.Second, false, Cached},
+		"same":           {"1", "1", 59 * time.Minute, false, Cached},
+		"changed":        {"1", "2", 59 * time.Minute, false, Run},
+		"at its end":     {"1", "1", time.Hour, false, Run},
+		"not known":      {"", "", 59 * time.Minute, false, Run},
+		"no longer":      {"1", "", 59 * time.Minute, false, Run},
+		"only now":       {"", "1", 59 * time.Minute, false, Run},
+		"fresh requests": {"1", "1", 59 * time.Minute, true, Run},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cache, at := newCache(5*time.Second, 0)
+			version := c.before
+			ask := func(fresh bool) Result[string] {
+				r, err := cache.Do(t.Context(), Query[string]{
+					Key: theKey, Fresh: fresh, Lasts: time.Hour,
+					Enter:   func(context.Context) (func(), error) { return func() {}, nil },
+					Run:     func(context.Context) (string, error) { at.after(2 * time.Second); return "result", nil },
+					Version: func(context.Context, bool) string { return version },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			cache.SlowAge = 5 * time.Second
+			ask(false)
+			version = c.now
+			at.after(c.after - 2*time.Second)
+			r := ask(c.fresh)
+			if current := c.want == Cached && name != "young"; r.Source != c.want || r.Current != current {
+				t.Errorf("%+v, want %s, current %t", r, c.want, current)
+			}
+		})
+	}
+}
+
+// TestCostlyResultsStay: results that took long stay in a full cache longer than results that took little.
+func TestCostlyResultsStay(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	cache.cached.maxBytes = 100 * (overhead + 10)
+	put := func(name string, took time.Duration) {
+		e := &entry[string]{value: "0123456789", until: start.Add(time.Hour), chances: chancesOf(took)}
+		cache.cached.put(NewKey(name, ""), e, cache.Now())
+	}
+	has := func(name string) bool { return cache.Has(NewKey(name, "")) }
+	put("costly", 4*time.Second)
+	put("cheap", time.Millisecond)
+	for i := range 300 {
+		put(fmt.Sprint(i), time.Millisecond)
+	}
+	if !has("costly") || has("cheap") || !has("299") {
+		t.Errorf("stays: costly %t, cheap %t, the last %t", has("costly"), has("cheap"), has("299"))
+	}
+	for i := range 2000 {
+		put(fmt.Sprint(i), time.Millisecond)
+	}
+	if has("costly") {
+		t.Error("a result that nobody asks for stays")
+	}
+}

@@ -20,8 +20,35 @@ func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(quer
 // entry is a result that can be shared.
 type entry[V any] struct {
 	value        V
-	asked, until time.Time // when its query was requested, and when it expires
+	asked, until time.Time // when its query was requested, and until when it is used without a look at the data
+	// version is the version of the data before the run, and last is until when the result is used if it is still
+	// the version. "" is no version.
+	version string
+	last    time.Time
+	chances int // how often the entry stays although it is the least recently used
 }
+
+// expires returns when nobody uses the entry any more.
+func (e *entry[V]) expires() time.Time {
+	if e.version != "" && e.last.After(e.until) {
+		return e.last
+	}
+	return e.until
+}
+
+// chancesOf returns how often an entry stays when its turn to be removed comes, by the time that it took: an entry
+// that took twice as long has a chance more.
+func chancesOf(took time.Duration) (n int) {
+	for ; took >= cheap && n < maxChances; took /= 2 {
+		n++
+	}
+	return n
+}
+
+const (
+	cheap      = 20 * time.Millisecond
+	maxChances = 10
+)
 
 // overhead is the approximate size of an entry in addition to its value.
 const overhead = 1 << 10
@@ -44,27 +71,33 @@ func newLRU[V any](maxBytes int, sizeOf func(V) int, gauge prometheus.Gauge) *lr
 
 func (l *lru[V]) size(e *entry[V]) int { return l.sizeOf(e.value) + overhead }
 
-// get returns an entry that has not expired.
-func (l *lru[V]) get(k Key, now time.Time) (*entry[V], bool) {
-	e, ok := l.entries.Get(k)
-	return e, ok && now.Before(e.until)
+// get returns an entry that has not expired. Unless it is young, its version must be compared.
+func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
+	e, ok = l.entries.Get(k)
+	return e, ok && now.Before(e.until), ok && now.Before(e.expires())
 }
 
 // put caches an entry and replaces an older one.
 func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	defer func() { l.gauge.Set(float64(l.bytes)) }()
 	l.entries.Remove(k)
-	if l.size(e) > l.maxBytes/8 || !now.Before(e.until) {
+	if l.size(e) > l.maxBytes/8 || !now.Before(e.expires()) {
 		return
 	}
 	l.bytes += l.size(e)
 	l.entries.Add(k, e)
 	for l.bytes > l.maxBytes {
-		l.entries.RemoveOldest()
+		k, oldest, _ := l.entries.GetOldest()
+		if oldest.chances > 0 && now.Before(oldest.expires()) {
+			oldest.chances--
+			l.entries.Get(k) // makes it the most recently used
+			continue
+		}
+		l.entries.Remove(k)
 	}
 	for { // remove the expired entries among the least recently used
 		k, oldest, ok := l.entries.GetOldest()
-		if !ok || now.Before(oldest.until) {
+		if !ok || now.Before(oldest.expires()) {
 			break
 		}
 		l.entries.Remove(k)

@@ -321,4 +321,4 @@ func cellResolution(index string) int {
 }
 
 // VisitorHash reads the keyed hash of the visitor.
-func VisitorHash() sqltree.Expr { return sqltree.Col("visitor") }
+func VisitorHash() sqltree.Expr { return sqltree.Col(columnVisitor) }

@@ -73,6 +73,8 @@ type Column struct {
 	// Session are the parts of the event's whole session that the column reads. A Measure reads rows with one row per
 	// session, so it counts each session once.
 	Session []*SessionPart
+	// InSessions aggregates a Measure that counts sessions from the rows of [SessionsInGroups]; nil for other measures.
+	InSessions func() sqltree.Expr
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr

@@ -36,7 +36,7 @@ var columns = append([]Column{
 			"approximately: they have no session id. Events of the types page_leave, code_copy and file_download are "+
 			"of a session and make none: alone they count 0. A funnel by session finds the sessions that have them.",
 		[]string{"session", "visitor"}, SessionEvents,
-	),
+	).inSessions(sessionsInGroup),
 	uniqueCount("visitorsCount", "Number of different visitors.", []string{"visitor"}),
 
 	storedOnly(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, wire: wireHash{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,

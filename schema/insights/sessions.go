@@ -28,15 +28,35 @@ type SessionPart struct {
 	Name string
 	// Of aggregates it from the session's events.
 	Of func() sqltree.Expr
+	// Numbers are the part's columns in rows that stand for several events, and OfNumbers aggregates the part from such
+	// rows of the session. A part without Numbers is read from events only.
+	Numbers   []SessionNumber
+	OfNumbers func() sqltree.Expr
 	// First is the expression for a part about all sessions of a visitor; it reads the visitor's first event. Such a
 	// part has no Of.
 	First func() sqltree.Expr
 }
 
+// SessionNumber is a number in a row of some of a session's events.
+type SessionNumber struct {
+	Name    string
+	OfEvent func() sqltree.Expr // in a row of the events table
+	OfVisit func() sqltree.Expr // in a row of visits
+}
+
+var rowViews = SessionNumber{
+	Name:    "row_views",
+	OfEvent: func() sqltree.Expr { return sqltree.Call("toUInt64", isPageView()) },
+	OfVisit: func() sqltree.Expr { return sqltree.Call("bitShiftRight", visitCounts(), sqltree.Int(viewsShift)) },
+}
+
 var (
-	sessionViews = &SessionPart{Name: "session_views", Of: func() sqltree.Expr {
-		return sqltree.Call("countIf", isPageView())
-	}}
+	sessionViews = &SessionPart{
+		Name:      "session_views",
+		Of:        func() sqltree.Expr { return sqltree.Call("countIf", isPageView()) },
+		Numbers:   []SessionNumber{rowViews},
+		OfNumbers: func() sqltree.Expr { return sqltree.Call("sum", sqltree.Col(rowViews.Name)) },
+	}
 	sessionMillis = &SessionPart{Name: "session_millis", Of: func() sqltree.Expr {
 		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
 	}}
@@ -132,7 +152,13 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 }
 
 // SessionKey are the columns that tell a site's sessions apart.
-func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col("session")} }
+func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col(columnSession)} }
+
+// The columns of SessionKey.
+const (
+	columnVisitor = "visitor"
+	columnSession = "session"
+)
 
 // Actor is who events are of.
 type Actor struct {
@@ -191,25 +217,62 @@ func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", hash, sqltree.Int(1<<groupBits-1))
 }
 
-// SessionsInGroups reads sessions from rows of events in one pass. The result has a row for each session and each group
-// in which the session has an event that meets the condition. A row has GroupKey and the parts of its session. The
-// column of SessionEvents shows whether one of the events makes sessions. A session may have two rows in a group: one
-// with such an event, and one without. keys distinguish the groups.
-func SessionsInGroups(events *sqltree.Select, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr) {
-	events.GroupBy = SessionKey()
+// madeOf is the column of a row of some of a session's events. It shows whether one of these events makes sessions.
+const madeOf = "row_is_of_session"
+
+// SessionRow returns the columns of a row of events, or of a row of visits, that [SessionsInGroups] reads.
+func SessionRow(parts []*SessionPart, visits bool, types []Code) (columns []sqltree.Aliased) {
+	for _, name := range []string{columnVisitor, columnSession} {
+		columns = append(columns, sqltree.Aliased{Expr: sqltree.Col(name), As: name})
+	}
+	is := SessionEvents.is()
+	if visits {
+		number, _ := SessionEvents.OfVisit(types)
+		is = sqltree.Bin(sqltree.Gt, number, sqltree.Int(0))
+	}
+	columns = append(columns, sqltree.Aliased{Expr: is, As: madeOf})
+	for _, p := range parts {
+		for _, n := range p.Numbers {
+			of := n.OfEvent
+			if visits {
+				of = n.OfVisit
+			}
+			columns = append(columns, sqltree.Aliased{Expr: of(), As: n.Name})
+		}
+	}
+	return columns
+}
+
+// SessionsInGroups reads sessions in one pass. The rows are events or, if env.Visits is set, rows with the columns of
+// [SessionRow]. The result has a row for each session and each group in which the session has an event that meets the
+// condition. A row has GroupKey and the parts of its session. The column of SessionEvents shows whether one of the
+// events makes sessions. A session may have two rows in a group: one with such an event, and one without. keys
+// distinguish the groups.
+func SessionsInGroups(
+	rows *sqltree.Select, env Env, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr,
+) {
+	rows.GroupBy = SessionKey()
 	column := func(e sqltree.Expr, name string) {
-		events.Columns = append(events.Columns, sqltree.Aliased{Expr: e, As: name})
+		rows.Columns = append(rows.Columns, sqltree.Aliased{Expr: e, As: name})
+	}
+	is := SessionEvents.is()
+	if env.Visits {
+		is = sqltree.Col(madeOf)
 	}
 	for _, p := range parts {
-		column(p.Of(), p.Name)
+		if env.Visits {
+			column(p.OfNumbers(), p.Name)
+		} else {
+			column(p.Of(), p.Name)
+		}
 	}
 	if len(keys) == 0 {
 		column(KeyOfGroup(nil), GroupKey)
-		column(SessionEvents.CountIn(condition), SessionEvents.Name)
+		column(sqltree.Call("countIf", sqltree.AllOf(condition, is)), SessionEvents.Name)
 		return
 	}
 	one := sqltree.Int(1)
-	cell := sqltree.Call("bitOr", sqltree.Call("bitShiftLeft", KeyOfGroup(keys), one), SessionEvents.is())
+	cell := sqltree.Call("bitOr", sqltree.Call("bitShiftLeft", KeyOfGroup(keys), one), is)
 	cells := sqltree.Call("arrayDistinct", sqltree.Call("groupArrayIf", cell, condition))
 	column(sqltree.Call("arrayJoin", cells), groupCell)
 	column(sqltree.Call("bitShiftRight", sqltree.Col(groupCell), one), GroupKey)
@@ -244,8 +307,16 @@ func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
 
 func sessionDuration() sqltree.Expr {
 	millis := sqltree.Call("sumIf", sqltree.Col(sessionMillis.Name), ofSession())
-	sessions := sqltree.Call("countIf", ofSession())
-	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sessions, sqltree.Int(1000)))
+	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sessionsInGroup(), sqltree.Int(1000)))
+}
+
+// sessionsInGroup is the number of sessions.
+func sessionsInGroup() sqltree.Expr { return sqltree.Call("countIf", ofSession()) }
+
+// inSessions returns the column with another way to aggregate it, from rows of sessions.
+func (c Column) inSessions(aggregate func() sqltree.Expr) Column {
+	c.InSessions = aggregate
+	return c
 }
 
 // sessionPage is a dimension of a page of the session.

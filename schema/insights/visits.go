@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Visits are a projection of the events table. A visit is a session of a visitor. The
-// projection has a row for each visit, quarter of an hour and combination of values that
-// the row's events share. A row counts its events of each kind. The projection has a fifth
-// as many rows as the table and answers queries about the columns with Visit.
+// Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
+// visit, quarter of an hour and combination of values that the row's events share. A row counts its events of each
+// kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit. Bounce
+// rates and pages per session by these columns are read from it too.
 //
 // The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
 // projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
-// projection takes about 9 B per event.
+// projection takes about 12 B per event on a site whose visits have two events each.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
@@ -129,6 +129,26 @@ func askCounter(name string, sign sqltree.Op, function string) *Counter {
 	}
 }
 
+// countsState is the state of the projection that sessions are read from. It has the number of page views in its upper
+// half, and the number of the events that sessions are made of in its lower half. The engine reads it in the time that
+// it needs for the state of one type. States of a session's first and last moment saved no time, and took 5 B for an
+// event (bench/results/2026-11-30-hot.md).
+var countsState = newCountsState()
+
+func newCountsState() string {
+	made := make([]string, len(quietTypes))
+	for i, typ := range quietTypes {
+		made[i] = fmt.Sprintf("notEquals(toInt8(type), %d)", typ)
+	}
+	return fmt.Sprintf("sum(plus(multiply(equals(toInt8(type), %d), %d), and(%s)))",
+		EventTypes.codeOf("page_view"), 1<<viewsShift, strings.Join(made, ", "))
+}
+
+// visitCounts reads countsState in a row of visits.
+func visitCounts() sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(countsState)) }
+
+const viewsShift = 32
+
 func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type), %d))", typ) }
 
 // count aggregates the events of a kind.
@@ -176,6 +196,8 @@ func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	switch {
 	case c.last:
 		return nil, false
+	case c == SessionEvents && types == nil:
+		return sqltree.Call("bitAnd", visitCounts(), sqltree.Int(1<<viewsShift-1)), true
 	case c.without != nil:
 		return c.otherEvents(types), true
 	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
@@ -239,6 +261,7 @@ func newProjected() projection {
 	for _, c := range slices.Concat(feedbackCounters, askCounters, measuredCounters()) {
 		states = append(states, c.state)
 	}
+	states = append(states, countsState)
 	all := strings.Join(keys, ", ")
 	p.query = "SELECT " + all + ", " + strings.Join(states, ", ") + " GROUP BY " + all
 	h := fnv.New32a()
@@ -323,18 +346,23 @@ func (z Zone) Quarters() bool {
 
 // VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
 // right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
-// of visits, and sums over the events' types.
+// of visits, and sums over the events' types and over the numbers that sessions are made of.
 func VisitsCheck() (events, visits string) {
-	sums := func(number, types, slot sqltree.Expr, read func(string) sqltree.Expr) []sqltree.Aliased {
-		args := []sqltree.Expr{slot}
+	type row struct {
+		number, types, counts, slot sqltree.Expr
+		read                        func(string) sqltree.Expr
+	}
+	sums := func(r row) []sqltree.Aliased {
+		args := []sqltree.Expr{r.slot}
 		for _, name := range projected.columns {
-			args = append(args, read(name))
+			args = append(args, r.read(name))
 		}
 		hash := sqltree.Call("cityHash64", args...)
 		return []sqltree.Aliased{
-			{Expr: sqltree.Call("sum", number)},
-			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, number))},
-			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, types))},
+			{Expr: sqltree.Call("sum", r.number)},
+			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.number))},
+			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.types))},
+			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, r.counts))},
 		}
 	}
 	types := sqltree.Call("toUInt64", sqltree.Int(0))
@@ -343,12 +371,17 @@ func VisitsCheck() (events, visits string) {
 		types = sqltree.Call("plus", types, sqltree.Bin(sqltree.Mul, sqltree.Call("finalizeAggregation", sqltree.Col(typeState(code))), sqltree.Int(int64(code))))
 	}
 	number, _ := Events.OfVisit(nil)
-	quarter := sqltree.Call("toStartOfFifteenMinutes", TimeExpr())
-	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}
+	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(row{
+		number, types, visitCounts(), VisitSlot(), VisitColumn,
+	})}
 	ofDay := func(s *sqltree.Select, site, at string) string {
 		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
 	}
-	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
-	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter, sqltree.Col)}, ColumnSite, ColumnTime),
-		ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
+	views := sqltree.Call("bitShiftLeft", rowViews.OfEvent(), sqltree.Int(viewsShift))
+	ofEvents := &sqltree.Select{Table: Table, Columns: sums(row{
+		Events.OfEvent(), sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type"))),
+		sqltree.Call("plus", views, SessionEvents.OfEvent()),
+		sqltree.Call("toStartOfFifteenMinutes", TimeExpr()), sqltree.Col,
+	})}
+	return ofDay(ofEvents, ColumnSite, ColumnTime), ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
 }

@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// versions knows which stored events of a site answers have. A version has the number of the site's events. It also has
+// what changes when rows leave the table: the table's first block, its detached parts and its mutations. A merge
+// changes none of them. On a cluster, two statements may read different replicas, of which one lags. So no version is
+// known there, and an answer is cached for its time only.
+type versions struct {
+	sources *sources
+	// age is how old a version may be that is used as current. A version that took long to read may be older: up to
+	// rest times as long as it took.
+	age  time.Duration
+	rest time.Duration
+
+	reads  singleflight.Group
+	mu     sync.Mutex
+	engine string // of the table; "" if it is unknown yet
+	sites  map[string]siteVersion
+}
+
+// siteVersion is a version of a site's events.
+type siteVersion struct {
+	version    string    // "" if it is unknown
+	freshUntil string    // up to when the events of the version are complete; "" if it is unknown
+	read       time.Time // before the engine was asked
+	took       time.Duration
+}
+
+func newVersions(s *sources) *versions {
+	return &versions{sources: s, age: versionAge, rest: versionRest, sites: map[string]siteVersion{}}
+}
+
+const (
+	// versionAge is short, but the panels of a dashboard share a version.
+	versionAge = 250 * time.Millisecond
+	// versionRest limits the engine's share for a site of many events: a hundred million take half a second.
+	versionRest = 10
+	// versionedEngine is the engine of a table on a single server.
+	versionedEngine = "MergeTree"
+	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
+	// versionOf reads a version. The engine reads one column, of the site's rows. Every mutation has a block number of
+	// its own.
+	versionOf = `SELECT toString(tuple(count(),
+		(SELECT min(min_block_number) FROM system.parts
+			WHERE database = currentDatabase() AND table = {table:String} AND active),
+		(SELECT count() FROM system.detached_parts WHERE database = currentDatabase() AND table = {table:String}),
+		(SELECT tuple(count(), max(arrayMax(block_numbers.number)), countIf(is_done), sum(parts_to_do))
+			FROM system.mutations WHERE database = currentDatabase() AND table = {table:String})))
+		FROM events WHERE site = {site:String}`
+)
+
+// known returns the site's last known version, of any age, or "".
+func (v *versions) known(site string) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.sites[site].version
+}
+
+// current returns the site's present version. The version is "" if it is unknown.
+func (v *versions) current(ctx context.Context, site string) siteVersion {
+	v.mu.Lock()
+	known, engine := v.sites[site], v.engine
+	v.mu.Unlock()
+	if engine != "" && engine != versionedEngine {
+		return siteVersion{}
+	}
+	now := time.Now()
+	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
+		return known
+	}
+	// Callers share a statement that another caller has just sent. It does not end with its caller.
+	version, err, _ := v.reads.Do(site, func() (any, error) { return v.read(ctx, site, now) })
+	if err != nil {
+		v.sources.log.WarnContext(ctx, "An answer is computed again: the version of its events is not known.",
+			"site", site, "error", err)
+		return siteVersion{}
+	}
+	return version.(siteVersion)
+}
+
+// read reads the site's version at a moment and remembers it. The time up to which events are complete is read first,
+// so that it promises no event that the version lacks.
+func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
+	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
+	ctx = v.sources.config.choosing(ctx)
+	of := []any{clickhouse.Named("table", insights.Table)}
+	v.mu.Lock()
+	engine := v.engine
+	v.mu.Unlock()
+	if engine == "" {
+		if err := v.sources.query(ctx, engineOf, of, []any{&engine}, func() {}); err != nil {
+			return siteVersion{}, err
+		}
+	}
+	if engine == versionedEngine {
+		of = append(of, clickhouse.Named("site", site))
+		if err := v.sources.query(ctx, versionOf, of, []any{&is.version}, func() {}); err != nil {
+			return siteVersion{}, err
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.engine, is.took = engine, time.Since(now)
+	if len(v.sites) >= maxSites {
+		clear(v.sites)
+	}
+	v.sites[site] = is
+	return is, nil
+}

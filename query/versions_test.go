@@ -1,0 +1,227 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// fixedRange is a range that does not end now. It has eight events of the fixture.
+const fixedRange = `"range":{"from":"2026-02-13T12:30:45.678Z","to":"2026-03-15T12:30:45.678Z"}`
+
+// current is a service whose cached answers are old, so that each look-up compares their version.
+type current struct {
+	*Service
+	t   *testing.T
+	now time.Time
+}
+
+func newCurrent(t *testing.T, conn driver.Conn, change func(*Config)) *current {
+	t.Helper()
+	c := &current{t: t, now: testNow}
+	c.Service = newService(conn, keeping, func(c *Config) { c.Keep = 5 * time.Second }, change)
+	c.results.Now = func() time.Time { return c.now }
+	c.versions.age, c.versions.rest = 0, 0
+	return c
+}
+
+// counts asks for the number of events, checks it, and makes all answers older by two minutes.
+func (c *current) counts(events int, cached bool) (headers map[string]string) {
+	c.t.Helper()
+	body, headers, err := c.Aggregate(c.t.Context(), Caller{}, testSite, []byte("{"+fixedRange+"}"), testNow)
+	want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, events)
+	if err != nil || string(body) != want || (headers[headerAge] != "") != cached {
+		c.t.Errorf("%s %v, %v; want %s, cached %t", body, headers, err, want, cached)
+	}
+	c.now = c.now.Add(2 * time.Minute)
+	return headers
+}
+
+// TestCurrentAnswersPromiseOnlyTheirEvents checks that Octavo-Fresh-Until of a cached answer is from before its version
+// was read. An event that was stored after that is not in the answer.
+func TestCurrentAnswersPromiseOnlyTheirEvents(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	fresh := testNow
+	c := newCurrent(t, conn, func(c *Config) {
+		c.FreshUntil = func(context.Context, string) (time.Time, bool) { return fresh, true }
+	})
+	ask := func(events int, cached bool, until time.Time) {
+		t.Helper()
+		if got := c.counts(events, cached)[headerFreshUntil]; got != schema.FormatMoment(until) {
+			t.Errorf("%d events up to %s, want %s", events, got, schema.FormatMoment(until))
+		}
+	}
+	ask(8, false, testNow)
+	fresh = fresh.Add(time.Minute)
+	ask(8, true, fresh)
+	before := fresh
+	c.versions.age = time.Hour
+	insert(t, conn, testSite, fixture()[:1])
+	fresh = fresh.Add(time.Minute)
+	ask(8, true, before)
+	c.versions.age = 0
+	ask(9, false, fresh)
+}
+
+// TestVersionsOfRowsThatLeave checks that an answer is computed again if the site has as many events as before, but
+// others: after an erasure, and after a part was set aside.
+func TestVersionsOfRowsThatLeave(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	c := newCurrent(t, conn, func(*Config) {})
+	other := func(visitor uint64) {
+		t.Helper()
+		event := slices.Clone(fixture()[:1])
+		event[0].Visitor = visitor
+		insert(t, conn, testSite, event)
+	}
+	other(101)
+	c.counts(9, false)
+	for visitor := uint64(101); visitor < 104; visitor++ { // erasures in one second
+		execute(t, conn, fmt.Sprintf(
+			"ALTER TABLE events DELETE WHERE visitor = %d SETTINGS mutations_sync = 2", visitor))
+		other(visitor + 1)
+		c.counts(9, false)
+		c.counts(9, true)
+	}
+	var part string
+	row := conn.QueryRow(t.Context(), "SELECT DISTINCT _part FROM events WHERE visitor = 104")
+	if err := row.Scan(&part); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, conn, "ALTER TABLE events DETACH PART '"+part+"'")
+	other(105)
+	c.counts(9, false)
+	c.counts(9, true)
+	execute(t, conn, "ALTER TABLE events ATTACH PART '"+part+"'")
+	c.counts(10, false)
+	c.counts(10, true)
+}
+
+// TestNoVersionOnClusters checks that the version is unknown if the table does not have its rows itself, also when it
+// is asked again. The embedded engine has no distributed tables, so a view takes the table's place.
+func TestNoVersionOnClusters(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	execute(t, conn, "RENAME TABLE events TO events_local")
+	execute(t, conn, "CREATE VIEW events AS SELECT * FROM events_local")
+	c := newCurrent(t, conn, func(*Config) {})
+	for range 2 {
+		if is := c.versions.current(t.Context(), testSite); is.version != "" {
+			t.Errorf("version %s", is.version)
+		}
+		c.counts(8, false)
+	}
+}
+
+// TestCurrentAnswersAreIncomplete checks that a cached answer tells of rows that were found missing later, and that a
+// request for an exact answer is then refused.
+func TestCurrentAnswersAreIncomplete(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	var missing []schema.MissingRows
+	c := newCurrent(t, conn, func(c *Config) { c.Missing = func() []schema.MissingRows { return missing } })
+	const exactly = `{` + fixedRange + `,"accuracy":"exact"}`
+	exact := func() error {
+		_, _, err := c.Aggregate(t.Context(), Caller{}, testSite, []byte(exactly), testNow)
+		return err
+	}
+	if headers := c.counts(8, false); headers[headerComplete] != "" || exact() != nil {
+		t.Errorf("%v, %v", headers, exact())
+	}
+	missing = []schema.MissingRows{{Month: 202603, Rows: 7, First: testNow, Last: testNow}}
+	if headers := c.counts(8, true); headers[headerComplete] != "false" || headers[headerMissing] != "7" {
+		t.Errorf("%v", headers)
+	}
+	if err := exact(); schema.DamageOf(err) == nil {
+		t.Errorf("an exact answer: %v", err)
+	}
+	missing = nil
+	if headers := c.counts(8, true); headers[headerComplete] != "" || exact() != nil {
+		t.Errorf("%v, %v", headers, exact())
+	}
+}
+
+// TestCurrentAnswersOfViews checks that a cached answer shows no time that has left a range of the caller's view.
+func TestCurrentAnswersOfViews(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	c := newCurrent(t, conn, func(*Config) {})
+	who := Caller{View: &schema.InsightsView{Ranges: []byte(`["last24Hours"]`)}}
+	const morning = `{"range":{"from":"2026-03-15T10:00:00Z","to":"2026-03-15T12:00:00Z"}}`
+	next := time.Date(2026, 3, 16, 11, 0, 0, 0, time.UTC)
+	for _, ask := range []struct {
+		at     time.Time
+		events int
+	}{{testNow, 2}, {testNow.Add(time.Second), 2}, {next, 1}} {
+		c.now = ask.at
+		body, _, err := c.Aggregate(t.Context(), who, testSite, []byte(morning), ask.at)
+		want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]}]}`, ask.events)
+		if err != nil || string(body) != want {
+			t.Errorf("at %v: %s, %v; want %s", ask.at, body, err, want)
+		}
+	}
+	if _, _, err := c.Aggregate(
+		t.Context(), who, testSite, []byte(morning), next.Add(2*time.Hour),
+	); !schema.IsCode(err, schema.CodeForbidden) {
+		t.Errorf("after the range has left: %v", err)
+	}
+}
+
+// TestPagesAreNotCurrent checks that a list of pages has the present titles, although no event was stored.
+func TestPagesAreNotCurrent(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	title := "Before"
+	c := newCurrent(t, conn, func(c *Config) {
+		c.Pages = func(context.Context, string, []string, int) ([]schema.SitePage, bool, error) {
+			return []schema.SitePage{{Space: "sp1", ID: "pg1", Path: "a", Title: title}}, true, nil
+		}
+	})
+	for _, title = range []string{"Before", "After"} {
+		body, _, err := c.Answer(t.Context(), Caller{}, Pages, testSite, []byte("{"+fixedRange+"}"), testNow)
+		if err != nil || !strings.Contains(string(body), `"`+title+`"`) {
+			t.Errorf("%s, %v; want the title %s", body, err, title)
+		}
+		c.now = c.now.Add(2 * time.Minute)
+	}
+}
+
+// TestVersionsRest checks that a site whose version takes long to read has it read less often.
+func TestVersionsRest(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	v := newService(conn).versions
+	v.age = 0
+	first := v.current(t.Context(), testSite)
+	if first.version == "" || first.took <= 0 {
+		t.Fatalf("%+v", first)
+	}
+	insert(t, conn, testSite, fixture()[:1])
+	for _, c := range []struct {
+		took time.Duration
+		same bool
+	}{{time.Hour, true}, {0, false}} {
+		known := first
+		known.took = c.took
+		v.sites[testSite] = known
+		if is := v.current(t.Context(), testSite); (is.version == first.version) != c.same {
+			t.Errorf("a version that took %v: %s, then %s", c.took, first.version, is.version)
+		}
+	}
+}
