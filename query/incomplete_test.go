@@ -8,6 +8,42 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// TestDoubled: an answer says how many rows of its days the store has twice, and is not exact.
+func TestDoubled(t *testing.T) {
+	t.Parallel()
+	day := func(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }
+	service := &Service{config: Config{Missing: func() []schema.MissingRows {
+		return []schema.MissingRows{
+			{Month: 202603, Rows: 2, First: day(1), Last: day(2)},
+			{Month: 202603, Doubled: 5, First: day(8), Last: day(9)},
+		}
+	}}}
+	for name, c := range map[string]struct {
+		from, to int
+		want     map[string]string
+	}{
+		"doubled": {7, 11, map[string]string{headerDoubled: "5", headerDoubledRange: "2026-03-08..2026-03-09"}},
+		"both": {1, 20, map[string]string{
+			headerDoubled: "5", headerDoubledRange: "2026-03-08..2026-03-09",
+			headerComplete: "false", headerMissing: "2", headerMissingRange: "2026-03-01..2026-03-02",
+		}},
+		"neither": {20, 21, map[string]string{}},
+	} {
+		q := &query{service: service}
+		headers := map[string]string{}
+		if err := q.lacks([]scope{{from: day(c.from), to: day(c.to)}}); err != nil {
+			t.Fatal(err)
+		}
+		if q.incomplete(headers); !maps.Equal(headers, c.want) {
+			t.Errorf("%s: %v, want %v", name, headers, c.want)
+		}
+	}
+	err := (&query{service: service}).lacks([]scope{{from: day(8), to: day(9), exact: true}})
+	if schema.DamageOf(err) == nil {
+		t.Errorf("an exact answer: %v", err)
+	}
+}
+
 // TestLacks checks which answers report missing events. A request for an exact answer is then refused.
 func TestLacks(t *testing.T) {
 	t.Parallel()

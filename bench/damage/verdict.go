@@ -97,6 +97,11 @@ func (s seen) says(a answer) string {
 			return fmt.Sprintf("Octavo-Missing-Rows %s; %s", a.missing, line)
 		}
 	}
+	if a.doubled != "" && strings.HasPrefix(s.ready.Checks["events"], "doubled") {
+		if line := s.errorLine("Stored events are doubled"); wayOut.MatchString(line) {
+			return fmt.Sprintf("Octavo-Doubled-Rows %s; %s", a.doubled, line)
+		}
+	}
 	if s.ready.Status == http.StatusServiceUnavailable && a.status == http.StatusServiceUnavailable {
 		if line := s.errorLine(""); wayOut.MatchString(line) {
 			return "not ready; " + line
@@ -154,12 +159,13 @@ func sum(columns string) (n int) {
 }
 
 func brief(a answer) string {
-	return fmt.Sprintf("%d %.160s%s", a.status, strings.ReplaceAll(a.text, "\n", " "), missingText(a.missing))
+	return fmt.Sprintf("%d %.160s%s", a.status, strings.ReplaceAll(a.text, "\n", " "),
+		missingText("missing", a.missing)+missingText("doubled", a.doubled))
 }
 
-func missingText(rows string) string {
+func missingText(how, rows string) string {
 	if rows == "" {
 		return ""
 	}
-	return " (missing " + rows + ")"
+	return " (" + how + " " + rows + ")"
 }

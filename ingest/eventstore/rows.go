@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -44,6 +46,28 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 	}
 	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
+}
+
+// MonthsFrom counts the rows of months at or after an offset of each log partition, and the rows of other partitions.
+func (c *ClickHouse) MonthsFrom(
+	ctx context.Context, ends map[int]int64, months []schema.EventMonth,
+) (schema.RowsByMonth, error) {
+	ids, from := make([]string, 0, len(ends)), ""
+	for id, end := range ends {
+		ids = append(ids, strconv.Itoa(id))
+		from += fmt.Sprintf(" OR %s = %d AND %s >= %d", insights.ColumnPartition, id, insights.ColumnOffset, end)
+	}
+	where := "true"
+	if len(ids) > 0 {
+		where = insights.ColumnPartition + " NOT IN (" + strings.Join(ids, ", ") + ")" + from
+	}
+	of := make([]string, len(months))
+	for i, month := range months {
+		of[i] = strconv.Itoa(int(month))
+	}
+	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
+		" FROM "+insights.Table+" WHERE "+insights.PartitionKey+" IN ("+strings.Join(of, ", ")+") AND ("+where+
+		") GROUP BY month")
 }
 
 func (c *ClickHouse) months(ctx context.Context, query string) (schema.RowsByMonth, error) {
