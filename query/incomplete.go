@@ -30,20 +30,32 @@ const missingMargin = 12 * time.Hour
 // lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must
 // be exact.
 func (q *query) lacks(ranges []scope) error {
+	q.ranges = ranges
+	return q.lacksNow()
+}
+
+// lacksNow repeats lacks. Rows may leave the table or come back while it is read, so the answer says the larger of what
+// was missing before and after.
+func (q *query) lacksNow() error {
 	if q.service.config.Missing == nil {
 		return nil
 	}
+	var found []schema.MissingRows
 	for _, m := range q.service.config.Missing() {
 		touches := func(s scope) bool {
 			return s.from.Before(m.Last.Add(missingMargin)) && s.to.After(m.First.Add(-missingMargin))
 		}
-		if (m.Site == "" || m.Site == q.site) && slices.ContainsFunc(ranges, touches) {
-			q.missing = append(q.missing, m)
+		if (m.Site == "" || m.Site == q.site) && slices.ContainsFunc(q.ranges, touches) {
+			found = append(found, m)
 		}
+	}
+	rows := func(list []schema.MissingRows) int64 { return schema.MissingTotal(list) + schema.DoubledTotal(list) }
+	if rows(found) > rows(q.missing) {
+		q.missing = found
 	}
 	// After an operator has accepted a loss, exact answers count what is left.
 	open, doubled := schema.MissingOpen(q.missing), schema.DoubledTotal(q.missing)
-	if open+doubled > 0 && slices.ContainsFunc(ranges, func(s scope) bool { return s.exact }) {
+	if open+doubled > 0 && slices.ContainsFunc(q.ranges, func(s scope) bool { return s.exact }) {
 		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
 			"%d events are missing and %d are there twice, and the answer must be exact", open, doubled))
 	}

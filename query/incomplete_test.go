@@ -8,6 +8,30 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// TestLacksMeanwhile: rows leave the table, or come back, while a query reads it. The answer says so.
+func TestLacksMeanwhile(t *testing.T) {
+	t.Parallel()
+	var known []schema.MissingRows
+	service := &Service{config: Config{Missing: func() []schema.MissingRows { return known }}}
+	all := []scope{{from: time.Unix(0, 0), to: time.Unix(2e9, 0)}}
+	rows := []schema.MissingRows{{Rows: 7, First: time.Unix(0, 0).UTC(), Last: time.Unix(1e9, 0).UTC()}}
+	for name, known2 := range map[string][][]schema.MissingRows{"leave": {nil, rows}, "come back": {rows, nil}} {
+		for _, exact := range []bool{false, true} {
+			q, headers := &query{service: service}, map[string]string{}
+			all[0].exact = exact
+			known = known2[0]
+			err := q.lacks(all)
+			known = known2[1]
+			if err == nil {
+				err = q.lacksNow()
+			}
+			if q.incomplete(headers); headers[headerMissing] != "7" || (schema.DamageOf(err) != nil) != exact {
+				t.Errorf("rows that %s: %v, exact %v: %v", name, headers, exact, err)
+			}
+		}
+	}
+}
+
 // TestDoubled: an answer says how many rows of its days the store has twice, and is not exact.
 func TestDoubled(t *testing.T) {
 	t.Parallel()

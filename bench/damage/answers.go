@@ -23,6 +23,7 @@ type answer struct {
 	text    string
 	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
 	doubled string // the header Octavo-Doubled-Rows
+	events  string // what /readyz then says about events, if one of these headers is set
 }
 
 // right reports whether the answer is as the undamaged node's.
@@ -44,6 +45,9 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 			a.missing = cmp.Or(got.Header.Get("Octavo-Missing-Rows"), "unknown")
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
+		if a.missing != "" || a.doubled != "" {
+			a.events = ready(ctx, c).Checks["events"] // at once: the node mends itself meanwhile
+		}
 		list = append(list, a)
 	}
 	one("the token's user", http.MethodGet, "/v1/user", nil, id)

@@ -92,12 +92,12 @@ func (s seen) says(a answer) string {
 		wayOut.MatchString(a.text) {
 		return "503 " + a.text[strings.Index(a.text, "stored data"):]
 	}
-	if a.missing != "" && strings.HasPrefix(s.ready.Checks["events"], "incomplete") {
+	if a.missing != "" && strings.HasPrefix(a.events, "incomplete") {
 		if line := s.errorLine("Stored events are missing"); wayOut.MatchString(line) {
 			return fmt.Sprintf("Octavo-Missing-Rows %s; %s", a.missing, line)
 		}
 	}
-	if a.doubled != "" && strings.HasPrefix(s.ready.Checks["events"], "doubled") {
+	if a.doubled != "" && strings.HasPrefix(a.events, "doubled") {
 		if line := s.errorLine("Stored events are doubled"); wayOut.MatchString(line) {
 			return fmt.Sprintf("Octavo-Doubled-Rows %s; %s", a.doubled, line)
 		}

@@ -312,6 +312,13 @@ func (w *rowsWatch) show(list, months []schema.MissingRows) {
 		doubled[m.Month] += m.Doubled
 	}
 	w.known.Store(&list)
+	for _, m := range list {
+		if isLeaving(m) && m.Rows > before[m.Month] {
+			w.log.Error("Stored events are missing: a damaged part of the insights store is being set aside. Answers "+
+				"are incomplete and say so. A node restores what the event log still has. "+
+				"`octavo repair` says what is lost.", "events", m.Rows)
+		}
+	}
 	for _, m := range months {
 		if m.Rows > before[m.Month] && m.Rows > m.Accepted {
 			w.log.Error("Stored events are missing: the insights store lost them. Answers about these days are "+
