@@ -80,6 +80,14 @@ func TestJudge(t *testing.T) {
 			answer{events, 200, more, "", "10", twice},
 			seen{log: doubled}, said,
 		},
+		"missing, and then mended": {
+			answer{events, 200, ninety, "10", "", "ok"},
+			seen{log: missing, later: []answer{{events, 200, hundred, "", "", "ok"}}}, said,
+		},
+		"missing, ready and still missing": {
+			answer{events, 200, ninety, "10", "", "ok"},
+			seen{log: missing, later: []answer{{events, 200, ninety, "10", "", "ok"}}}, silent,
+		},
 		"doubled and ready":            {answer{events, 200, more, "", "10", ""}, seen{log: doubled}, silent},
 		"right and called doubled":     {answer{events, 200, hundred, "", "10", ""}, seen{}, silent},
 		"missing without a line":       {answer{events, 200, ninety, "10", "", incomplete}, seen{}, silent},

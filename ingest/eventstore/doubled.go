@@ -94,8 +94,8 @@ func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool
 	return part, found, err
 }
 
-// Merge merges a month's rows, and leaves one of equal rows. The engine builds the projections of the month again, which
-// a setting of the table must allow.
+// Merge merges a month's rows, and leaves one of equal rows. The engine builds the projections of the month again,
+// which a setting of the table must allow.
 func (c *ClickHouse) Merge(ctx context.Context, month schema.EventMonth) (err error) {
 	const alter, setting = "ALTER TABLE " + insights.Table, "deduplicate_merge_projection_mode"
 	if err := c.cfg.Conn.Exec(ctx, alter+" MODIFY SETTING "+setting+" = 'rebuild'"); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,26 +50,28 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// MonthsFrom counts the rows of months at or after an offset of each log partition, and the rows of other partitions.
+// MonthsFrom counts the rows of months at or after an offset of each log partition. Without offsets, it counts all
+// rows. The index of offsets lets the engine skip most older rows.
 func (c *ClickHouse) MonthsFrom(
 	ctx context.Context, ends map[int]int64, months []schema.EventMonth,
 ) (schema.RowsByMonth, error) {
-	ids, from := make([]string, 0, len(ends)), ""
-	for id, end := range ends {
-		ids = append(ids, strconv.Itoa(id))
-		from += fmt.Sprintf(" OR %s = %d AND %s >= %d", insights.ColumnPartition, id, insights.ColumnOffset, end)
-	}
 	where := "true"
-	if len(ids) > 0 {
-		where = insights.ColumnPartition + " NOT IN (" + strings.Join(ids, ", ") + ")" + from
+	if len(ends) > 0 {
+		var from []string
+		for id, end := range ends {
+			from = append(from, fmt.Sprintf("%s = %d AND %s >= %d",
+				insights.ColumnPartition, id, insights.ColumnOffset, end))
+		}
+		least := slices.Min(slices.Collect(maps.Values(ends)))
+		where = fmt.Sprintf("%s >= %d AND (%s)", insights.ColumnOffset, least, strings.Join(from, " OR "))
 	}
 	of := make([]string, len(months))
 	for i, month := range months {
 		of[i] = strconv.Itoa(int(month))
 	}
 	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
-		" FROM "+insights.Table+" WHERE "+insights.PartitionKey+" IN ("+strings.Join(of, ", ")+") AND ("+where+
-		") GROUP BY month")
+		" FROM "+insights.Table+" WHERE "+insights.PartitionKey+" IN ("+strings.Join(of, ", ")+") AND "+where+
+		" GROUP BY month")
 }
 
 func (c *ClickHouse) months(ctx context.Context, query string) (schema.RowsByMonth, error) {

@@ -31,8 +31,7 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom counts the rows of months at or after an offset of each log partition, and the rows of other
-	// partitions.
+	// MonthsFrom counts the rows of months at or after an offset of each log partition, or all without offsets.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
 

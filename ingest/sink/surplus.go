@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// surplus returns the months of which the table has more rows than were counted, and how many more at least.
+// surplus returns the months of which the table has more rows than were counted, and how many more.
 //
 // Sinks store rows before they count them. Rows that nobody has counted are at or after the offset up to which their
 // partition is counted, so they are not in the result. Rows that a deletion has left out of the count may still be
