@@ -223,7 +223,7 @@ func TestRepairBesideNode(t *testing.T) {
 		repaired <- err
 	}()
 	incomplete := 0
-	for err, done := error(nil), false; !done; {
+	for done := false; !done; {
 		status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
 		if header.Get("Octavo-Complete") == "false" {
 			incomplete++
@@ -231,9 +231,8 @@ func TestRepairBesideNode(t *testing.T) {
 			t.Fatalf("an answer is short and does not say so: %s", answer)
 		}
 		select {
-		case err = <-repaired:
-			done = true
-			if err != nil {
+		case err := <-repaired:
+			if done = true; err != nil {
 				t.Error(err)
 			}
 		default:

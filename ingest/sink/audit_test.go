@@ -68,7 +68,7 @@ func (w *auditWorld) MonthsFrom(
 ) (schema.RowsByMonth, error) {
 	w.steps()
 	// Deletions and losses are of counted rows.
-	return schema.RowsByMonth{modelMonth: {Rows: w.counted + w.deleted + w.inserted - int64(ends[0])}}, nil
+	return schema.RowsByMonth{modelMonth: {Rows: w.counted + w.deleted + w.inserted - ends[0]}}, nil
 }
 
 func (w *auditWorld) NotedDeletions(context.Context) (map[string]string, error) {
