@@ -239,16 +239,22 @@ func headersOf(list []*named) map[string]string {
 		}
 	}
 	headers[headerRowsRead] = strconv.FormatUint(read, 10)
-	most := int64(0) // about the answer that lacks most events
+	headersOfMost(headers, list, headerMissing, headerComplete, headerMissingRange)
+	headersOfMost(headers, list, headerDoubled, headerDoubledRange)
+	return headers
+}
+
+// headersOfMost takes headers of the answer whose number in a header is largest.
+func headersOfMost(headers map[string]string, list []*named, number string, more ...string) {
+	most := int64(0)
 	for _, n := range list {
-		if rows, err := strconv.ParseInt(n.headers[headerMissing], 10, 64); err == nil && rows > most {
+		if rows, err := strconv.ParseInt(n.headers[number], 10, 64); err == nil && rows > most {
 			most = rows
-			for _, name := range []string{headerComplete, headerMissing, headerMissingRange} {
+			for _, name := range append(more, number) {
 				headers[name] = n.headers[name]
 			}
 		}
 	}
-	return headers
 }
 
 // appendFailure writes the error of a query, as it is answered alone.

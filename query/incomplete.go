@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Headers of answers about ranges in which the store is known to lack events. Other answers lack them.
+// Headers of answers about ranges in which the store is known to lack events, or to have events twice. Other answers
+// lack them.
 const (
 	// headerComplete is "false".
 	headerComplete = "Octavo-Complete"
@@ -17,51 +18,79 @@ const (
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"
+	// headerDoubled is the number of events, of all sites, that the store has twice, so that the answer may count them
+	// twice. headerDoubledRange has their first and last day.
+	headerDoubled      = "Octavo-Doubled-Rows"
+	headerDoubledRange = "Octavo-Doubled-Range"
 )
 
 // missingMargin is how far sessions reach beyond a range.
 const missingMargin = 12 * time.Hour
 
-// lacks finds the missing rows that may be about the query's ranges. It returns an error if the answer must be exact.
+// lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must
+// be exact.
 func (q *query) lacks(ranges []scope) error {
+	q.ranges = ranges
+	return q.lacksNow()
+}
+
+// lacksNow repeats lacks. Rows may leave the table or come back while it is read, so the answer says the larger of what
+// was missing before and after.
+func (q *query) lacksNow() error {
 	if q.service.config.Missing == nil {
 		return nil
 	}
+	var found []schema.MissingRows
 	for _, m := range q.service.config.Missing() {
 		touches := func(s scope) bool {
 			return s.from.Before(m.Last.Add(missingMargin)) && s.to.After(m.First.Add(-missingMargin))
 		}
-		if (m.Site == "" || m.Site == q.site) && slices.ContainsFunc(ranges, touches) {
-			q.missing = append(q.missing, m)
+		if (m.Site == "" || m.Site == q.site) && slices.ContainsFunc(q.ranges, touches) {
+			found = append(found, m)
 		}
 	}
+	rows := func(list []schema.MissingRows) int64 { return schema.MissingTotal(list) + schema.DoubledTotal(list) }
+	if rows(found) > rows(q.missing) {
+		q.missing = found
+	}
 	// After an operator has accepted a loss, exact answers count what is left.
-	open := schema.MissingOpen(q.missing)
-	if open > 0 && slices.ContainsFunc(ranges, func(s scope) bool { return s.exact }) {
+	open, doubled := schema.MissingOpen(q.missing), schema.DoubledTotal(q.missing)
+	if open+doubled > 0 && slices.ContainsFunc(q.ranges, func(s scope) bool { return s.exact }) {
 		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
-			"%d events are missing, and the answer must be exact", open))
+			"%d events are missing and %d are there twice, and the answer must be exact", open, doubled))
 	}
 	return nil
 }
 
-// incomplete adds the headers about missing rows. They are not part of cached answers, so that a cached answer tells of
-// a loss that was found later.
+// incomplete adds the headers about missing and doubled rows. They are not part of cached answers, so that a cached
+// answer tells of a loss that was found later.
 func (q *query) incomplete(headers map[string]string) {
-	if len(q.missing) == 0 {
-		return
+	if missing := schema.MissingTotal(q.missing); missing > 0 {
+		headers[headerComplete] = "false"
+		headers[headerMissing] = strconv.FormatInt(missing, 10)
+		headers[headerMissingRange] = q.days(func(m schema.MissingRows) bool { return m.Rows > 0 })
 	}
-	first, last := q.missing[0].First, q.missing[0].Last
+	if doubled := schema.DoubledTotal(q.missing); doubled > 0 {
+		headers[headerDoubled] = strconv.FormatInt(doubled, 10)
+		headers[headerDoubledRange] = q.days(func(m schema.MissingRows) bool { return m.Doubled > 0 })
+	}
+}
+
+// days has the first and the last day of some of the missing rows.
+func (q *query) days(of func(schema.MissingRows) bool) string {
+	var first, last time.Time
 	for _, m := range q.missing {
-		if m.First.Before(first) {
+		if !of(m) {
+			continue
+		}
+		if first.IsZero() || m.First.Before(first) {
 			first = m.First
 		}
 		if m.Last.After(last) {
 			last = m.Last
 		}
 	}
-	headers[headerComplete] = "false"
-	headers[headerMissing] = strconv.FormatInt(schema.MissingTotal(q.missing), 10)
-	headers[headerMissingRange] = first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
+	return first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
 }
 
 // ranges are the ranges whose events a report reads.

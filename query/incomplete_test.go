@@ -8,6 +8,66 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// TestLacksMeanwhile: rows leave the table, or come back, while a query reads it. The answer says so.
+func TestLacksMeanwhile(t *testing.T) {
+	t.Parallel()
+	var known []schema.MissingRows
+	service := &Service{config: Config{Missing: func() []schema.MissingRows { return known }}}
+	all := []scope{{from: time.Unix(0, 0), to: time.Unix(2e9, 0)}}
+	rows := []schema.MissingRows{{Rows: 7, First: time.Unix(0, 0).UTC(), Last: time.Unix(1e9, 0).UTC()}}
+	for name, known2 := range map[string][][]schema.MissingRows{"leave": {nil, rows}, "come back": {rows, nil}} {
+		for _, exact := range []bool{false, true} {
+			q, headers := &query{service: service}, map[string]string{}
+			all[0].exact = exact
+			known = known2[0]
+			err := q.lacks(all)
+			known = known2[1]
+			if err == nil {
+				err = q.lacksNow()
+			}
+			if q.incomplete(headers); headers[headerMissing] != "7" || (schema.DamageOf(err) != nil) != exact {
+				t.Errorf("rows that %s: %v, exact %v: %v", name, headers, exact, err)
+			}
+		}
+	}
+}
+
+// TestDoubled: an answer says how many rows of its days the store has twice, and is not exact.
+func TestDoubled(t *testing.T) {
+	t.Parallel()
+	day := func(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }
+	service := &Service{config: Config{Missing: func() []schema.MissingRows {
+		return []schema.MissingRows{
+			{Month: 202603, Rows: 2, First: day(1), Last: day(2)},
+			{Month: 202603, Doubled: 5, First: day(8), Last: day(9)},
+		}
+	}}}
+	for name, c := range map[string]struct {
+		from, to int
+		want     map[string]string
+	}{
+		"doubled": {7, 11, map[string]string{headerDoubled: "5", headerDoubledRange: "2026-03-08..2026-03-09"}},
+		"both": {1, 20, map[string]string{
+			headerDoubled: "5", headerDoubledRange: "2026-03-08..2026-03-09",
+			headerComplete: "false", headerMissing: "2", headerMissingRange: "2026-03-01..2026-03-02",
+		}},
+		"neither": {20, 21, map[string]string{}},
+	} {
+		q := &query{service: service}
+		headers := map[string]string{}
+		if err := q.lacks([]scope{{from: day(c.from), to: day(c.to)}}); err != nil {
+			t.Fatal(err)
+		}
+		if q.incomplete(headers); !maps.Equal(headers, c.want) {
+			t.Errorf("%s: %v, want %v", name, headers, c.want)
+		}
+	}
+	err := (&query{service: service}).lacks([]scope{{from: day(8), to: day(9), exact: true}})
+	if schema.DamageOf(err) == nil {
+		t.Errorf("an exact answer: %v", err)
+	}
+}
+
 // TestLacks checks which answers report missing events. A request for an exact answer is then refused.
 func TestLacks(t *testing.T) {
 	t.Parallel()

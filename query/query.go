@@ -68,6 +68,7 @@ type query struct {
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
 	within      scope                    // has the answer's range, if the request does not say it
+	ranges      []scope                  // whose events the answer needs
 	missing     []schema.MissingRows     // rows that the store may lack in the ranges
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }

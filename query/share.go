@@ -58,6 +58,9 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	if err != nil {
 		return nil, nil, q.refused(ctx, err, r.Source)
 	}
+	if err := q.lacksNow(); err != nil {
+		return nil, nil, q.failed(ctx, err).public
+	}
 	headers := maps.Clone(r.Value.headers)
 	if r.Source != resultcache.Run {
 		headers[headerAge] = strconv.Itoa(int(r.Age / time.Second))

@@ -56,7 +56,7 @@ type RowsEnd struct {
 	Mixed bool
 }
 
-// MissingRows are rows that the events table should have but lacks.
+// MissingRows are rows that the events table should have but lacks, and rows that it has twice.
 type MissingRows struct {
 	Month EventMonth
 	// Site is the site of the rows, or "" if they may be of any site.
@@ -65,6 +65,8 @@ type MissingRows struct {
 	// Lost counts the rows that a repair did not find in the log. Accepted counts the rows whose loss an operator has
 	// accepted.
 	Lost, Accepted int64
+	// Doubled counts rows beyond the first of equal rows. They are not among Rows.
+	Doubled int64
 	// First and Last limit the times of their events.
 	First, Last time.Time
 }
@@ -100,6 +102,14 @@ func MissingLost(list []MissingRows) (rows int64) {
 	return rows
 }
 
+// DoubledTotal is the number of rows beyond the first of equal rows.
+func DoubledTotal(list []MissingRows) (rows int64) {
+	for _, m := range list {
+		rows += m.Doubled
+	}
+	return rows
+}
+
 // SplitMissing splits the missing rows of months by the sites and days that are known. The rest of a month may be of
 // any site.
 func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []MissingRows) {
@@ -116,7 +126,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 		slices.SortFunc(list[first:], func(a, b MissingRows) int {
 			return cmp.Or(cmp.Compare(a.Site, b.Site), a.First.Compare(b.First))
 		})
-		if m.Rows > 0 {
+		if m.Rows > 0 || m.Doubled > 0 {
 			rest := m
 			rest.Lost, rest.Accepted = 0, 0
 			list = append(list, rest)

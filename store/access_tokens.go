@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -133,7 +135,10 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 // authenticateSession finds the principal of a session's token.
 func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.SessionByHash(ctx, hash[:])
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !row.ExpiresAt.After(time.Now()) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Principal{}, s.unknownToken(ctx)
+	}
+	if err == nil && !row.ExpiresAt.After(time.Now()) {
 		return Principal{}, schema.Unauthorized("the token is not valid")
 	}
 	if err != nil {
@@ -143,6 +148,38 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 		TokenID: row.ID, Kind: schema.TokenSession, UserID: row.UserID, OrganizationID: row.OrganizationID,
 		ExpiresAt: row.ExpiresAt, LastUsedAt: postgres.Deref(row.LastUsedAt),
 	}, nil
+}
+
+// tokensEvery is the time between two looks for lost pages of the tables that have tokens.
+const tokensEvery = 30 * time.Second
+
+// lostTokens knows whether the tables that have tokens have lost pages.
+type lostTokens struct {
+	mu     sync.Mutex
+	looked time.Time
+	found  error
+}
+
+// unknownToken refuses a token. If a table has lost a page that may have had it, the refusal says so.
+func (s *Store) unknownToken(ctx context.Context) error {
+	s.lost.mu.Lock()
+	defer s.lost.mu.Unlock()
+	if s.lost.looked.IsZero() || time.Since(s.lost.looked) > tokensEvery {
+		s.lost.looked, s.lost.found = time.Now(), nil
+		for _, table := range []string{"tokens", "sessions"} {
+			pages, err := s.db.LostPages(ctx, table)
+			if len(pages) > 0 {
+				err = schema.Damaged(schema.StorePostgres, fmt.Errorf("table %s has lost pages %v", table, pages))
+			}
+			if schema.DamageOf(err) != nil {
+				s.lost.found = err
+			}
+		}
+	}
+	if s.lost.found != nil {
+		return s.lost.found
+	}
+	return schema.Unauthorized("the token is not valid")
 }
 
 // TouchTokens records the use of tokens. It skips a token whose last recorded use is less than a minute old.

@@ -13,7 +13,7 @@
 //	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
 //	apispecs    OpenAPI specifications and their versions
 //	audit       the audit log: its tables, triggers and lists
-//	eventrows   how many rows the events table should have, and what is missing
+//	eventrows   how many rows the events table should have, and what is missing or doubled
 //	clock       what is known of the time, and the guard of deletions by age
 //	hooks       webhooks, their deliveries, changes for front ends
 //	issues      conversations, their issues and clusters

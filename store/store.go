@@ -47,6 +47,7 @@ type Store struct {
 	// trees and refs belong to the most recently read revisions.
 	trees *postgres.Cache[treeKey, *keptTree]
 	refs  *postgres.Cache[treeKey, *keptRefs]
+	lost  lostTokens
 }
 
 // The rows as Postgres holds them. Package api decides what a caller may do with a row.

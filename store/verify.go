@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -11,6 +12,31 @@ import (
 // VerifyPages makes Postgres check the checksums of all of its pages.
 func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
 	return s.db.VerifyPages(ctx)
+}
+
+// SmallTable is the size up to which a table is looked through once an hour.
+const SmallTable = 64 << 20
+
+// VerifyTables looks for lost pages of the small tables, or of the large ones. It fails with postgres.ErrPages if the
+// database cannot look for them.
+func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) error {
+	return s.db.EachTable(ctx, func(table string, bytes int64) error {
+		if (bytes <= SmallTable) != small {
+			return nil
+		}
+		lost, err := s.db.LostPages(ctx, table)
+		damage := ""
+		if d := schema.DamageOf(err); d != nil {
+			damage, err = "table "+table+": "+d.Error(), nil
+		}
+		if len(lost) > 0 {
+			damage = fmt.Sprintf("table %s has lost %d pages, the first at block %d", table, len(lost), lost[0])
+		}
+		if err == nil {
+			each(bytes, damage)
+		}
+		return err
+	})
 }
 
 // Verified is called with each content that a verification has read. damage is "" unless the content is damaged.

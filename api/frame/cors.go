@@ -22,7 +22,8 @@ var (
 	exposedToTrusted    = []byte("X-Request-Id, Retry-After, ETag, Location, Age, " +
 		"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Octavo-Events-Refused, Octavo-Result, " +
 		"Octavo-Error-Bound, Octavo-Source, Octavo-Truncated, Octavo-Rows-Read, Octavo-Range, Octavo-Fresh-Until, " +
-		"Octavo-Sessions, Octavo-Complete, Octavo-Missing-Rows, Octavo-Missing-Range")
+		"Octavo-Sessions, Octavo-Complete, Octavo-Missing-Rows, Octavo-Missing-Range, " +
+		"Octavo-Doubled-Rows, Octavo-Doubled-Range")
 )
 
 // allowTrusted lets a page of a trusted origin read the answer, even an error. Caches learn that answers depend on the

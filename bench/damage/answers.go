@@ -22,11 +22,13 @@ type answer struct {
 	status  int // 0 if the node did not answer
 	text    string
 	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
+	doubled string // the header Octavo-Doubled-Rows
+	events  string // what /readyz then says about events, if one of these headers is set
 }
 
 // right reports whether the answer is as the undamaged node's.
 func (a answer) right(want answer) bool {
-	return a.status == want.status && a.text == want.text && a.missing == want.missing
+	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
 // ask asks a node for everything that it stores. A question about Git imports, which needs the cached objects.
@@ -41,6 +43,10 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		if got.Header.Get("Octavo-Complete") == "false" {
 			a.missing = cmp.Or(got.Header.Get("Octavo-Missing-Rows"), "unknown")
+		}
+		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
+		if a.missing != "" || a.doubled != "" {
+			a.events = ready(ctx, c).Checks["events"] // at once: the node mends itself meanwhile
 		}
 		list = append(list, a)
 	}

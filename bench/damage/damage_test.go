@@ -55,50 +55,66 @@ func TestJudge(t *testing.T) {
 		ninety   = `[{"column":"eventsCount","values":[60,30]}]`
 		damaged  = "stored data is damaged: the operator restores the database from a backup"
 		missing  = `{"level":"ERROR","msg":"Stored events are missing. octavo repair restores them."}` + "\n"
+		more     = `[{"column":"eventsCount","values":[60,50]}]`
+		doubled  = `{"level":"ERROR","msg":"Stored events are doubled. octavo repair leaves one of each."}` + "\n"
 		logError = `{"level":"ERROR","msg":"The log is damaged. Readers go on behind the damage."}` + "\n"
 	)
-	incomplete := readiness{200, map[string]string{"events": "incomplete: 10 are missing"}, ""}
+	const incomplete, twice = "incomplete: 10 are missing", "doubled: 10 are there twice"
 	for name, c := range map[string]struct {
 		got  answer
 		more seen
 		want outcome
 	}{
-		"the same":                  {answer{events, 200, hundred, ""}, seen{}, right},
-		"fewer":                     {answer{events, 200, ninety, ""}, seen{}, silent},
-		"an internal error":         {answer{events, 500, "internal error", ""}, seen{}, silent},
-		"overloaded":                {answer{events, 503, "try again later", ""}, seen{}, silent},
-		"no answer":                 {answer{events, 0, "connection refused", ""}, seen{}, silent},
-		"damaged":                   {answer{events, 503, damaged, ""}, seen{}, said},
-		"damaged without a way out": {answer{events, 503, "stored data is damaged: bad luck", ""}, seen{}, silent},
+		"the same":                  {answer{events, 200, hundred, "", "", ""}, seen{}, right},
+		"fewer":                     {answer{events, 200, ninety, "", "", ""}, seen{}, silent},
+		"an internal error":         {answer{events, 500, "internal error", "", "", ""}, seen{}, silent},
+		"overloaded":                {answer{events, 503, "try again later", "", "", ""}, seen{}, silent},
+		"no answer":                 {answer{events, 0, "connection refused", "", "", ""}, seen{}, silent},
+		"damaged":                   {answer{events, 503, damaged, "", "", ""}, seen{}, said},
+		"damaged without a way out": {answer{events, 503, "stored data is damaged: bad luck", "", "", ""}, seen{}, silent},
 		"missing": {
-			answer{events, 200, ninety, "10"},
-			seen{ready: incomplete, log: missing}, said,
+			answer{events, 200, ninety, "10", "", incomplete},
+			seen{log: missing}, said,
 		},
-		"missing without a line":       {answer{events, 200, ninety, "10"}, seen{ready: incomplete}, silent},
-		"missing and ready":            {answer{events, 200, ninety, "10"}, seen{log: missing}, silent},
-		"all there and called missing": {answer{events, 200, hundred, "10"}, seen{}, silent},
+		"doubled": {
+			answer{events, 200, more, "", "10", twice},
+			seen{log: doubled}, said,
+		},
+		"missing, and then mended": {
+			answer{events, 200, ninety, "10", "", "ok"},
+			seen{log: missing, later: []answer{{events, 200, hundred, "", "", "ok"}}}, said,
+		},
+		"missing, ready and still missing": {
+			answer{events, 200, ninety, "10", "", "ok"},
+			seen{log: missing, later: []answer{{events, 200, ninety, "10", "", "ok"}}}, silent,
+		},
+		"doubled and ready":            {answer{events, 200, more, "", "10", ""}, seen{log: doubled}, silent},
+		"right and called doubled":     {answer{events, 200, hundred, "", "10", ""}, seen{}, silent},
+		"missing without a line":       {answer{events, 200, ninety, "10", "", incomplete}, seen{}, silent},
+		"missing and ready":            {answer{events, 200, ninety, "10", "", ""}, seen{log: missing}, silent},
+		"all there and called missing": {answer{events, 200, hundred, "10", "", ""}, seen{}, silent},
 		"lost and counted": {
-			answer{events, 200, ninety, ""},
+			answer{events, 200, ninety, "", "", ""},
 			seen{lost: 1, taken: 9, message: 9, log: logError}, said,
 		},
 		"lost without an ERROR": {
-			answer{events, 200, ninety, ""},
+			answer{events, 200, ninety, "", "", ""},
 			seen{lost: 1, taken: 9, message: 9}, silent,
 		},
 		"too few counted as lost": {
-			answer{events, 200, `[{"values":[60,20]}]`, ""},
+			answer{events, 200, `[{"values":[60,20]}]`, "", "", ""},
 			seen{lost: 1, taken: 9, message: 9, log: logError}, silent,
 		},
 		"nothing lost and called lost": {
-			answer{events, 200, hundred, ""},
+			answer{events, 200, hundred, "", "", ""},
 			seen{lost: 1, taken: 9, message: 9, log: logError}, silent,
 		},
 		"more lost than was damaged": {
-			answer{events, 200, `[{"values":[60]}]`, ""},
+			answer{events, 200, `[{"values":[60]}]`, "", "", ""},
 			seen{lost: 4, taken: 1, message: 9, log: logError}, silent,
 		},
 		"not ready, and the log says so": {
-			answer{events, 503, "unavailable", ""},
+			answer{events, 503, "unavailable", "", "", ""},
 			seen{ready: readiness{Status: 503}, log: missing}, said,
 		},
 	} {
@@ -106,7 +122,7 @@ func TestJudge(t *testing.T) {
 		if c.more.message == 0 {
 			c.more.message = 1
 		}
-		if v := judge([]answer{{events, 200, hundred, ""}}, c.more); v.outcome != c.want {
+		if v := judge([]answer{{events, 200, hundred, "", "", ""}}, c.more); v.outcome != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, v.outcome, v.text, c.want)
 		}
 	}

@@ -271,9 +271,12 @@ func (r *rig) examine(
 	bounded, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	settled := witness.Await(bounded, func(context.Context) error {
-		v = judge(want, seen{
-			r.ask(ctx, n.Client, git), ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client), taken, r.message,
-		})
+		s := seen{answers: r.ask(ctx, n.Client, git), taken: taken, message: r.message}
+		if s.again() {
+			s.later = r.ask(ctx, n.Client, git)
+		}
+		s.ready, s.log, s.lost = ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client)
+		v = judge(want, s)
 		// Events that wait in the log need time. Stored events must be there, or said to be missing, at once.
 		if v.outcome == silent && c.when == waiting {
 			return errors.New(v.text)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ type verdict struct {
 // seen is what a node showed after damage.
 type seen struct {
 	answers []answer
+	later   []answer // the same questions, if the node is ready again after it said what an answer lacks
 	ready   readiness
 	log     string // what the node has logged
 	lost    int    // messages that it counts as lost from the log
@@ -57,7 +59,7 @@ func judge(want []answer, s seen) verdict {
 		if a.right(w) {
 			continue
 		}
-		if text := s.says(a); text != "" {
+		if text := s.says(a, i < len(s.later) && s.later[i].right(w)); text != "" {
 			best = verdict{said, text}
 			continue
 		}
@@ -86,15 +88,26 @@ func judge(want []answer, s seen) verdict {
 	return best
 }
 
-// says returns the words by which a wrong answer says that it is wrong, with a way out; "" if it does not.
-func (s seen) says(a answer) string {
+// again reports whether the node is ready again after it said what an answer lacks: it has mended itself.
+func (s seen) again() bool {
+	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.events == "ok" })
+}
+
+// says returns the words by which a wrong answer says that it is wrong, with a way out; "" if it does not. mended means
+// that the answer was right soon afterwards.
+func (s seen) says(a answer, mended bool) string {
 	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
 		wayOut.MatchString(a.text) {
 		return "503 " + a.text[strings.Index(a.text, "stored data"):]
 	}
-	if a.missing != "" && strings.HasPrefix(s.ready.Checks["events"], "incomplete") {
+	if a.missing != "" && (strings.HasPrefix(a.events, "incomplete") || mended) {
 		if line := s.errorLine("Stored events are missing"); wayOut.MatchString(line) {
 			return fmt.Sprintf("Octavo-Missing-Rows %s; %s", a.missing, line)
+		}
+	}
+	if a.doubled != "" && (strings.HasPrefix(a.events, "doubled") || mended) {
+		if line := s.errorLine("Stored events are doubled"); wayOut.MatchString(line) {
+			return fmt.Sprintf("Octavo-Doubled-Rows %s; %s", a.doubled, line)
 		}
 	}
 	if s.ready.Status == http.StatusServiceUnavailable && a.status == http.StatusServiceUnavailable {
@@ -154,12 +167,13 @@ func sum(columns string) (n int) {
 }
 
 func brief(a answer) string {
-	return fmt.Sprintf("%d %.160s%s", a.status, strings.ReplaceAll(a.text, "\n", " "), missingText(a.missing))
+	return fmt.Sprintf("%d %.160s%s", a.status, strings.ReplaceAll(a.text, "\n", " "),
+		missingText("missing", a.missing)+missingText("doubled", a.doubled))
 }
 
-func missingText(rows string) string {
+func missingText(how, rows string) string {
 	if rows == "" {
 		return ""
 	}
-	return " (missing " + rows + ")"
+	return " (" + how + " " + rows + ")"
 }

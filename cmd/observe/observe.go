@@ -37,6 +37,8 @@ type Metrics struct {
 	Clock    *Clock
 	// MissingRows is the number of events that the insights store is known to lack.
 	MissingRows prometheus.Gauge
+	// DoubledRows is the number of events that the insights store is known to have twice.
+	DoubledRows prometheus.Gauge
 	// Damaged is the number of damaged pieces that the last verification found, by kind of data.
 	Damaged *prometheus.GaugeVec
 
@@ -52,7 +54,8 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	}
 	m := &Metrics{
 		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r),
-		Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r), MissingRows: NewMissingRows(r), Damaged: NewDamaged(r),
+		Webhooks: webhooks.NewMetrics(r), Clock: NewClock(r), MissingRows: NewMissingRows(r),
+		DoubledRows: NewDoubledRows(r), Damaged: NewDamaged(r),
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",

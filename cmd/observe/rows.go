@@ -13,6 +13,17 @@ func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
 	return g
 }
 
+// NewDoubledRows registers the number of events that the insights store is known to have twice.
+func NewDoubledRows(r prometheus.Registerer) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_events_doubled_rows",
+		Help: "Events that the insights store has beyond the first of equal ones, of all sites. " +
+			"`octavo repair --yes` leaves one of each.",
+	})
+	r.MustRegister(g)
+	return g
+}
+
 // NewDamaged registers the results of the last verification.
 func NewDamaged(r prometheus.Registerer) *prometheus.GaugeVec {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -93,6 +93,10 @@ func TestMissingRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.start("--accept-loss=kafka")
+	output, err := i.octavo("audit", "list", "--json")
+	if err != nil || !strings.Contains(output, `"lost-data"`) || !strings.Contains(output, "--accept-loss kafka") {
+		t.Errorf("%v: the audit log lacks the start without the log: %s", err, output)
+	}
 	i.wantMissing(stored, rows)
 	i.until("a repair that finds nothing", func() error {
 		if !strings.Contains(i.output.String(), fmt.Sprint(`"lost":`, rows)) {
@@ -127,10 +131,117 @@ func TestMissingRows(t *testing.T) {
 		header.Get("Octavo-Missing-Rows") != fmt.Sprint(rows) {
 		t.Errorf("an answer after a loss was accepted: %d %v %s", status, header, answer)
 	}
-	output, err := i.octavo("audit", "list", "--json")
+	output, err = i.octavo("audit", "list", "--json")
 	if err != nil || !strings.Contains(output, `"lost-events"`) || !strings.Contains(output, "octavo repair") {
 		t.Errorf("%v: the audit log lacks the accepted loss: %s", err, output)
 	}
+}
+
+// TestDoubledRows copies a part. The server counts its rows once. After the copy and the part were merged, the server
+// says that the rows are there twice, until a repair leaves one of each.
+func TestDoubledRows(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.wantCounts(3, 3)
+	i.wantCounted(3)
+	path, rows := i.part()
+	copied := filepath.Join(filepath.Dir(filepath.Clean(path)),
+		strings.Split(filepath.Base(path), "_")[0]+"_900000_900000_0")
+	i.stop()
+	if err := os.CopyFS(copied, os.DirFS(path)); err != nil {
+		t.Fatal(err)
+	}
+	i.start()
+	_, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
+	if !strings.Contains(string(answer), `"values":[3]`) || header.Get("Octavo-Doubled-Rows") != "" ||
+		!strings.Contains(i.output.String(), "other parts have all of its rows too") {
+		t.Errorf("after a part was copied: %s %v\n%s", answer, header, i.output)
+	}
+
+	conn := i.clickHouse()
+	path, _ = i.part()
+	detached := filepath.Join(filepath.Dir(filepath.Clean(path)), "detached", filepath.Base(copied))
+	_ = os.RemoveAll(detached)
+	if err := os.CopyFS(detached, os.DirFS(path)); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"ALTER TABLE events ATTACH PART '" + filepath.Base(copied) + "'", "SYSTEM START MERGES events",
+		"OPTIMIZE TABLE events FINAL",
+	} {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.stop()
+	i.start()
+	status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
+	if status != 200 || !strings.Contains(string(answer), fmt.Sprintf(`"values":[%d]`, 3+rows)) ||
+		header.Get("Octavo-Doubled-Rows") != fmt.Sprint(rows) || header.Get("Octavo-Doubled-Range") == "" ||
+		header.Get("Octavo-Complete") != "" {
+		t.Errorf("an answer about doubled events: %d %s %v", status, answer, header)
+	}
+	if status, _, answer := i.ask(fmt.Sprintf(allEvents, `,"accuracy":"exact"`)); status != 503 {
+		t.Errorf("an exact answer about doubled events: %d %s", status, answer)
+	}
+	if word := i.readiness(); word != fmt.Sprintf("doubled: %d are there twice", rows) {
+		t.Errorf("readyz says %q", word)
+	}
+	if !strings.Contains(i.output.String(), "Stored events are doubled") {
+		t.Errorf("the log has:\n%s", i.output)
+	}
+	output, err := i.octavo("repair")
+	if err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	if output, err := i.octavo("repair", "--yes"); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	i.wantComplete(3)
+}
+
+// TestRepairBesideNode: a repair sets a damaged part aside next to a running server. No answer is short without a word.
+func TestRepairBesideNode(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.wantCounts(3, 3)
+	i.wantCounted(3)
+	path, _ := i.part()
+	damageFile(t, filepath.Join(path, "data.bin"))
+	repaired := make(chan error)
+	go func() {
+		output, err := i.octavo("repair", "--yes")
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, output)
+		}
+		repaired <- err
+	}()
+	incomplete := 0
+	for done := false; !done; {
+		status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
+		if header.Get("Octavo-Complete") == "false" {
+			incomplete++
+		} else if status == 200 && !strings.Contains(string(answer), `"values":[3]`) {
+			t.Fatalf("an answer is short and does not say so: %s", answer)
+		}
+		select {
+		case err := <-repaired:
+			if done = true; err != nil {
+				t.Error(err)
+			}
+		default:
+		}
+	}
+	if incomplete == 0 {
+		t.Error("no answer said that it is incomplete")
+	}
+	i.wantComplete(3)
 }
 
 // TestDamageWhileServing damages the bytes of a part. The first query that meets the damage is refused, and the server

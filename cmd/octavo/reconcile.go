@@ -81,9 +81,12 @@ func withRows(s *Settings, command string, work func(context.Context, *rowsTools
 			return err
 		}
 		defer st.Stop()
-		losing := func(int64) {} // a running node reads what is missing every few seconds
-		log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-		t := &rowsTools{s, b, st, table, s.mender(b, st, table, losing, log)}
+		noted := func(context.Context) error { return nil } // this process answers no queries
+		mender := s.mender(b, st, sink.MendConfig{
+			Table: table, Noted: noted, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+			Everywhere: command == repairCommand,
+		})
+		t := &rowsTools{s, b, st, table, mender}
 		return work(postgres.By(ctx, operator(command)), t)
 	})
 }
@@ -115,17 +118,30 @@ func (t *rowsTools) missing(ctx context.Context) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s. `octavo repair` says what can be restored", describeMissing(list))
+	return fmt.Errorf("%s. `octavo repair` says what can be done", describeMissing(list))
 }
 
-// describeMissing describes missing rows by the month in which they arrived.
+// describeMissing describes missing and doubled rows by the month in which they arrived.
 func describeMissing(list []schema.MissingRows) string {
-	months := make([]string, len(list))
-	for i, m := range list {
-		months[i] = fmt.Sprintf("%d of %d", m.Rows, m.Month)
+	var months, doubled []string
+	for _, m := range list {
+		if m.Rows > 0 {
+			months = append(months, fmt.Sprintf("%d of %d", m.Rows, m.Month))
+		}
+		if m.Doubled > 0 {
+			doubled = append(doubled, fmt.Sprintf("%d of %d", m.Doubled, m.Month))
+		}
 	}
-	return fmt.Sprintf("%d stored events are missing, by the month in which they arrived: %s",
-		schema.MissingTotal(list), strings.Join(months, ", "))
+	var texts []string
+	if len(months) > 0 {
+		texts = append(texts, fmt.Sprintf("%d stored events are missing, by the month in which they arrived: %s",
+			schema.MissingTotal(list), strings.Join(months, ", ")))
+	}
+	if len(doubled) > 0 {
+		texts = append(texts, fmt.Sprintf("%d stored events are there twice, by the month in which they arrived: %s",
+			schema.DoubledTotal(list), strings.Join(doubled, ", ")))
+	}
+	return strings.Join(texts, ". ")
 }
 
 // erased reads which events intentionally have no rows.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -19,10 +21,12 @@ type RepairCmd struct {
 	JSON       bool `help:"Print a JSON array: each difference, then each partition."`
 }
 
-// Run sets damaged parts of the events table aside, and restores missing events from the log, of a running node or of
-// embedded engines that it starts.
+const repairCommand = "repair"
+
+// Run sets damaged parts of the events table aside, leaves one of each of doubled events, and restores missing events
+// from the log, of a running node or of embedded engines that it starts.
 func (c *RepairCmd) Run() error {
-	return withRows(&c.Settings, "repair", func(ctx context.Context, t *rowsTools) error {
+	return withRows(&c.Settings, repairCommand, func(ctx context.Context, t *rowsTools) error {
 		if !c.Yes {
 			return c.plan(ctx, t)
 		}
@@ -71,13 +75,20 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 	if err != nil {
 		return err
 	}
+	doubled, err := t.mender.Doubles(ctx)
+	if err != nil {
+		return err
+	}
 	lost := max(0, schema.MissingOpen(list)-restorable)
-	if damaged == 0 && restorable == 0 && lost == 0 {
+	if damaged == 0 && restorable == 0 && lost == 0 && doubled == 0 {
 		fmt.Fprintln(os.Stderr, "Nothing needs a repair.")
 		return nil
 	}
 	fmt.Fprintf(os.Stderr, "`octavo repair --yes` would set %d parts aside, and restore %d missing events that the "+
 		"log has. It would also restore what the log has of the parts that it sets aside.\n", damaged, restorable)
+	if doubled > 0 {
+		fmt.Fprintf(os.Stderr, "It would leave one of each of %d events that are there twice.\n", doubled)
+	}
 	if lost > 0 {
 		fmt.Fprintf(os.Stderr, "%d missing events are not in the log: restore a newer copy of the insights store. "+
 			"`octavo repair --accept-loss --yes` accepts their loss.\n", lost)
@@ -107,20 +118,49 @@ func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	return err
 }
 
-// restore sets damaged parts aside and restores what the log has. It returns what is missing afterwards.
+// restore sets damaged parts aside, leaves one of each of doubled rows, and restores what the log has. It returns what
+// is missing afterwards.
 func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
 	parts, err := t.table.Parts(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	missing, err := t.mender.Compare(ctx, parts)
+	var missing []schema.MissingRows
+	err = whenFree(ctx, func() (err error) {
+		missing, err = t.mender.Compare(ctx, parts)
+		return err
+	})
+	if err == nil && schema.DoubledTotal(missing) > 0 {
+		err = whenFree(ctx, func() (err error) {
+			missing, err = t.mender.MergeDoubles(ctx)
+			return err
+		})
+	}
 	if err != nil || c.AcceptLoss && !t.table.Sequential() {
 		return missing, err // a cluster restores parts from its replicas
 	}
 	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
-		done, err := t.mender.Restore(ctx, true, report)
+		var done sink.Mended
+		err := whenFree(ctx, func() (err error) {
+			done, err = t.mender.Restore(ctx, true, report)
+			return err
+		})
 		missing = done.Missing
 		return done.Partitions, err
 	})
 	return missing, err
+}
+
+const (
+	freeWait = 30 * time.Second // for a node that repairs at the same time
+	freePoll = 200 * time.Millisecond
+)
+
+// whenFree calls do until no other process holds the locks that it needs.
+func whenFree(ctx context.Context, do func() error) error {
+	for began := time.Now(); ; retry.Sleep(ctx, freePoll) {
+		if err := do(); !lockIsBusy(err) || ctx.Err() != nil || time.Since(began) > freeWait {
+			return err
+		}
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,19 +31,25 @@ const (
 	mostSuspected = 1000            // parts
 )
 
-// rowsWatch knows which events the insights store lacks. A single node at a time compares the ledger with the events
-// table, sets damaged parts aside, and restores what the log has. All nodes read the result.
+// rowsWatch knows which events the insights store lacks or has twice. A single node at a time compares the ledger with
+// the events table, sets damaged parts and copies aside, and restores what the log has. All nodes read the result.
 type rowsWatch struct {
 	store   *store.Store
 	table   *eventstore.ClickHouse
 	mender  *sink.Mender
 	log     *slog.Logger
 	gauge   prometheus.Gauge
-	changed func() // the missing rows changed
+	doubles prometheus.Gauge
+	changed func() // the missing or doubled rows changed
 
 	ready func() bool // whether the events table can be used
 	known atomic.Pointer[[]schema.MissingRows]
 	wake  chan struct{}
+
+	reading sync.Mutex // guards the next members
+	node    string     // this process, among the readers of notices
+	notice  int64      // the last notice that was read
+	beaten  time.Time  // when the node last showed that it runs
 
 	mu       sync.Mutex
 	audited  time.Time            // when this node last compared, or found that another node does
@@ -57,7 +64,8 @@ type rowsWatch struct {
 func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
 	w := &rowsWatch{
-		store: n.store, table: table, log: n.log, gauge: n.metrics.MissingRows, ready: n.setup.migrated.Load,
+		store: n.store, table: table, log: n.log, ready: n.setup.migrated.Load, node: rand.Text(),
+		gauge: n.metrics.MissingRows, doubles: n.metrics.DoubledRows,
 		wake: make(chan struct{}, 1), looked: map[string]time.Time{},
 		backoff: retry.Backoff{First: restoreFirst, Max: auditEvery},
 		changed: func() {
@@ -66,19 +74,18 @@ func (n *node) newRowsWatch() (*rowsWatch, error) {
 			}
 		},
 	}
-	w.mender = n.settings.mender(n.backends, n.store, table, w.losing, n.log)
+	w.mender = n.settings.mender(n.backends, n.store, sink.MendConfig{Table: table, Noted: w.read, Logger: n.log})
 	n.checks = append(n.checks, frame.Check{Name: "events", Run: w.check})
 	return w, err
 }
 
-// mender builds a Mender on these backends. losing is called before rows leave the events table.
-func (s *Settings) mender(
-	b *backends, st *store.Store, table *eventstore.ClickHouse, losing func(rows int64), log *slog.Logger,
-) *sink.Mender {
-	return sink.NewMender(sink.MendConfig{
-		Table: table, Ledger: st.Rows, Lock: locker(st), Losing: losing, Logger: log,
-		Reconciler: func(ctx context.Context) (*sink.Reconciler, error) { return s.reconciler(ctx, b, st, table, log) },
-	})
+// mender builds a Mender on these backends.
+func (s *Settings) mender(b *backends, st *store.Store, cfg sink.MendConfig) *sink.Mender {
+	cfg.Ledger, cfg.Lock = st.Rows, locker(st)
+	cfg.Reconciler = func(ctx context.Context) (*sink.Reconciler, error) {
+		return s.reconciler(ctx, b, st, cfg.Table, cfg.Logger)
+	}
+	return sink.NewMender(cfg)
 }
 
 // missing returns the rows that are known to be missing.
@@ -89,24 +96,21 @@ func (w *rowsWatch) missing() []schema.MissingRows {
 	return nil
 }
 
-// losing lets the node's answers say that rows are missing, until the next comparison knows their days.
-func (w *rowsWatch) losing(rows int64) {
-	list := append(slices.Clone(w.missing()), schema.MissingRows{
-		Rows: rows, First: time.Unix(0, 0).UTC(), Last: time.Now().UTC(),
-	})
-	w.known.Store(&list)
-}
-
 // check tells /readyz what is missing. The node serves all the same: its answers say what they lack.
 func (w *rowsWatch) check(context.Context) error {
-	rows := schema.MissingOpen(w.missing())
-	if rows == 0 {
+	missing, doubled := schema.MissingOpen(w.missing()), schema.DoubledTotal(w.missing())
+	c := &frame.Condition{Err: errors.New("stored events are missing"), Serves: true}
+	switch {
+	case missing > 0 && doubled > 0:
+		c.Word = fmt.Sprintf("incomplete: %d are missing, and %d are there twice", missing, doubled)
+	case missing > 0:
+		c.Word = fmt.Sprintf("incomplete: %d are missing", missing)
+	case doubled > 0:
+		c.Word, c.Err = fmt.Sprintf("doubled: %d are there twice", doubled), errors.New("stored events are doubled")
+	default:
 		return nil
 	}
-	return &frame.Condition{
-		Word: fmt.Sprintf("incomplete: %d are missing", rows),
-		Err:  errors.New("stored events are missing"), Serves: true,
-	}
+	return c
 }
 
 // suspect notes the part that an error of the insights store is about. A part is checked once an hour at most.
@@ -128,8 +132,31 @@ func (w *rowsWatch) suspect(err error) {
 	}
 }
 
-// run reads what is missing, compares once an hour and after damage, and restores what the log has.
+// run compares once an hour and after damage, and restores what the log has.
 func (w *rowsWatch) run(ctx context.Context) {
+	w.repeat(ctx, w.wake, "Cannot tell whether stored events are missing; the next try follows.", func() error {
+		err := w.look(ctx)
+		if err := w.restore(ctx); err != nil && ctx.Err() == nil {
+			w.log.Warn("Cannot restore missing events now; the next try follows.", "error", err)
+		}
+		return err
+	})
+}
+
+// follow reads what is missing every few seconds, also while run checks parts, which may take an hour.
+func (w *rowsWatch) follow(ctx context.Context) {
+	w.repeat(ctx, nil, "Cannot read whether stored events are missing; the next try follows.", func() error {
+		return w.read(ctx)
+	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), missingEvery)
+	defer cancel()
+	if err := w.store.Rows.ForgetReader(ctx, w.node); err != nil {
+		w.log.Warn("Other nodes do not know yet that this node stops.", "error", err)
+	}
+}
+
+// repeat calls do every few seconds, and when it is woken, until ctx ends.
+func (w *rowsWatch) repeat(ctx context.Context, wake <-chan struct{}, failed string, do func() error) {
 	var pace retry.LogPace
 	tick := time.NewTicker(missingEvery)
 	defer tick.Stop()
@@ -138,13 +165,10 @@ func (w *rowsWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-w.wake:
+		case <-wake:
 		}
-		if err := w.look(ctx); err != nil && ctx.Err() == nil && pace.Due() {
-			w.log.Warn("Cannot tell whether stored events are missing; the next try follows.", "error", err)
-		}
-		if err := w.restore(ctx); err != nil && ctx.Err() == nil {
-			w.log.Warn("Cannot restore missing events now; the next try follows.", "error", err)
+		if err := do(); err != nil && ctx.Err() == nil && pace.Due() {
+			w.log.Warn(failed, "error", err)
 		}
 	}
 }
@@ -155,7 +179,7 @@ func (w *rowsWatch) look(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	suspects := w.suspects
-	due := w.audited.IsZero() || time.Since(w.audited) > auditEvery
+	due := w.audited.IsZero() || time.Since(w.audited) > auditEvery || slices.ContainsFunc(w.missing(), isLeaving)
 	w.suspects = nil
 	w.mu.Unlock()
 	if len(suspects) == 0 {
@@ -212,7 +236,7 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 
 // restore restores missing rows for which no repair has looked yet. While a repair has to be repeated, the pauses grow.
 func (w *rowsWatch) restore(ctx context.Context) error {
-	missing := w.missing()
+	missing := slices.DeleteFunc(slices.Clone(w.missing()), isLeaving)
 	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
 		w.backoff.Reset()
 		return nil
@@ -239,8 +263,18 @@ func (w *rowsWatch) restore(ctx context.Context) error {
 	return w.read(ctx)
 }
 
-// read reads what is missing, and logs what is new.
+// isLeaving reports whether missing rows are the rows of a notice. A comparison learns their months.
+func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
+
+// read reads what is missing, and logs what is new. Then it shows that this node knows.
 func (w *rowsWatch) read(ctx context.Context) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	// Before the months: a comparison stores them, and then forgets the notices.
+	leaving, notice, err := w.store.Rows.Leaving(ctx)
+	if err != nil {
+		return err
+	}
 	months, err := w.store.Rows.Missing(ctx)
 	if err != nil {
 		return err
@@ -251,13 +285,40 @@ func (w *rowsWatch) read(ctx context.Context) error {
 			return err
 		}
 	}
-	list, known := schema.SplitMissing(months, days), w.missing()
+	list := schema.SplitMissing(months, days)
+	if leaving > 0 {
+		list = append(list, schema.MissingRows{Rows: leaving, First: time.Unix(0, 0).UTC(), Last: time.Now().UTC()})
+	}
+	w.show(list, months)
+	now := time.Now()
+	if notice <= w.notice && !w.beaten.IsZero() && now.Sub(w.beaten) < sink.ReaderEvery {
+		return nil
+	}
+	if err := w.store.Rows.NoteReader(ctx, w.node, notice); err != nil {
+		return err
+	}
+	w.notice, w.beaten = max(w.notice, notice), now
+	return nil
+}
+
+// show makes a list known, and logs what is new.
+func (w *rowsWatch) show(list, months []schema.MissingRows) {
+	known := w.missing()
 	w.gauge.Set(float64(schema.MissingOpen(list)))
-	before := map[schema.EventMonth]int64{}
+	w.doubles.Set(float64(schema.DoubledTotal(list)))
+	before, doubled := map[schema.EventMonth]int64{}, map[schema.EventMonth]int64{}
 	for _, m := range known {
 		before[m.Month] += m.Rows
+		doubled[m.Month] += m.Doubled
 	}
 	w.known.Store(&list)
+	for _, m := range list {
+		if isLeaving(m) && m.Rows > before[m.Month] {
+			w.log.Error("Stored events are missing: a damaged part of the insights store is being set aside. Answers "+
+				"are incomplete and say so. A node restores what the event log still has. "+
+				"`octavo repair` says what is lost.", "events", m.Rows)
+		}
+	}
 	for _, m := range months {
 		if m.Rows > before[m.Month] && m.Rows > m.Accepted {
 			w.log.Error("Stored events are missing: the insights store lost them. Answers about these days are "+
@@ -265,12 +326,17 @@ func (w *rowsWatch) read(ctx context.Context) error {
 				"`octavo repair` says what is lost.",
 				"month", m.Month, "events", m.Rows, "from", m.First, "to", m.Last)
 		}
+		if m.Doubled > doubled[m.Month] {
+			w.log.Error("Stored events are doubled: the insights store has them twice. Answers about these days count "+
+				"them twice and say so. `octavo repair --yes` leaves one of each.",
+				"month", m.Month, "events", m.Doubled, "from", m.First, "to", m.Last)
+		}
 	}
 	if len(list) == 0 && len(before) > 0 {
-		w.log.Info("No stored events are missing any more.")
+		w.log.Info("No stored events are missing or doubled any more.")
 	}
-	if schema.MissingTotal(list) != schema.MissingTotal(known) {
+	if schema.MissingTotal(list) != schema.MissingTotal(known) ||
+		schema.DoubledTotal(list) != schema.DoubledTotal(known) {
 		w.changed() // a cached answer may lack events that are stored again
 	}
-	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 )
 
 // Connections of one node to the insights store. Each use has a separate pool. So slow queries do not delay the sink
@@ -135,6 +136,9 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if migrations > 0 {
 		n.log.Info("Postgres is migrated.", "postgres", migrations)
 	}
+	if err := n.noteLosses(ctx); err != nil {
+		return err
+	}
 	first, err := bootstrap(ctx, n.settings, n.store, example)
 	if err != nil {
 		return err
@@ -153,6 +157,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 		return err
 	}
 	n.background("watch over clocks", n.clocks.run)
+	n.background("notices about stored events", n.rows.follow)
 	n.background("watch over stored events", n.rows.run)
 	n.background("verification of stored data", n.newVerifyWatch().run)
 	if err := n.startJobs(ctx); err != nil {
@@ -175,6 +180,20 @@ func (n *node) start(ctx context.Context, example bool) error {
 		}
 	}
 	return first.print(os.Stdout, n.settings, link, toPerson)
+}
+
+// noteLosses puts the losses into the audit log with which the operator let the embedded engines start.
+func (n *node) noteLosses(ctx context.Context) error {
+	if n.backends.engines == nil || len(n.backends.engines.Losses()) == 0 {
+		return nil
+	}
+	for engine, loss := range n.backends.engines.Losses() {
+		by := postgres.By(ctx, operator("serve --accept-loss "+engine))
+		if err := n.store.NoteAcceptedLoss(by, engine, loss); err != nil {
+			return fmt.Errorf("cannot note that a loss is accepted: %w", err)
+		}
+	}
+	return n.backends.engines.ForgetLosses()
 }
 
 // open creates the metrics, starts the embedded engines and connects.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -70,6 +72,7 @@ func (c *VerifyCmd) print(out io.Writer, list []schema.Verification) error {
 type verifier struct {
 	*rowsTools
 	deep     bool
+	only     string                  // a kind; "" for all
 	found    func(kind, what string) // describes damage
 	progress func(kind string, read, bytes int64)
 }
@@ -99,8 +102,10 @@ func (f *verification) read(bytes int64, damage string) {
 	}
 }
 
-// verifiedEvents is the kind of data that nodes repair by themselves.
-const verifiedEvents = "events"
+const (
+	verifiedEvents = "events"                // nodes repair them by themselves
+	verifiedTables = "postgres small tables" // nodes verify them once an hour
+)
 
 // verifications is the table of all kinds of data. Each has a hint for the operator, which is shown with damage.
 var verifications = []struct {
@@ -110,17 +115,20 @@ var verifications = []struct {
 	hint string
 }{
 	{verifiedEvents, false, (*verifier).events, "octavo repair --yes"},
+	{"doubled events", false, (*verifier).doubled, "octavo repair --yes"},
 	{"event log", false, (*verifier).eventLog, "deploy/OPERATING.md, When a disk damages the event log"},
 	{"postgres pages", false, (*verifier).pages, "check the disk, and restore the database from a backup"},
+	{verifiedTables, false, (*verifier).smallTables, "check the disk, and restore the database from a backup"},
+	{"postgres large tables", false, (*verifier).largeTables, "check the disk, and restore the database from a backup"},
 	{"documents", true, (*verifier).documents, "restore the database from a backup"},
 	{"files", true, (*verifier).files, "restore the database from a backup"},
 	{"git cache", false, (*verifier).gitCache, "delete the named packs: the next import or export fetches all"},
 }
 
-// run verifies all kinds of data.
+// run verifies all kinds of data, or one kind.
 func (v *verifier) run(ctx context.Context) (list []schema.Verification, err error) {
 	for _, of := range verifications {
-		if of.deep && !v.deep {
+		if of.deep && !v.deep || v.only != "" && of.kind != v.only {
 			continue
 		}
 		f := &verification{Verification: schema.Verification{Kind: of.kind}, v: v}
@@ -167,6 +175,33 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 		if is != eventstore.Gone {
 			f.read(int64(p.Bytes), damage)
 		}
+	}
+	return nil
+}
+
+// doubled looks for rows that the table has twice. Where others are missing, their number does not show that.
+func (v *verifier) doubled(ctx context.Context, f *verification) error {
+	if !v.table.Sequential() {
+		f.Hint = "not read: on a cluster, `octavo reconcile` compares the rows with the log"
+		return nil
+	}
+	months, err := v.table.AllMonths(ctx)
+	if err != nil {
+		return err
+	}
+	for _, month := range slices.Sorted(maps.Keys(months)) {
+		d, err := v.table.Doubled(ctx, month)
+		if fault := eventstore.FaultOf(err); fault.Reason == eventstore.DamageReason {
+			continue // the check of its parts has found that
+		}
+		if err != nil {
+			return err
+		}
+		damage := ""
+		if d.Rows > 0 {
+			damage = fmt.Sprintf("%d events that arrived in %d are there twice", d.Rows, month)
+		}
+		f.read(0, damage)
 	}
 	return nil
 }
@@ -234,6 +269,22 @@ func (v *verifier) pages(ctx context.Context, f *verification) error {
 }
 
 const pageSize = 8192 // of Postgres
+
+// smallTables and largeTables look for pages that have become zeros, which Postgres reads as empty.
+func (v *verifier) smallTables(ctx context.Context, f *verification) error {
+	return v.tables(ctx, f, true)
+}
+func (v *verifier) largeTables(ctx context.Context, f *verification) error {
+	return v.tables(ctx, f, false)
+}
+
+func (v *verifier) tables(ctx context.Context, f *verification, small bool) error {
+	err := v.store.VerifyTables(ctx, small, f.read)
+	if errors.Is(err, postgres.ErrPages) {
+		f.Hint, err = "not read: "+err.Error(), nil
+	}
+	return err
+}
 
 func (v *verifier) documents(ctx context.Context, f *verification) error {
 	return v.store.VerifyDocuments(ctx, f.read)

@@ -3,9 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -66,7 +70,77 @@ func TestVerify(t *testing.T) {
 	}
 	damageFile(t, found[0])
 	i.start("--accept-loss=postgres")
-	verify(map[string]int64{verifiedEvents: 1, "postgres pages": 5})
+	verify(map[string]int64{verifiedEvents: 1, "postgres pages": 5, verifiedTables: 1})
+}
+
+// TestLostTokens: a page of zeros is an empty page for Postgres. A token of the page is not refused as unknown, and a
+// verification names the table.
+func TestLostTokens(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	conn := i.postgres()
+	var page string
+	if err := conn.QueryRow(t.Context(), "select pg_relation_filepath('tokens')").Scan(&page); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	if status, answer := i.request("GET", "/v1/user", "oct_unknown", nil); status != http.StatusUnauthorized {
+		t.Errorf("an unknown token: %d %s", status, answer)
+	}
+	i.stop()
+	found, err := filepath.Glob(filepath.Join(i.dir, "postgres", "*", page))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v: no file %s: %v", err, page, found)
+	}
+	whole, err := os.ReadFile(found[0])
+	if err == nil {
+		err = os.WriteFile(found[0], make([]byte, len(whole)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.start("--accept-loss=postgres")
+	status, answer := i.request("GET", "/v1/user", i.token, nil)
+	if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "stored data is damaged") {
+		t.Errorf("a token of the lost page: %d %s", status, answer)
+	}
+	output, err := i.octavo("verify", "--json")
+	var list []schema.Verification
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || json.Unmarshal([]byte(output), &list) != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, v := range list {
+		if v.Kind == verifiedTables && (v.Damaged != 1 || v.Read < 50) {
+			t.Errorf("%+v: want one damaged table", v)
+		}
+	}
+}
+
+// TestVerificationDue: all kinds are verified once a week, and the small tables of Postgres once an hour.
+func TestVerificationDue(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
+	var list []schema.Verification
+	if !verificationDue(list, now, "", verifyAge) || !verificationDue(list, now, verifiedTables, tablesAge) {
+		t.Error("nothing was verified, and nothing is due")
+	}
+	list = []schema.Verification{{Kind: verifiedTables, VerifiedAt: now}}
+	if !verificationDue(list, now, "", verifyAge) || verificationDue(list, now, verifiedTables, tablesAge) {
+		t.Error("the small tables alone are verified")
+	}
+	for _, of := range verifications {
+		list = append(list, schema.Verification{Kind: of.kind, VerifiedAt: now})
+	}
+	for _, c := range []struct {
+		after       time.Duration
+		all, tables bool
+	}{{time.Minute, false, false}, {2 * time.Hour, false, true}, {8 * 24 * time.Hour, true, true}} {
+		at := now.Add(c.after)
+		if verificationDue(list, at, "", verifyAge) != c.all ||
+			verificationDue(list, at, verifiedTables, tablesAge) != c.tables {
+			t.Errorf("after %v: want all %v, tables %v", c.after, c.all, c.tables)
+		}
+	}
 }
 
 // TestVerifyWatch shows the results of a verification in /readyz and in a metric, until a later verification finds no

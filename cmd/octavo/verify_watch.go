@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 const (
 	verifyLook  = time.Minute        // between two looks at the last results
 	verifyAge   = 7 * 24 * time.Hour // of results, until the next verification
+	tablesAge   = time.Hour          // of results about small tables
 	verifyAfter = time.Hour          // from the start of the node to its first verification
 	verifyLock  = "verification of stored data"
 )
@@ -62,7 +64,7 @@ func (w *verifyWatch) run(ctx context.Context) {
 	}
 }
 
-// look verifies if the last results are a week old, and shows the results.
+// look verifies what has no results of the last week, or hour, and shows all results.
 func (w *verifyWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return nil
@@ -75,18 +77,35 @@ func (w *verifyWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	due := len(list) == 0 || now.Now.Sub(list[0].VerifiedAt) > verifyAge
-	if due && time.Since(w.began) > verifyAfter {
-		if list, err = w.verify(ctx); err != nil {
-			return err
-		}
+	switch {
+	case time.Since(w.began) <= verifyAfter:
+	case verificationDue(list, now.Now, "", verifyAge):
+		list, err = w.verify(ctx, "")
+	case verificationDue(list, now.Now, verifiedTables, tablesAge):
+		list, err = w.verify(ctx, verifiedTables)
+	}
+	if err != nil {
+		return err
 	}
 	w.show(list)
 	return nil
 }
 
-// verify verifies, unless another node does.
-func (w *verifyWatch) verify(ctx context.Context) (list []schema.Verification, err error) {
+// verificationDue reports whether a kind of data, or any kind, lacks results that are young enough.
+func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
+	for _, of := range verifications {
+		young := slices.ContainsFunc(list, func(v schema.Verification) bool {
+			return v.Kind == of.kind && now.Sub(v.VerifiedAt) <= age
+		})
+		if (only == "" || of.kind == only) && !young {
+			return true
+		}
+	}
+	return false
+}
+
+// verify verifies all kinds of data or one kind, unless another node does. It returns all results.
+func (w *verifyWatch) verify(ctx context.Context, only string) (list []schema.Verification, err error) {
 	lock, err := w.tools.store.TryLock(ctx, verifyLock)
 	if lockIsBusy(err) {
 		return w.tools.store.Verifications(ctx)
@@ -96,7 +115,7 @@ func (w *verifyWatch) verify(ctx context.Context) (list []schema.Verification, e
 	}
 	defer func() { err = firstError(err, lock.Release(context.WithoutCancel(ctx))) }()
 	v := &verifier{
-		rowsTools: w.tools, deep: true, progress: func(string, int64, int64) {},
+		rowsTools: w.tools, deep: true, only: only, progress: func(string, int64, int64) {},
 		found: func(kind, what string) {
 			w.log.Error("Stored data is damaged: `octavo verify` says what to do.", "kind", kind, "what", what)
 			if kind == verifiedEvents {
@@ -115,8 +134,8 @@ func (w *verifyWatch) verify(ctx context.Context) (list []schema.Verification, e
 	if err := v.note(ctx, list); err != nil {
 		return nil, err
 	}
-	w.log.Info("Everything that is stored was read and verified.", "kinds", len(list))
-	return list, nil
+	w.log.Info("Stored data was read and verified.", "kinds", len(list))
+	return w.tools.store.Verifications(ctx)
 }
 
 func (w *verifyWatch) show(list []schema.Verification) {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -44,6 +48,30 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 	}
 	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
+}
+
+// MonthsFrom counts the rows of months at or after an offset of each log partition. Without offsets, it counts all
+// rows. The index of offsets lets the engine skip most older rows.
+func (c *ClickHouse) MonthsFrom(
+	ctx context.Context, ends map[int]int64, months []schema.EventMonth,
+) (schema.RowsByMonth, error) {
+	where := "true"
+	if len(ends) > 0 {
+		var from []string
+		for id, end := range ends {
+			from = append(from, fmt.Sprintf("%s = %d AND %s >= %d",
+				insights.ColumnPartition, id, insights.ColumnOffset, end))
+		}
+		least := slices.Min(slices.Collect(maps.Values(ends)))
+		where = fmt.Sprintf("%s >= %d AND (%s)", insights.ColumnOffset, least, strings.Join(from, " OR "))
+	}
+	of := make([]string, len(months))
+	for i, month := range months {
+		of[i] = strconv.Itoa(int(month))
+	}
+	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
+		" FROM "+insights.Table+" WHERE "+insights.PartitionKey+" IN ("+strings.Join(of, ", ")+") AND "+where+
+		" GROUP BY month")
 }
 
 func (c *ClickHouse) months(ctx context.Context, query string) (schema.RowsByMonth, error) {

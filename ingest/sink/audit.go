@@ -20,6 +20,10 @@ type CountedRows interface {
 	// CountedRows returns the rows that the table should have. deleted changes whenever rows are left out because a
 	// deletion is about to delete them.
 	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
+	// RowsEnds returns the offsets up to which partitions are counted.
+	RowsEnds(ctx context.Context) (map[int]int64, error)
+	// NotedDeletions returns the deletions whose rows are left out and may still be stored.
+	NotedDeletions(ctx context.Context) (map[string]string, error)
 	Missing(ctx context.Context) ([]schema.MissingRows, error)
 	NoteMissing(ctx context.Context, missing []schema.MissingRows) error
 }
@@ -27,6 +31,8 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
+	// MonthsFrom counts the rows of months at or after an offset of each log partition, or all without offsets.
+	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
 
 const (
@@ -44,13 +50,22 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 	if err != nil {
 		return nil, err
 	}
+	doubled := map[schema.EventMonth]int64{}
+	for _, m := range before {
+		doubled[m.Month] = m.Doubled
+	}
 	missing := schema.RowsByMonth{}
 	for look := 0; look == 0 || look < auditLooks && len(missing) > 0; look++ {
 		if look > 0 {
 			retry.Sleep(ctx, auditPause)
 		}
-		if err := lookAt(ctx, ledger, table, missing); err != nil {
+		if err := lookAt(ctx, ledger, table, doubled, missing); err != nil {
 			return nil, fmt.Errorf("cannot compare the events table with the counted rows: %w", err)
+		}
+	}
+	for month, rows := range doubled {
+		if _, found := missing[month]; !found && rows > 0 {
+			missing[month] = schema.MonthRows{First: schema.NoEventTime}
 		}
 	}
 	list := make([]schema.MissingRows, 0, len(missing))
@@ -67,8 +82,11 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 // errDeleting means that a deletion began during a look.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt raises missing to what the table lacks now.
-func lookAt(ctx context.Context, ledger CountedRows, table AllRows, missing schema.RowsByMonth) error {
+// lookAt raises missing to what the table lacks now. doubled are the rows that it is known to have twice.
+func lookAt(
+	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
+	missing schema.RowsByMonth,
+) error {
 	for range auditLooks {
 		counted, deleted, err := ledger.CountedRows(ctx)
 		if err != nil {
@@ -85,7 +103,7 @@ func lookAt(ctx context.Context, ledger CountedRows, table AllRows, missing sche
 			continue // what was counted may be deleted
 		}
 		for month, of := range counted {
-			if lacks := of.Rows - stored[month].Rows; lacks > missing[month].Rows {
+			if lacks := of.Rows - stored[month].Rows + doubled[month]; lacks > missing[month].Rows {
 				missing[month] = schema.MonthRows{Rows: lacks, First: of.First}
 			}
 		}
@@ -110,9 +128,12 @@ func missingRows(month schema.EventMonth, of schema.MonthRows, before []schema.M
 		if had.Month != month {
 			continue
 		}
-		m.Lost, m.Accepted = min(had.Lost, m.Rows), min(had.Accepted, m.Rows)
+		m.Lost, m.Accepted, m.Doubled = min(had.Lost, m.Rows), min(had.Accepted, m.Rows), had.Doubled
 		if had.Rows >= m.Rows {
 			m.First, m.Last = had.First, had.Last
+		}
+		if had.Doubled > 0 {
+			m.First, m.Last = earlier(m.First, had.First), later(m.Last, had.Last)
 		}
 	}
 	return m

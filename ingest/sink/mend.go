@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,14 @@ import (
 // MendLedger has what a Mender reads and writes outside of the events table's store. Package store implements it.
 type MendLedger interface {
 	CountedRows
-	// RowsEnds returns the offsets up to which partitions are counted.
-	RowsEnds(ctx context.Context) (map[int]int64, error)
 	NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error
 	RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error
+	// NoteLeaving announces rows that are about to leave the table, until ForgetLeaving. ReadersBefore returns the
+	// running nodes that have not read the notice, with a number that grows while a node runs.
+	NoteLeaving(ctx context.Context, rows int64) (notice int64, err error)
+	ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error)
+	ForgetReader(ctx context.Context, node string) error
+	ForgetLeaving(ctx context.Context) error
 }
 
 // MendConfig configures a Mender. All fields are required.
@@ -29,16 +34,28 @@ type MendConfig struct {
 	// Reconciler builds a Reconciler that knows which events intentionally have no rows. The caller closes it. A Mender
 	// calls it while it holds eventstore.RepairLock.
 	Reconciler func(ctx context.Context) (*Reconciler, error)
-	// Losing is called before rows leave the table, so that no answer misses them in silence.
-	Losing func(rows int64)
+	// Noted is called when the ledger has a notice, so that this process reads it at once.
+	Noted  func(ctx context.Context) error
 	Logger *slog.Logger
+	// Everywhere looks for doubled rows in all months, also in months that have no more rows than were counted.
+	Everywhere bool
+
+	gone time.Duration // after which a node that shows no life has ended; readerGone
 }
 
 // Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
-type Mender struct{ cfg MendConfig }
+type Mender struct {
+	cfg MendConfig
+	// unexplained has rows that the table has beyond the counted ones and that are not doubled. The holder of AuditLock
+	// uses it.
+	unexplained map[schema.EventMonth]int64
+}
 
 // NewMender builds a Mender. It starts nothing.
-func NewMender(cfg MendConfig) *Mender { return &Mender{cfg} }
+func NewMender(cfg MendConfig) *Mender {
+	cfg.gone = cmp.Or(cfg.gone, readerGone)
+	return &Mender{cfg, map[schema.EventMonth]int64{}}
+}
 
 // Mended is what a repair did.
 type Mended struct {
@@ -60,7 +77,19 @@ func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []s
 			return nil, err
 		}
 	}
-	return Audit(ctx, m.cfg.Ledger, m.cfg.Table)
+	return m.compare(ctx)
+}
+
+// compare compares the table with the ledger: first the rows that it has twice, then the missing ones.
+func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
+	if err := m.doubled(ctx); err != nil {
+		return nil, err
+	}
+	list, err := Audit(ctx, m.cfg.Ledger, m.cfg.Table)
+	if err == nil {
+		err = m.cfg.Ledger.ForgetLeaving(ctx)
+	}
+	return list, err
 }
 
 // check sets a part aside if it is damaged. A second check confirms the first.
@@ -89,7 +118,9 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 		m.cfg.Logger.Info("The damaged part cannot tell the sites and days of its rows.", "error", unknown)
 		days = nil
 	}
-	m.cfg.Losing(int64(p.Rows))
+	if err := m.announce(ctx, int64(p.Rows)); err != nil {
+		return err
+	}
 	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
 		return err
 	}
@@ -136,7 +167,7 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	if err != nil {
 		return done, fmt.Errorf("cannot restore what the log has: %w", err)
 	}
-	if done.Missing, err = Audit(ctx, m.cfg.Ledger, m.cfg.Table); err != nil {
+	if done.Missing, err = m.compare(ctx); err != nil {
 		return done, err
 	}
 	for _, p := range done.Partitions {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,33 @@ type memoryLedger struct {
 	ends    map[int]int64
 	missing []schema.MissingRows
 	days    map[schema.MissingDay]int64
+	leaving int64
+	readers map[string]int64 // nodes that have not read a notice
+	asked   func()           // by ReadersBefore; may be nil
+}
+
+func (l *memoryLedger) NotedDeletions(context.Context) (map[string]string, error) { return nil, nil }
+
+func (l *memoryLedger) NoteLeaving(_ context.Context, rows int64) (int64, error) {
+	l.leaving += rows
+	return 1, nil
+}
+
+func (l *memoryLedger) ForgetLeaving(context.Context) error {
+	l.leaving = 0
+	return nil
+}
+
+func (l *memoryLedger) ReadersBefore(context.Context, int64) (map[string]int64, error) {
+	if l.asked != nil {
+		l.asked()
+	}
+	return maps.Clone(l.readers), nil
+}
+
+func (l *memoryLedger) ForgetReader(_ context.Context, node string) error {
+	delete(l.readers, node)
+	return nil
 }
 
 func (l *memoryLedger) CountedRows(context.Context) (schema.RowsByMonth, int64, error) {
@@ -60,15 +88,16 @@ type mending struct {
 	lost   int64 // announced before rows left the table
 }
 
-// losing requires that announced rows are still in the table.
-func (m *mending) losing(rows int64) {
-	m.lost += rows
+// announced requires that announced rows are still in the table.
+func (m *mending) announced(context.Context) error {
+	m.lost = m.ledger.leaving
 	var parts uint64
 	err := m.conn.QueryRow(m.t.Context(), "SELECT count() FROM system.parts WHERE database = currentDatabase() "+
 		"AND table = 'events' AND active").Scan(&parts)
 	if err != nil || parts != uint64(len(m.parts)) {
-		m.t.Errorf("%v: %d of %d parts are there when %d rows are announced", err, parts, len(m.parts), rows)
+		m.t.Errorf("%v: %d of %d parts are there when %d rows are announced", err, parts, len(m.parts), m.lost)
 	}
+	return nil
 }
 
 // newMending stores n events, in messages of five.
@@ -97,7 +126,7 @@ func newMending(t *testing.T, n int) *mending {
 		return held, func() error { return nil }, nil
 	}
 	m.mender = NewMender(MendConfig{
-		Table: r.store, Ledger: m.ledger, Lock: free, Logger: ingesttest.Logger(t), Losing: m.losing,
+		Table: r.store, Ledger: m.ledger, Lock: free, Logger: ingesttest.Logger(t), Noted: m.announced,
 		Reconciler: func(context.Context) (*Reconciler, error) {
 			return NewReconciler(Config{
 				Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store,
@@ -343,4 +372,115 @@ func TestMendLoss(t *testing.T) {
 		schema.MissingTotal(missing) != 5 {
 		t.Errorf("%v: after another loss: %+v", err, missing)
 	}
+}
+
+// TestMendAnnounces: a damaged part stays in the table until each running node knows that its rows leave. A node that
+// shows no life does not count.
+func TestMendAnnounces(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	change(t, filepath.Join(m.folder(), "checksums.txt"), func([]byte) []byte { return []byte("damaged") })
+	m.ledger.readers = map[string]int64{"reads later": 1, "has ended": 1}
+	m.mender.cfg.gone = 300 * time.Millisecond
+	asked := 0
+	m.ledger.asked = func() {
+		if names := m.detached(); names != "" {
+			t.Errorf("%s is set aside while %v do not know", names, m.ledger.readers)
+		}
+		if _, found := m.ledger.readers["reads later"]; found {
+			m.ledger.readers["reads later"]++
+		}
+		if asked++; asked == 10 {
+			delete(m.ledger.readers, "reads later")
+		}
+	}
+	missing, err := m.mender.Compare(t.Context(), m.parts)
+	if err != nil || schema.MissingTotal(missing) != 60 || m.detached() != m.parts[0].Name || asked < 10 {
+		t.Errorf("%v: missing %+v, set aside %q after %d looks", err, missing, m.detached(), asked)
+	}
+	if len(m.ledger.readers) != 0 || m.ledger.leaving != 0 {
+		t.Errorf("readers %v, and %d rows are still announced", m.ledger.readers, m.ledger.leaving)
+	}
+}
+
+// copyPart copies the folder of the part under the name of a later insert, and lets the engine load it.
+func (m *mending) copyPart() {
+	m.t.Helper()
+	from := m.folder()
+	month, _, _ := strings.Cut(m.parts[0].Name, "_")
+	name := month + "_900000_900000_0"
+	to := filepath.Join(filepath.Dir(filepath.Clean(from)), "detached", name)
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := m.conn.Exec(m.t.Context(), "ALTER TABLE events ATTACH PART '"+name+"'"); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// TestMendCopy copies a part. A comparison finds that its rows are there twice, and sets one of the parts aside.
+func TestMendCopy(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	m.copyPart()
+	if parts, err := m.store.Parts(t.Context(), ""); err != nil || len(parts) != 2 {
+		t.Fatalf("%v: %+v", err, parts)
+	}
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if err != nil || len(missing) != 0 || m.detached() == "" {
+		t.Errorf("%v: %+v, set aside %q", err, missing, m.detached())
+	}
+	m.equal(60)
+}
+
+// TestMendDoubled merges a part with its copy. A comparison says how many rows are there twice, and a repair leaves one
+// of each.
+func TestMendDoubled(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	m.copyPart()
+	for _, statement := range []string{"SYSTEM START MERGES events", "OPTIMIZE TABLE events FINAL"} {
+		if err := m.conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		missing, err := m.mender.Compare(t.Context(), nil)
+		if err != nil || len(missing) != 1 || missing[0].Doubled != 60 || missing[0].Rows != 0 || m.detached() != "" ||
+			missing[0].First.IsZero() || missing[0].Last.Before(missing[0].First) {
+			t.Fatalf("%v: %+v, set aside %q", err, missing, m.detached())
+		}
+	}
+	// Missing rows do not hide behind doubled ones.
+	m.ledger.counted.Add(m.ledger.missing[0].Month, schema.MonthRows{Rows: 7})
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if err != nil || len(missing) != 1 || missing[0].Doubled != 60 || missing[0].Rows != 7 {
+		t.Errorf("%v: %+v", err, missing)
+	}
+	m.ledger.counted.Add(m.ledger.missing[0].Month, schema.MonthRows{Rows: -7})
+	if missing, err := m.mender.MergeDoubles(t.Context()); err != nil || len(missing) != 0 {
+		t.Errorf("%v: %+v", err, missing)
+	}
+	parts, err := m.store.Parts(t.Context(), "")
+	if err != nil || len(parts) != 1 || m.projection() == "" {
+		t.Fatalf("%v: %+v", err, parts)
+	}
+	if is, reason, err := m.store.Check(t.Context(), parts[0]); err != nil || is != eventstore.Sound {
+		t.Errorf("%v: the merged part: %s", err, reason)
+	}
+	m.equal(60)
+}
+
+// TestMendMoreRows: rows that nobody counted are no damage while none is there twice.
+func TestMendMoreRows(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	for month, of := range m.ledger.counted {
+		of.Rows -= 20
+		m.ledger.counted[month] = of
+	}
+	if missing, err := m.mender.Compare(t.Context(), nil); err != nil || len(missing) != 0 || m.detached() != "" {
+		t.Errorf("%v: %+v, set aside %q", err, missing, m.detached())
+	}
+	m.equal(60)
 }

@@ -28,8 +28,14 @@ var damageCodes = []int32{
 // IsDamage reports whether an exception of the engine means that its stored files are damaged. A connection between two
 // servers that breaks has some of the same codes.
 func IsDamage(code int32, message string) bool {
+	if code == codeStandard {
+		return strings.Contains(message, "filesystem error") && partName.MatchString(message)
+	}
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
 }
+
+// codeStandard is the code of exceptions of the C++ library. A part without its files causes one about a file.
+const codeStandard = 1001
 
 // errorCode is the code in the text of an exception.
 var errorCode = regexp.MustCompile(`^Code: ([0-9]+)\.`)

@@ -20,6 +20,9 @@ func TestDamagedPart(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Code: 40. DB::Exception: Checksum doesn't match. (CHECKSUM_DOESNT_MATCH)": true,
 		"Code: 241. DB::Exception: Memory limit exceeded":                          false,
+		"Code: 1001. DB::Exception: std::__1::filesystem::filesystem_error: filesystem error: in file_size: No such " +
+			"file or directory [\"/d/store/a55/a55a/202611_1_6_1/skp_idx_time.cmrk4\"]. (STD_EXCEPTION)": true,
+		"Code: 1001. DB::Exception: std::bad_function_call. (STD_EXCEPTION)": false,
 		"nothing of the kind": false,
 	} {
 		if got := IsDamageText(text); got != want {

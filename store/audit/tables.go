@@ -71,6 +71,7 @@ func auditedTables() []auditedTable {
 		// The other columns change each minute.
 		keyed("clock", "clock", inInstallation, "'clock'", "the", "confirmed_at"),
 		keyed("event_rows_accepted", "lost-events", inInstallation, "r.month::text", "month", "rows"),
+		keyed("accepted_losses", "lost-data", inInstallation, "r.engine", "engine", "loss accepted_at"),
 		keyed("site_token_keys", "site-token-key", inInstallation, "r.name", "name", "!sealed"),
 
 		keyed("memberships", "member", inOrganization, "r.user_id", "organization_id user_id", "role sso"),
@@ -160,8 +161,8 @@ func auditedTables() []auditedTable {
 			"webhook_deliveries", "webhook_events", "git_sync_files", "git_syncs", "pdf_chunks", "pdf_contents",
 			"pdfs", "search_pages", "search_parts", "search_spaces", "search_words", "verifications"),
 		exempt(auditEvents, "door_salts", "event_keys", "event_row_deletions", "event_row_ends", "event_rows",
-			"event_rows_missing",
-			"event_rows_missing_days", "expiries", "tombstone_version", "tombstones"),
+			"event_rows_leaving", "event_rows_missing", "event_rows_missing_days", "event_rows_readers", "expiries",
+			"tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
 		exempt("It is a sign-in of a browser, which acts as a token or session that has entries.", "browser_sessions"),
 		exempt("It is the log.", "audit_log"),

@@ -11,7 +11,7 @@ import (
 )
 
 const acceptMissingEventRows = `-- name: AcceptMissingEventRows :many
-insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing
+insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing where rows > 0
 on conflict (month) do update set rows = excluded.rows where event_rows_accepted.rows <> excluded.rows
 returning month, rows
 `
@@ -207,12 +207,62 @@ func (q *Queries) EventRowsEnds(ctx context.Context) ([]EventRowsEndsRow, error)
 	return items, nil
 }
 
+const eventRowsReadersBefore = `-- name: EventRowsReadersBefore :many
+select node, beat from event_rows_readers where notice < $1 order by node
+`
+
+type EventRowsReadersBeforeRow struct {
+	Node string
+	Beat int64
+}
+
+// A row for each node.
+func (q *Queries) EventRowsReadersBefore(ctx context.Context, notice int64) ([]EventRowsReadersBeforeRow, error) {
+	rows, err := q.db.Query(ctx, eventRowsReadersBefore, notice)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EventRowsReadersBeforeRow{}
+	for rows.Next() {
+		var i EventRowsReadersBeforeRow
+		if err := rows.Scan(&i.Node, &i.Beat); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetAcceptedEventRows = `-- name: ForgetAcceptedEventRows :exec
-delete from event_rows_accepted a where not exists (select from event_rows_missing m where m.month = a.month)
+delete from event_rows_accepted a
+where not exists (select from event_rows_missing m where m.month = a.month and m.rows > 0)
 `
 
 func (q *Queries) ForgetAcceptedEventRows(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, forgetAcceptedEventRows)
+	return err
+}
+
+const forgetEventRowsReader = `-- name: ForgetEventRowsReader :exec
+delete from event_rows_readers where node = $1
+`
+
+// Index: event_rows_readers_pkey.
+func (q *Queries) ForgetEventRowsReader(ctx context.Context, node string) error {
+	_, err := q.db.Exec(ctx, forgetEventRowsReader, node)
+	return err
+}
+
+const forgetLeavingEventRows = `-- name: ForgetLeavingEventRows :exec
+delete from event_rows_leaving
+`
+
+func (q *Queries) ForgetLeavingEventRows(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, forgetLeavingEventRows)
 	return err
 }
 
@@ -223,6 +273,23 @@ delete from event_rows_missing
 func (q *Queries) ForgetMissingEventRows(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, forgetMissingEventRows)
 	return err
+}
+
+const leavingEventRows = `-- name: LeavingEventRows :one
+select coalesce(sum(rows), 0)::bigint as rows, coalesce(max(number), 0)::bigint as notice from event_rows_leaving
+`
+
+type LeavingEventRowsRow struct {
+	Rows   int64
+	Notice int64
+}
+
+// A row for each part that is being set aside.
+func (q *Queries) LeavingEventRows(ctx context.Context) (LeavingEventRowsRow, error) {
+	row := q.db.QueryRow(ctx, leavingEventRows)
+	var i LeavingEventRowsRow
+	err := row.Scan(&i.Rows, &i.Notice)
+	return i, err
 }
 
 const missingEventRowDays = `-- name: MissingEventRowDays :many
@@ -256,7 +323,7 @@ func (q *Queries) MissingEventRowDays(ctx context.Context) ([]EventRowsMissingDa
 }
 
 const missingEventRows = `-- name: MissingEventRows :many
-select m.month, m.rows, m.lost, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
+select m.month, m.rows, m.lost, m.doubled, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
 from event_rows_missing m left join event_rows_accepted a on a.month = m.month order by m.month
 `
 
@@ -264,12 +331,13 @@ type MissingEventRowsRow struct {
 	Month     int32
 	Rows      int64
 	Lost      int64
+	Doubled   int64
 	Accepted  int64
 	FirstTime time.Time
 	LastTime  time.Time
 }
 
-// A row for each month that lacks rows.
+// A row for each month that lacks rows, or has rows twice.
 func (q *Queries) MissingEventRows(ctx context.Context) ([]MissingEventRowsRow, error) {
 	rows, err := q.db.Query(ctx, missingEventRows)
 	if err != nil {
@@ -283,6 +351,7 @@ func (q *Queries) MissingEventRows(ctx context.Context) ([]MissingEventRowsRow, 
 			&i.Month,
 			&i.Rows,
 			&i.Lost,
+			&i.Doubled,
 			&i.Accepted,
 			&i.FirstTime,
 			&i.LastTime,
@@ -330,6 +399,34 @@ func (q *Queries) NoteEventRowDeletion(ctx context.Context, arg NoteEventRowDele
 	return count, err
 }
 
+const noteEventRowsReader = `-- name: NoteEventRowsReader :exec
+insert into event_rows_readers (node, notice) values ($1, $2)
+on conflict (node) do update
+set notice = greatest(event_rows_readers.notice, excluded.notice), beat = event_rows_readers.beat + 1
+`
+
+type NoteEventRowsReaderParams struct {
+	Node   string
+	Notice int64
+}
+
+// Index: event_rows_readers_pkey.
+func (q *Queries) NoteEventRowsReader(ctx context.Context, arg NoteEventRowsReaderParams) error {
+	_, err := q.db.Exec(ctx, noteEventRowsReader, arg.Node, arg.Notice)
+	return err
+}
+
+const noteLeavingEventRows = `-- name: NoteLeavingEventRows :one
+insert into event_rows_leaving (rows) values ($1) returning number
+`
+
+func (q *Queries) NoteLeavingEventRows(ctx context.Context, rows int64) (int64, error) {
+	row := q.db.QueryRow(ctx, noteLeavingEventRows, rows)
+	var number int64
+	err := row.Scan(&number)
+	return number, err
+}
+
 const noteMissingEventRowDays = `-- name: NoteMissingEventRowDays :exec
 insert into event_rows_missing_days (month, site, day, rows)
 select unnest($1::integer[]), unnest($2::text[]), unnest($3::timestamptz[]),
@@ -356,15 +453,17 @@ func (q *Queries) NoteMissingEventRowDays(ctx context.Context, arg NoteMissingEv
 }
 
 const noteMissingEventRows = `-- name: NoteMissingEventRows :exec
-insert into event_rows_missing (month, rows, lost, first_time, last_time) values ($1, $2, $3, $4, $5)
+insert into event_rows_missing (month, rows, lost, doubled, first_time, last_time) values ($1, $2, $3, $4, $5, $6)
 on conflict (month) do update
-set rows = excluded.rows, lost = excluded.lost, first_time = excluded.first_time, last_time = excluded.last_time
+set rows = excluded.rows, lost = excluded.lost, doubled = excluded.doubled,
+    first_time = excluded.first_time, last_time = excluded.last_time
 `
 
 type NoteMissingEventRowsParams struct {
 	Month     int32
 	Rows      int64
 	Lost      int64
+	Doubled   int64
 	FirstTime time.Time
 	LastTime  time.Time
 }
@@ -375,6 +474,7 @@ func (q *Queries) NoteMissingEventRows(ctx context.Context, arg NoteMissingEvent
 		arg.Month,
 		arg.Rows,
 		arg.Lost,
+		arg.Doubled,
 		arg.FirstTime,
 		arg.LastTime,
 	)
@@ -446,7 +546,8 @@ func (q *Queries) RestoreMissingEventRowDay(ctx context.Context, arg RestoreMiss
 }
 
 const settleAcceptedEventRows = `-- name: SettleAcceptedEventRows :exec
-update event_rows_accepted a set rows = m.rows from event_rows_missing m where m.month = a.month and m.rows < a.rows
+update event_rows_accepted a set rows = m.rows from event_rows_missing m
+where m.month = a.month and m.rows < a.rows and m.rows > 0
 `
 
 // Rows that are not missing any more are not lost.

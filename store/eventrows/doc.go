@@ -8,5 +8,6 @@
 // Its files by subject:
 //
 //	counted  rows by partition and month, deletions
-//	missing  what the last comparison found missing
+//	missing  what the last comparison found missing or doubled
+//	leaving  notices of rows that leave the table, and the nodes that have read them
 package eventrows

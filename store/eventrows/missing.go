@@ -10,14 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Missing returns what the last comparison found missing, by month.
+// Missing returns what the last comparison found missing or doubled, by month.
 func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	list, err := s.db.Queries.MissingEventRows(ctx)
 	missing := make([]schema.MissingRows, len(list))
 	for i, row := range list {
 		missing[i] = schema.MissingRows{
 			Month: schema.EventMonth(row.Month), Rows: row.Rows, Lost: row.Lost, Accepted: row.Accepted,
-			First: row.FirstTime.UTC(), Last: row.LastTime.UTC(),
+			Doubled: row.Doubled,
+			First:   row.FirstTime.UTC(), Last: row.LastTime.UTC(),
 		}
 	}
 	return missing, postgres.Interpret(err, "missing rows")
@@ -33,8 +34,8 @@ func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, e
 	return days, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces what is known to be missing. It forgets the days, and accepted losses, of rows that are not
-// missing any more.
+// NoteMissing replaces what is known to be missing or doubled. It forgets the days, and accepted losses, of rows that
+// are not missing any more.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {
@@ -42,7 +43,8 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 		}
 		for _, m := range missing {
 			err := q.NoteMissingEventRows(ctx, db.NoteMissingEventRowsParams{
-				Month: int32(m.Month), Rows: m.Rows, Lost: m.Lost, FirstTime: m.First, LastTime: m.Last,
+				Month: int32(m.Month), Rows: m.Rows, Lost: m.Lost, Doubled: m.Doubled,
+				FirstTime: m.First, LastTime: m.Last,
 			})
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package eventrows_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -70,6 +71,81 @@ func TestMissing(t *testing.T) {
 	if accepted, err := rows.AcceptMissing(ctx); err != nil || len(accepted) != 1 || accepted[202604] != 5 {
 		t.Fatalf("%v: accepted %v", err, accepted)
 	}
+}
+
+// TestDoubled: a month may have doubled rows, missing rows or both.
+func TestDoubled(t *testing.T) {
+	t.Parallel()
+	rows, ctx := storetest.New(t).Rows, t.Context()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	month := func(missing, doubled int64) schema.MissingRows {
+		return schema.MissingRows{Month: 202603, Rows: missing, Doubled: doubled, First: at, Last: at}
+	}
+	for _, step := range []struct{ missing, doubled, accepted int64 }{
+		{0, 5, 0}, {7, 5, 7}, {0, 5, 0}, {3, 0, 3},
+	} {
+		if err := rows.NoteMissing(ctx, []schema.MissingRows{month(step.missing, step.doubled)}); err != nil {
+			t.Fatal(err)
+		}
+		accepted, err := rows.AcceptMissing(ctx)
+		if err != nil || accepted[202603] != step.accepted {
+			t.Errorf("%v: accepted %v of %+v", err, accepted, step)
+		}
+		want := month(step.missing, step.doubled)
+		want.Accepted = step.missing
+		if list, err := rows.Missing(ctx); err != nil || len(list) != 1 || list[0] != want {
+			t.Errorf("%v: %+v, want %+v", err, list, want)
+		}
+	}
+	if err := rows.NoteMissing(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := rows.Missing(ctx); err != nil || len(list) != 0 {
+		t.Errorf("%v: %+v", err, list)
+	}
+}
+
+// TestLeaving: a notice waits for the nodes that have not read it.
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	rows, ctx := storetest.New(t).Rows, t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := func(notice int64, want map[string]int64) {
+		t.Helper()
+		if got, err := rows.ReadersBefore(ctx, notice); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%v: %v have not read notice %d, want %v", err, got, notice, want)
+		}
+	}
+	must(rows.NoteReader(ctx, "a", 0))
+	must(rows.NoteReader(ctx, "b", 0))
+	must(rows.NoteReader(ctx, "b", 0))
+	_, err := rows.NoteLeaving(ctx, 10)
+	must(err)
+	last, err := rows.NoteLeaving(ctx, 5)
+	must(err)
+	leaving, notice, err := rows.Leaving(ctx)
+	if err != nil || leaving != 15 || notice != last {
+		t.Errorf("%v: %d rows, notice %d of %d", err, leaving, notice, last)
+	}
+	before(last, map[string]int64{"a": 0, "b": 1})
+	must(rows.NoteReader(ctx, "b", notice))
+	before(last, map[string]int64{"a": 0})
+	must(rows.ForgetLeaving(ctx))
+	if leaving, notice, err = rows.Leaving(ctx); err != nil || leaving != 0 || notice != 0 {
+		t.Errorf("%v: %d rows, notice %d after all are forgotten", err, leaving, notice)
+	}
+	must(rows.NoteReader(ctx, "b", notice)) // it has read more
+	next, err := rows.NoteLeaving(ctx, 1)
+	must(err)
+	before(last, map[string]int64{"a": 0})
+	before(next, map[string]int64{"a": 0, "b": 3})
+	must(rows.ForgetReader(ctx, "a"))
+	before(next, map[string]int64{"b": 3})
 }
 
 // TestSplitMissing splits months by what is known of their rows.

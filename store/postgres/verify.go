@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -60,4 +61,46 @@ func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, er
 		}
 	}
 	return bytes, damaged, err
+}
+
+// LostPages returns the pages of a table that are zeros although an index has entries for their rows. Postgres reads
+// such a page as an empty one. It fails with ErrPages if the database lacks the function of the embedded engine.
+func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
+	rows, err := d.Pool.Query(ctx, "select inspection.lost_pages($1::text::regclass)", table)
+	if err == nil {
+		var pages []int64
+		if pages, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
+			return pages, nil
+		}
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch e.Code {
+		case "3F000", "42883", "42501": // no schema, no function, no right
+			return nil, fmt.Errorf("%w: the database cannot look for lost pages", ErrPages)
+		}
+	}
+	return nil, Interpret(err, "pages")
+}
+
+// EachTable calls fn with each table and its size.
+func (d *DB) EachTable(ctx context.Context, fn func(table string, bytes int64) error) error {
+	rows, err := d.Pool.Query(ctx, "select oid::regclass::text as name, pg_relation_size(oid) as bytes "+
+		"from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by 1")
+	if err != nil {
+		return Interpret(err, "tables")
+	}
+	type table struct {
+		Name  string
+		Bytes int64
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[table])
+	if err != nil {
+		return Interpret(err, "tables")
+	}
+	for _, t := range list {
+		if err := fn(t.Name, t.Bytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -64,8 +64,8 @@ select name, condition from event_row_deletions order by begun_at, name;
 delete from event_row_deletions where name = $1;
 
 -- name: MissingEventRows :many
--- A row for each month that lacks rows.
-select m.month, m.rows, m.lost, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
+-- A row for each month that lacks rows, or has rows twice.
+select m.month, m.rows, m.lost, m.doubled, coalesce(a.rows, 0)::bigint as accepted, m.first_time, m.last_time
 from event_rows_missing m left join event_rows_accepted a on a.month = m.month order by m.month;
 
 -- name: MissingEventRowDays :many
@@ -77,9 +77,10 @@ delete from event_rows_missing;
 
 -- name: NoteMissingEventRows :exec
 -- Index: event_rows_missing_pkey.
-insert into event_rows_missing (month, rows, lost, first_time, last_time) values ($1, $2, $3, $4, $5)
+insert into event_rows_missing (month, rows, lost, doubled, first_time, last_time) values ($1, $2, $3, $4, $5, $6)
 on conflict (month) do update
-set rows = excluded.rows, lost = excluded.lost, first_time = excluded.first_time, last_time = excluded.last_time;
+set rows = excluded.rows, lost = excluded.lost, doubled = excluded.doubled,
+    first_time = excluded.first_time, last_time = excluded.last_time;
 
 -- name: SettleMissingEventRowDays :exec
 -- The days of a month are wrong if they have more rows than the month lacks.
@@ -90,10 +91,12 @@ where d.rows = 0
 
 -- name: SettleAcceptedEventRows :exec
 -- Rows that are not missing any more are not lost.
-update event_rows_accepted a set rows = m.rows from event_rows_missing m where m.month = a.month and m.rows < a.rows;
+update event_rows_accepted a set rows = m.rows from event_rows_missing m
+where m.month = a.month and m.rows < a.rows and m.rows > 0;
 
 -- name: ForgetAcceptedEventRows :exec
-delete from event_rows_accepted a where not exists (select from event_rows_missing m where m.month = a.month);
+delete from event_rows_accepted a
+where not exists (select from event_rows_missing m where m.month = a.month and m.rows > 0);
 
 -- name: NoteMissingEventRowDays :exec
 -- Index: event_rows_missing_days_pkey.
@@ -109,6 +112,30 @@ where month = sqlc.arg(month) and site = sqlc.arg(site) and day = sqlc.arg(day);
 
 -- name: AcceptMissingEventRows :many
 -- A row for each month that lacks rows.
-insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing
+insert into event_rows_accepted (month, rows) select month, rows from event_rows_missing where rows > 0
 on conflict (month) do update set rows = excluded.rows where event_rows_accepted.rows <> excluded.rows
 returning month, rows;
+
+-- name: NoteLeavingEventRows :one
+insert into event_rows_leaving (rows) values ($1) returning number;
+
+-- name: LeavingEventRows :one
+-- A row for each part that is being set aside.
+select coalesce(sum(rows), 0)::bigint as rows, coalesce(max(number), 0)::bigint as notice from event_rows_leaving;
+
+-- name: ForgetLeavingEventRows :exec
+delete from event_rows_leaving;
+
+-- name: NoteEventRowsReader :exec
+-- Index: event_rows_readers_pkey.
+insert into event_rows_readers (node, notice) values ($1, $2)
+on conflict (node) do update
+set notice = greatest(event_rows_readers.notice, excluded.notice), beat = event_rows_readers.beat + 1;
+
+-- name: ForgetEventRowsReader :exec
+-- Index: event_rows_readers_pkey.
+delete from event_rows_readers where node = $1;
+
+-- name: EventRowsReadersBefore :many
+-- A row for each node.
+select node, beat from event_rows_readers where notice < $1 order by node;

@@ -24,6 +24,7 @@ type Engines struct {
 	ClickHouseURL string
 
 	dataDir    string
+	marks      marks
 	postgres   bool
 	maxLog     int64 // bytes of the Kafka broker's log
 	load       *memory.Load
@@ -40,7 +41,8 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
-	if err := cfg.checkData(); err != nil { // before the lock, which changes the directory
+	damage, err := cfg.checkData() // before the lock, which changes the directory
+	if err != nil {
 		return nil, err
 	}
 	found, err := cfg.find()
@@ -58,11 +60,14 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 			OnKilled: cfg.killed(),
 		}),
 	}
-	var marked marks
+	marked := &e.marks
 	if err = cfg.checkBaseline(); err == nil { // another process may have marked it meanwhile
-		marked, err = cfg.checkMarks()
+		*marked, err = cfg.checkMarks()
 	}
-	for _, loss := range marked.accepted {
+	if _, found := marked.Losses[Postgres]; damage != "" && !found {
+		marked.accept(Postgres, damage)
+	}
+	for _, loss := range marked.Losses {
 		cfg.Logger.Warn("An engine starts without a part of its data, as --accept-loss says.", "loss", loss)
 	}
 	if err == nil && cfg.Baseline != 0 {
@@ -174,16 +179,26 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
-// checkData returns an error if the data directory is of another baseline, or not as the engines left it. It changes
-// nothing.
-func (c *Config) checkData() error {
+// checkData returns an error if the data directory is of another baseline, or not as the engines left it. If the
+// operator accepts damaged files of Postgres, it names them. It changes nothing.
+func (c *Config) checkData() (accepted string, err error) {
 	if err := c.checkBaseline(); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := c.checkMarks(); err != nil {
-		return err
+		return "", err
 	}
 	return c.checkInventory()
+}
+
+// Losses says, by engine, what was missing or damaged when the operator let the engine start with Config.AcceptLoss.
+// Each start returns it again until ForgetLosses.
+func (e *Engines) Losses() map[string]string { return e.marks.Losses }
+
+// ForgetLosses is called when the losses are in the audit log.
+func (e *Engines) ForgetLosses() error {
+	e.marks.Losses = nil
+	return e.marks.save(e.dataDir)
 }
 
 // Stop stops the engines, and kills the remaining engines when ctx is done. Then it releases the data directory. Call

@@ -106,24 +106,28 @@ func (i inventory) differences(now inventory) (list []string) {
 	return list
 }
 
-// checkInventory returns an error if Postgres's files are not as its last clean stop left them.
-func (c *Config) checkInventory() error {
-	if !c.Want.Postgres || slices.Contains(c.AcceptLoss, Postgres) {
-		return nil
+// checkInventory returns an error if Postgres's files are not as its last clean stop left them. If the operator accepts
+// that, it returns what is damaged.
+func (c *Config) checkInventory() (accepted string, err error) {
+	if !c.Want.Postgres {
+		return "", nil
 	}
+	accepts := slices.Contains(c.AcceptLoss, Postgres)
 	var was inventory
 	path := filepath.Join(c.DataDir, inventoryFile)
 	known, err := readMarks(path, &was)
-	if err != nil {
-		return fmt.Errorf("%w: remove it if Postgres's files are whole", err)
-	}
-	if !known {
-		return nil
+	switch {
+	case err != nil && accepts:
+		return path + " is damaged", nil
+	case err != nil:
+		return "", fmt.Errorf("%w: remove it if Postgres's files are whole", err)
+	case !known:
+		return "", nil
 	}
 	folder := filepath.Join(c.DataDir, Postgres, "data")
 	now, err := takeInventory(folder, was)
-	if err != nil {
-		return fmt.Errorf("cannot compare Postgres's files with %s: %w", path, err)
+	if err != nil && !accepts {
+		return "", fmt.Errorf("cannot compare Postgres's files with %s: %w", path, err)
 	}
 	if list := was.differences(now); len(list) > 0 {
 		const shown = 3
@@ -131,11 +135,14 @@ func (c *Config) checkInventory() error {
 		if len(list) > shown {
 			text += fmt.Sprintf(" and %d more", len(list)-shown)
 		}
-		return fmt.Errorf("cannot use data directory %s: files of Postgres in %s are damaged, which its last stop "+
+		if accepts {
+			return "files of Postgres in " + folder + " are damaged: " + text, nil
+		}
+		return "", fmt.Errorf("cannot use data directory %s: files of Postgres in %s are damaged, which its last stop "+
 			"left whole: %s: check the disk and put back the files, or restore the whole data directory from one "+
 			"backup; `octavo serve --accept-loss %s` goes on with the damaged files", c.DataDir, folder, text, Postgres)
 	}
-	return nil
+	return "", nil
 }
 
 // forgetInventory durably removes the inventory before Postgres changes its files.

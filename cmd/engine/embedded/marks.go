@@ -21,8 +21,16 @@ type marks struct {
 	ID string `json:"id"`
 	// Starts counts each engine's starts.
 	Starts map[string]int64 `json:"starts"`
+	// Losses say why engines started only because of Config.AcceptLoss, until ForgetLosses.
+	Losses map[string]string `json:"losses,omitzero"`
+}
 
-	accepted []string // why engines start only because of Config.AcceptLoss
+// accept notes a loss that the operator accepts.
+func (m *marks) accept(engine, loss string) {
+	if m.Losses == nil {
+		m.Losses = map[string]string{}
+	}
+	m.Losses[engine] = loss
 }
 
 // mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the directory's.
@@ -85,7 +93,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 			c.DataDir, folder, reason, engine)
 	}
 	if reason != "" {
-		own.accepted = append(own.accepted, folder+" "+reason)
+		own.accept(engine, folder+" "+reason)
 	}
 	if own.ID == "" && marked && !accepted {
 		own.ID = m.ID // the directory's file is gone, and the folders have its content
@@ -117,6 +125,11 @@ func (m *marks) write(dir string, want Set) error {
 			return fmt.Errorf("cannot mark the folder of %s: %w", engine, err)
 		}
 	}
+	return m.save(dir)
+}
+
+// save writes the data directory's file.
+func (m *marks) save(dir string) error {
 	if err := replaceJSON(filepath.Join(dir, marksFile), m); err != nil {
 		return fmt.Errorf("cannot mark data directory %s: %w", dir, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -296,6 +297,58 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	}
 	t.Cleanup(stop)
 	return server, stop
+}
+
+// TestLostPages: a page of zeros to which an index refers is lost. A page by which a table has grown is not.
+func TestLostPages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, stop := start(t, dir)
+	exec1(t, server.URL(), "create table notes (id bigint primary key, text text)")
+	exec1(t, server.URL(), "insert into notes select n, repeat('x', 500) from generate_series(1, 100) n")
+	lost := func(url string) (pages []int64) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(t.Context()) }()
+		rows, err := conn.Query(t.Context(), "select inspection.lost_pages('notes') order by 1")
+		if err == nil {
+			pages, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pages
+	}
+	if pages := lost(server.URL()); len(pages) != 0 {
+		t.Errorf("pages %v of a whole table are lost", pages)
+	}
+	var path string
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err == nil {
+		err = conn.QueryRow(t.Context(), "select pg_relation_filepath('notes')").Scan(&path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	stop()
+	path = filepath.Join(dir, "data", path)
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) < 5*8192 {
+		t.Fatalf("%v: the table has %d bytes", err, len(text))
+	}
+	clear(text[2*8192 : 3*8192])
+	clear(text[4*8192 : 5*8192])
+	if err := os.WriteFile(path, append(text, make([]byte, 3*8192)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, _ = start(t, dir)
+	if pages := lost(server.URL()); !slices.Equal(pages, []int64{2, 4}) {
+		t.Errorf("pages %v are lost, want 2 and 4", pages)
+	}
 }
 
 // alive returns false for zombies too: processes that have exited and wait to be reaped by their parent.

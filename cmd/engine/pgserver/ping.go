@@ -29,6 +29,9 @@ func (s *Server) Ping(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "SELECT 1"); err != nil {
 		return pingError(err)
 	}
+	if !s.inspected.Swap(true) {
+		_ = s.inspect(ctx) // a ping is about life; without the function, a verification says so
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 )
 
 const (
@@ -38,6 +39,8 @@ type Server struct {
 	cfg      Config
 	secrets  secrets
 	identity identity
+
+	inspected atomic.Bool // the first ping has called inspect
 }
 
 // New checks the configuration. Nothing is written before Prepare.

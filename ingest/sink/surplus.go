@@ -1,0 +1,245 @@
+package sink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// surplus returns the months of which the table has more rows than were counted, and how many more.
+//
+// Sinks store rows before they count them. Rows that nobody has counted are at or after the offset up to which their
+// partition is counted, so they are not in the result. Rows that a deletion has left out of the count may still be
+// stored. While there is such a deletion, the result is empty.
+func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
+	most := map[schema.EventMonth]int64{}
+	for look := range auditLooks {
+		if look > 0 {
+			retry.Sleep(ctx, auditPause)
+		}
+		found, err := lookForSurplus(ctx, ledger, table)
+		if err != nil {
+			return nil, fmt.Errorf("cannot compare the events table with the counted rows: %w", err)
+		}
+		if len(found) == 0 {
+			break
+		}
+		for month, rows := range found {
+			most[month] = max(most[month], rows)
+		}
+	}
+	maps.DeleteFunc(most, func(_ schema.EventMonth, rows int64) bool { return rows <= 0 })
+	return most, nil
+}
+
+// lookForSurplus returns the months of which the table has more rows than the ledger, without rows that nobody has
+// counted. A number is at most the surplus. Rows that arrive between the reads make it smaller, or negative.
+func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
+	// A later count may only have more rows than these offsets say.
+	ends, err := ledger.RowsEnds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counted, deleted, err := ledger.CountedRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A deletion that is not noted now has deleted its rows, or begins later and changes deleted.
+	noted, err := ledger.NotedDeletions(ctx)
+	if err != nil || len(noted) > 0 {
+		return nil, err
+	}
+	stored, err := table.AllMonths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[schema.EventMonth]int64{}
+	for month, of := range stored {
+		if more := of.Rows - counted[month].Rows; more > 0 {
+			found[month] = more
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	uncounted, err := table.MonthsFrom(ctx, ends, slices.Sorted(maps.Keys(found)))
+	if err != nil {
+		return nil, err
+	}
+	if _, now, err := ledger.CountedRows(ctx); err != nil || now != deleted {
+		return nil, err
+	}
+	for month, of := range uncounted {
+		if _, ok := found[month]; ok {
+			found[month] -= of.Rows
+		}
+	}
+	return found, nil
+}
+
+// suspected returns the months that may have doubled rows, with the surplus of each.
+func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, error) {
+	more, err := surplus(ctx, m.cfg.Ledger, m.cfg.Table)
+	if err != nil || !m.cfg.Everywhere {
+		return more, err
+	}
+	all, err := m.cfg.Table.AllMonths(ctx)
+	for month := range all {
+		more[month] += 0 // where rows are missing too, there is no surplus
+	}
+	return more, err
+}
+
+// doubled looks for rows that the table has twice, in the suspected months. It sets a part
+// aside if other parts have all of its rows, and notes what is left.
+func (m *Mender) doubled(ctx context.Context) error {
+	before, err := m.cfg.Ledger.Missing(ctx)
+	if err != nil {
+		return err
+	}
+	more, err := m.suspected(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range before {
+		if _, found := more[b.Month]; !found && b.Doubled > 0 {
+			more[b.Month] = 0
+		}
+	}
+	list := slices.Clone(before)
+	for month, rows := range more {
+		if rows > 0 && m.unexplained[month] == rows {
+			continue
+		}
+		left, err := m.setCopiesAside(ctx, month)
+		if err != nil {
+			return err
+		}
+		delete(m.unexplained, month)
+		if rows > 0 && left.Rows == 0 {
+			if err := m.explain(ctx, month); err != nil {
+				return err
+			}
+		}
+		list = withDoubled(list, month, left)
+	}
+	if slices.Equal(list, before) {
+		return nil
+	}
+	return m.cfg.Ledger.NoteMissing(ctx, list)
+}
+
+// Doubles counts the rows that the table has beyond the first of equal rows. It changes nothing.
+func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
+	more, err := m.suspected(ctx)
+	for month := range more {
+		d, err := m.cfg.Table.Doubled(ctx, month)
+		if err != nil {
+			return rows, err
+		}
+		rows += d.Rows
+	}
+	return rows, err
+}
+
+// MergeDoubles leaves one of each of the doubled rows that the ledger knows. It merges all rows of their months, and
+// then compares. The lock's error says that another process repairs or that visitors are being erased.
+func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, err error) {
+	_, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if list, err = m.cfg.Ledger.Missing(ctx); err != nil {
+		return nil, err
+	}
+	for _, of := range list {
+		if of.Doubled == 0 {
+			continue
+		}
+		if err := m.cfg.Table.Merge(ctx, of.Month); err != nil {
+			return list, err
+		}
+	}
+	return m.compare(ctx)
+}
+
+// mostCopies bounds the parts that a comparison sets aside.
+const mostCopies = 1000
+
+// setCopiesAside sets the parts aside whose rows other parts all have, and returns the doubled rows that are left.
+func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d eventstore.Doubled, err error) {
+	for range mostCopies {
+		if d, err = m.cfg.Table.Doubled(ctx, month); err != nil || d.Rows == 0 || !m.cfg.Table.Sequential() {
+			return d, err
+		}
+		part, found, err := m.cfg.Table.Copy(ctx, d)
+		if err != nil || !found {
+			return d, err
+		}
+		if err := m.cfg.Table.SetAside(ctx, part); err != nil {
+			return d, err
+		}
+		m.cfg.Logger.Error("A part of the events table is set aside: other parts have all of its rows too. Its files "+
+			"stay in the folder `detached` of the table.", "part", part.Name, "rows", part.Rows, "bytes", part.Bytes)
+	}
+	return d, nil
+}
+
+// explain remembers and logs a surplus without doubled rows, so that the next comparison does not look again.
+func (m *Mender) explain(ctx context.Context, month schema.EventMonth) error {
+	more, err := surplus(ctx, m.cfg.Ledger, m.cfg.Table)
+	if err != nil || more[month] == 0 {
+		return err
+	}
+	m.unexplained[month] = more[month]
+	m.cfg.Logger.Warn("The events table has more rows than were counted, and none is there twice. "+
+		"`octavo reconcile` compares them with the log.", "month", month, "rows", more[month])
+	return nil
+}
+
+// withDoubled returns a list of missing rows in which a month has these doubled rows.
+func withDoubled(
+	list []schema.MissingRows, month schema.EventMonth, d eventstore.Doubled,
+) []schema.MissingRows {
+	at, found := slices.BinarySearchFunc(list, month, func(m schema.MissingRows, month schema.EventMonth) int {
+		return cmp.Compare(m.Month, month)
+	})
+	switch {
+	case found && d.Rows == 0 && list[at].Rows == 0:
+		return slices.Delete(list, at, at+1)
+	case found && d.Rows == 0:
+		list[at].Doubled = 0
+		return list
+	case d.Rows == 0:
+		return list
+	case !found:
+		list = slices.Insert(list, at, schema.MissingRows{Month: month, First: d.First, Last: d.Last})
+	}
+	of := &list[at]
+	of.Doubled = d.Rows
+	of.First, of.Last = earlier(of.First, d.First), later(of.Last, d.Last)
+	return list
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
