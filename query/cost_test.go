@@ -213,7 +213,11 @@ func TestLighter(t *testing.T) {
 			p.weigh(q)
 			q.rowsRead = c.read
 			e, ok := errors.AsType[*schema.Error](q.failed(t.Context(), c.err))
-			if want := tooHeavy + ": " + c.want; !ok || e.Code != schema.CodeBadRequest || e.Message != want {
+			limit := ""
+			if c.name == "memory" {
+				limit = " for the memory that a query has"
+			}
+			if want := tooHeavy + limit + ": " + c.want; !ok || e.Code != schema.CodeBadRequest || e.Message != want {
 				t.Errorf("%v, want %s", e, want)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -41,7 +42,12 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{settings: &cli.Settings, log: slog.New(slog.NewTextHandler(i.output, nil))}
+	sizes, err := cli.sizes(os.DirFS("/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(i.output, nil))
+	n := &node{settings: &cli.Settings, sizes: sizes, load: newLoad(log), log: log}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
 		defer cancel()

@@ -76,7 +76,8 @@ func below() []page {
 }
 
 // TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book has the words,
-// bookmarks and links of the book in one piece. Only the new sheets at the seams differ.
+// bookmarks and links of the book in one piece. Only the new sheets at the seams differ. The short form has the small
+// books.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,6 +88,9 @@ func TestHalves(t *testing.T) {
 		"groups": {groups(), 3_200}, "reusing": {reusing(), 2_000},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "below" && name != "one page" {
+				t.Skip("runs only in the long form: CI runs make test-long")
+			}
 			t.Parallel()
 			s := sourceOf(t, bookTitle, c.pages)
 			whole := factsOf(t, write(t, book.Config{Renderer: renderer}, s))
