@@ -91,7 +91,7 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 		running = nil
 	}
 	defer end()
-	for range query.Connections(n.settings.QueryConcurrency) {
+	for range query.Connections(n.sizes.queries) {
 		rows, err := n.queries.Query(slow, "SELECT number FROM system.numbers")
 		if err != nil {
 			t.Fatal(err)
