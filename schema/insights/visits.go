@@ -131,7 +131,7 @@ func askCounter(name string, sign sqltree.Op, function string) *Counter {
 
 // countsState is the state of the projection that sessions are read from. It has the number of page views in its upper
 // half, and the number of the events that sessions are made of in its lower half. The engine reads it in the time that
-// it needs for the state of one type. States of a session's first and last moment saved no time, and took 5 B for an
+// it needs for the state of one type. States of a session's first and last moment saved no time, and took 4 B for an
 // event (bench/results/2026-11-30-hot.md).
 var countsState = newCountsState()
 
