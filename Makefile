@@ -185,7 +185,7 @@ bench-book: engines ## a PDF of more than 1,200 dense sheets into the file BOOK,
 	OCTAVO_TEST_BOOK=$(BOOK) go test ./api/jobs/book -run TestLargeBook -v -timeout 2h
 
 .PHONY: small-machines
-small-machines: engines ## full load on a node in control groups of 512, 768 and 1,024 MiB (as root: it makes the groups)
+small-machines: engines ## full load in control groups of 512, 768 and 1,024 MiB (as root: it makes the groups)
 	OCTAVO_TEST_SMALL_MACHINES=all $(WITH_ENGINES) go test ./cmd/octavo -run TestSmallMachines -v -timeout 1h
 
 .PHONY: chaos
