@@ -48,13 +48,25 @@ func TestOfVisits(t *testing.T) {
 		"pages of sessions":              {`"range":"last7Days","groupBy":[{"column":"entryPage"}]`, false},
 		"conditions on sessions":         {`"range":"last7Days","where":[{"column":"exitPage","values":[null]}]`, false},
 		"metrics of sessions":            {`"range":"last7Days","select":[{"column":"bounceRate"}]`, true},
-		"metrics of sessions by day":     {`"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"sessionDuration"},{"column":"sessionsCount"}]`, true},
-		"durations of sessions":          {`"range":"last7Days","select":[{"column":"sessionDuration"}]`, false},
-		"metrics of sessions of a type":  {`"range":"last7Days","where":[{"column":"eventType","values":["search_open"]}],"select":[{"column":"pagesPerSession"}]`, true},
-		"metrics of sessions by page":    {`"range":"last7Days","select":[{"column":"page"},{"column":"bounceRate"}]`, false},
-		"metrics of sessions by entry":   {`"range":"last7Days","select":[{"column":"entryPage"},{"column":"bounceRate"}]`, false},
-		"metrics of sessions by claims":  {`"range":"last7Days","select":[{"column":"visitorClaimProperty"},{"column":"bounceRate"}]`, false},
-		"claims":                         {`"range":"last7Days","groupBy":[{"column":"visitorClaim","claim":"plan"}],"where":[{"column":"visitorClaimProperty","values":["plan"]}]`, true},
+		"metrics of sessions by day": {
+			`"range":"last7Days",` +
+				`"select":[{"column":"datetime","interval":"day"},{"column":"sessionDuration"},{"column":"sessionsCount"}]`, true,
+		},
+		"durations of sessions": {`"range":"last7Days","select":[{"column":"sessionDuration"}]`, false},
+		"metrics of sessions of a type": {
+			`"range":"last7Days","where":[{"column":"eventType","values":["search_open"]}],` +
+				`"select":[{"column":"pagesPerSession"}]`, true,
+		},
+		"metrics of sessions by page": {`"range":"last7Days","select":[{"column":"page"},{"column":"bounceRate"}]`, false},
+		"metrics of sessions by entry": {
+			`"range":"last7Days",` +
+				`"select":[{"column":"entryPage"},{"column":"bounceRate"}]`, false,
+		},
+		"metrics of sessions by claims": {
+			`"range":"last7Days",` +
+				`"select":[{"column":"visitorClaimProperty"},{"column":"bounceRate"}]`, false,
+		},
+		"claims": {`"range":"last7Days","groupBy":[{"column":"visitorClaim","claim":"plan"}],"where":[{"column":"visitorClaimProperty","values":["plan"]}]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

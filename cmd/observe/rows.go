@@ -4,22 +4,20 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // NewMissingRows registers the number of events that the insights store is known to lack.
 func NewMissingRows(r prometheus.Registerer) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "octavo_events_missing_rows",
-		Help: "Events that were stored and that the insights store no longer has, of all sites, without accepted " +
-			"losses. Nodes restore what the log still has. `octavo repair` says what is left to do.",
-	})
-	r.MustRegister(g)
-	return g
+	return gaugeOf(r, "octavo_events_missing_rows",
+		"Events that were stored and that the insights store no longer has, of all sites, without accepted "+
+			"losses. Nodes restore what the log still has. `octavo repair` says what is left to do.")
 }
 
 // NewDoubledRows registers the number of events that the insights store is known to have twice.
 func NewDoubledRows(r prometheus.Registerer) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "octavo_events_doubled_rows",
-		Help: "Events that the insights store has beyond the first of equal ones, of all sites. " +
-			"`octavo repair --yes` leaves one of each.",
-	})
+	return gaugeOf(r, "octavo_events_doubled_rows",
+		"Events that the insights store has beyond the first of equal ones, of all sites. "+
+			"`octavo repair --yes` leaves one of each.")
+}
+
+func gaugeOf(r prometheus.Registerer, name, help string) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	r.MustRegister(g)
 	return g
 }

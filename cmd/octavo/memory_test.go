@@ -39,13 +39,17 @@ func TestSizes(t *testing.T) {
 		flags []string
 		want  figures
 	}{
-		"512 MiB":  {512, nil, figures{64, 32, 10, 120, 0, 16, 5461, 2, 7680, 1, 1}},
-		"768 MiB":  {768, nil, figures{84, 32, 13, 192, 0, 23, 7208, 4, 12288, 1, 1}},
-		"1 GiB":    {1024, nil, figures{104, 34, 17, 192, 192, 31, 8956, 4, 12349, 1, 1}},
-		"4 GiB":    {4096, nil, figures{196, 64, 32, 512, 447, 123, 16384, 8, 32768, 2, 8}},
-		"24 GiB":   {24_105, nil, figures{196, 64, 32, 512, 2048, 128, 16384, 8, 32768, 2, 8}},
-		"external": {384, strings.Fields("--clickhouse-url=clickhouse://c --postgres-url=postgres://p --kafka-brokers=k:9092"), figures{80, 32, 13, 512, 0, 22, 6881, 8, 13481, 1, 8}},
-		"given": {1024, strings.Fields("--pdf-memory-bytes=256MiB --body-memory-bytes=40MiB --query-max-memory-bytes=100MiB --query-concurrency=5"),
+		"512 MiB": {512, nil, figures{64, 32, 10, 120, 0, 16, 5461, 2, 7680, 1, 1}},
+		"768 MiB": {768, nil, figures{84, 32, 13, 192, 0, 23, 7208, 4, 12288, 1, 1}},
+		"1 GiB":   {1024, nil, figures{104, 34, 17, 192, 192, 31, 8956, 4, 12349, 1, 1}},
+		"4 GiB":   {4096, nil, figures{196, 64, 32, 512, 447, 123, 16384, 8, 32768, 2, 8}},
+		"24 GiB":  {24_105, nil, figures{196, 64, 32, 512, 2048, 128, 16384, 8, 32768, 2, 8}},
+		"external": {
+			384, strings.Fields("--clickhouse-url=clickhouse://c --postgres-url=postgres://p --kafka-brokers=k:9092"),
+			figures{80, 32, 13, 512, 0, 22, 6881, 8, 13481, 1, 8},
+		},
+		"given": {1024, strings.Fields("--pdf-memory-bytes=256MiB --body-memory-bytes=40MiB " +
+			"--query-max-memory-bytes=100MiB --query-concurrency=5"),
 			figures{84, 40, 13, 100, 256, 23, 7208, 5, 13086, 1, 1}},
 	} {
 		z, err := sizesOf(t, c.mib, c.flags...)

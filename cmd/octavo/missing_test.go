@@ -17,6 +17,18 @@ import (
 const allEvents = `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},` +
 	`"select":[{"column":"eventsCount"}]%s}`
 
+// newCounted starts a server that has stored and counted three events.
+func newCounted(t *testing.T) *instance {
+	t.Helper()
+	i := newInstance(t)
+	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.wantCounts(3, 3)
+	i.wantCounted(3)
+	return i
+}
+
 // TestMissingRows damages the events table while the server is stopped. The server restores it from the log by itself.
 // While the log does not have the events, the server says what its answers lack, until an operator accepts the loss.
 func TestMissingRows(t *testing.T) {
@@ -141,12 +153,7 @@ func TestMissingRows(t *testing.T) {
 // says that the rows are there twice, until a repair leaves one of each.
 func TestDoubledRows(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
-		t.Fatalf("%d %s", status, answer)
-	}
-	i.wantCounts(3, 3)
-	i.wantCounted(3)
+	i := newCounted(t)
 	path, rows := i.part()
 	copied := filepath.Join(filepath.Dir(filepath.Clean(path)),
 		strings.Split(filepath.Base(path), "_")[0]+"_900000_900000_0")
@@ -206,12 +213,7 @@ func TestDoubledRows(t *testing.T) {
 // TestRepairBesideNode: a repair sets a damaged part aside next to a running server. No answer is short without a word.
 func TestRepairBesideNode(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
-		t.Fatalf("%d %s", status, answer)
-	}
-	i.wantCounts(3, 3)
-	i.wantCounted(3)
+	i := newCounted(t)
 	path, _ := i.part()
 	damageFile(t, filepath.Join(path, "data.bin"))
 	repaired := make(chan error)
@@ -248,12 +250,7 @@ func TestRepairBesideNode(t *testing.T) {
 // sets the part aside and restores its rows while it serves.
 func TestDamageWhileServing(t *testing.T) {
 	t.Parallel()
-	i := newInstance(t)
-	if status, answer := i.post(i.token, pageView("a"), pageView("b"), pageView("c")); status != 204 {
-		t.Fatalf("%d %s", status, answer)
-	}
-	i.wantCounts(3, 3)
-	i.wantCounted(3)
+	i := newCounted(t)
 	path, rows := i.part()
 	i.stop()
 	damageFile(t, filepath.Join(path, "data.bin"))

@@ -3,7 +3,6 @@ package memory_test
 import (
 	"os"
 	"path"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -18,6 +17,7 @@ const (
 	mountOf2      = "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 	mountOf1      = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
 	mountOfCPU    = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	mountBoth     = "31 23 0:28 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n" // with mountOf1
 	mountInDocker = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
 	mountSpaced   = "31 23 0:28 / /sys/fs/my\\040groups rw shared:4 master:1 - cgroup2 cgroup2 rw\n"
 )
@@ -32,28 +32,81 @@ func TestLimit(t *testing.T) {
 		want           int64
 		set            string
 	}{
-		"no control groups":         {"", "", nil, whole, "/proc/meminfo"},
-		"version 2, no limit":       {mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "max\n"}, whole, "/proc/meminfo"},
-		"version 2, the root":       {mountOf2, "0::/\n", nil, whole, "/proc/meminfo"},
-		"version 2, max":            {mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "536870912\n"}, 512 << 20, "/sys/fs/cgroup/a/b/memory.max"},
-		"version 2, high":           {mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "536870912\n", "a/b/memory.high": "500000000\n"}, 500_000_000, "/sys/fs/cgroup/a/b/memory.high"},
-		"version 2, high is more":   {mountOf2, "0::/a\n", map[string]string{"a/memory.max": "536870912\n", "a/memory.high": "max\n"}, 512 << 20, "/sys/fs/cgroup/a/memory.max"},
-		"version 2, nested":         {mountOf2, "0::/a/b/c\n", map[string]string{"a/b/c/memory.max": "max\n", "a/b/memory.max": "800000000\n", "a/memory.high": "700000000\n"}, 700_000_000, "/sys/fs/cgroup/a/memory.high"},
-		"version 2, more than all":  {mountOf2, "0::/a\n", map[string]string{"a/memory.max": "99999999999\n"}, whole, "/proc/meminfo"},
-		"version 2, own namespace":  {mountOf2, "0::/\n", map[string]string{"memory.max": "600000000\n"}, 600_000_000, "/sys/fs/cgroup/memory.max"},
-		"version 2, outside":        {mountOf2, "0::/../other\n", map[string]string{"memory.max": "600000000\n"}, 600_000_000, "/sys/fs/cgroup/memory.max"},
-		"version 2, a blank":        {mountSpaced, "0::/a\n", map[string]string{"../my groups/a/memory.max": "600000000\n"}, 600_000_000, "/sys/fs/my groups/a/memory.max"},
-		"version 2, garbled":        {mountOf2, "0::/a\n", map[string]string{"a/memory.max": "lots\n"}, whole, "/proc/meminfo"},
-		"version 1, no limit":       {mountOf1, "4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.limit_in_bytes": unlimited}, whole, "/proc/meminfo"},
-		"version 1":                 {mountOf1, "4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.limit_in_bytes": "536870912\n"}, 512 << 20, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes"},
-		"version 1, nested":         {mountOf1, "4:memory:/a/b\n", map[string]string{"memory/a/b/memory.limit_in_bytes": unlimited, "memory/a/memory.limit_in_bytes": "800000000\n"}, 800_000_000, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes"},
-		"version 1, in a container": {mountInDocker, "4:cpu,memory:/docker/abc\n", map[string]string{"memory/memory.limit_in_bytes": "700000000\n"}, 700_000_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes"},
-		"version 1, another mount":  {mountInDocker, "4:memory:/docker/abcdef\n", map[string]string{"memory/memory.limit_in_bytes": "700000000\n"}, 700_000_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes"},
+		"no control groups": {"", "", nil, whole, "/proc/meminfo"},
+		"version 2, no limit": {
+			mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "max\n"},
+			whole, "/proc/meminfo",
+		},
+		"version 2, the root": {mountOf2, "0::/\n", nil, whole, "/proc/meminfo"},
+		"version 2, max": {
+			mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "536870912\n"},
+			512 << 20, "/sys/fs/cgroup/a/b/memory.max",
+		},
+		"version 2, high": {
+			mountOf2, "0::/a/b\n", map[string]string{"a/b/memory.max": "536870912\n", "a/b/memory.high": "500000000\n"},
+			500_000_000, "/sys/fs/cgroup/a/b/memory.high",
+		},
+		"version 2, high is more": {
+			mountOf2, "0::/a\n", map[string]string{"a/memory.max": "536870912\n", "a/memory.high": "max\n"},
+			512 << 20, "/sys/fs/cgroup/a/memory.max",
+		},
+		"version 2, nested": {
+			mountOf2, "0::/a/b/c\n",
+			map[string]string{"a/b/c/memory.max": "max\n", "a/b/memory.max": "800000000\n", "a/memory.high": "700000000\n"},
+			700_000_000, "/sys/fs/cgroup/a/memory.high",
+		},
+		"version 2, more than all": {
+			mountOf2, "0::/a\n", map[string]string{"a/memory.max": "99999999999\n"},
+			whole, "/proc/meminfo",
+		},
+		"version 2, own namespace": {
+			mountOf2, "0::/\n", map[string]string{"memory.max": "600000000\n"},
+			600_000_000, "/sys/fs/cgroup/memory.max",
+		},
+		"version 2, outside": {
+			mountOf2, "0::/../other\n", map[string]string{"memory.max": "600000000\n"},
+			600_000_000, "/sys/fs/cgroup/memory.max",
+		},
+		"version 2, a blank": {
+			mountSpaced, "0::/a\n", map[string]string{"../my groups/a/memory.max": "600000000\n"},
+			600_000_000, "/sys/fs/my groups/a/memory.max",
+		},
+		"version 2, garbled": {
+			mountOf2, "0::/a\n", map[string]string{"a/memory.max": "lots\n"},
+			whole, "/proc/meminfo",
+		},
+		"version 1, no limit": {
+			mountOf1, "4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.limit_in_bytes": unlimited},
+			whole, "/proc/meminfo",
+		},
+		"version 1": {
+			mountOf1, "4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.limit_in_bytes": "536870912\n"},
+			512 << 20, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+		},
+		"version 1, nested": {
+			mountOf1, "4:memory:/a/b\n",
+			map[string]string{
+				"memory/a/b/memory.limit_in_bytes": unlimited,
+				"memory/a/memory.limit_in_bytes":   "800000000\n",
+			},
+			800_000_000, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+		},
+		"version 1, in a container": {
+			mountInDocker, "4:cpu,memory:/docker/abc\n", map[string]string{"memory/memory.limit_in_bytes": "700000000\n"},
+			700_000_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+		},
+		"version 1, another mount": {
+			mountInDocker, "4:memory:/docker/abcdef\n", map[string]string{"memory/memory.limit_in_bytes": "700000000\n"},
+			700_000_000, "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+		},
 		"version 1, limit around the container": {mountInDocker, "4:memory:/docker/abc\n", map[string]string{
 			"memory/memory.limit_in_bytes": unlimited, "memory/memory.stat": "cache 1\nhierarchical_memory_limit 400000000\n",
 		}, 400_000_000, "/sys/fs/cgroup/memory/memory.stat"},
-		"version 1, of another controller": {mountOfCPU, "4:cpu:/a\n", map[string]string{"cpu/a/memory.limit_in_bytes": "1\n"}, whole, "/proc/meminfo"},
-		"both, the least": {mountOf1 + strings.ReplaceAll(mountOf2, "cgroup rw", "cgroup/unified rw"), "4:memory:/a\n0::/b\n", map[string]string{
+		"version 1, of another controller": {
+			mountOfCPU, "4:cpu:/a\n", map[string]string{"cpu/a/memory.limit_in_bytes": "1\n"},
+			whole, "/proc/meminfo",
+		},
+		"both, the least": {mountOf1 + mountBoth, "4:memory:/a\n0::/b\n", map[string]string{
 			"memory/a/memory.limit_in_bytes": "900000000\n", "unified/b/memory.max": "800000000\n",
 		}, 800_000_000, "/sys/fs/cgroup/unified/b/memory.max"},
 	} {
@@ -98,14 +151,23 @@ func TestKills(t *testing.T) {
 		want           int64
 		known          bool
 	}{
-		"version 2": {mountOf2, "0::/a\n", map[string]string{"a/memory.events": "oom 3\noom_kill 2\noom_group_kill 0\n"}, 2, true},
-		"version 1": {mountOf1, "4:memory:/a\n", map[string]string{"memory/a/memory.oom_control": "under_oom 0\noom_kill 7\n"}, 7, true},
+		"version 2": {
+			mountOf2, "0::/a\n", map[string]string{"a/memory.events": "oom 3\noom_kill 2\noom_group_kill 0\n"},
+			2, true,
+		},
+		"version 1": {
+			mountOf1, "4:memory:/a\n", map[string]string{"memory/a/memory.oom_control": "under_oom 0\noom_kill 7\n"},
+			7, true,
+		},
 		"both": {mountOf1, "4:memory:/a\n", map[string]string{
 			"memory/a/memory.oom_control": "oom_kill 7\n", "../../../proc/vmstat": "nr_free_pages 1\noom_kill 9\n",
 		}, 16, true},
 		"machine": {"", "", map[string]string{"../../../proc/vmstat": "oom_kill 0\n"}, 0, true},
-		"old":     {mountOf1, "4:memory:/a\n", map[string]string{"memory/a/memory.oom_control": "under_oom 0\n"}, 0, false},
-		"absent":  {"", "", nil, 0, false},
+		"old": {
+			mountOf1, "4:memory:/a\n", map[string]string{"memory/a/memory.oom_control": "under_oom 0\n"},
+			0, false,
+		},
+		"absent": {"", "", nil, 0, false},
 	} {
 		if got, known := memory.Kills(rootOf(t, c.mounts, c.groups, c.files)); got != c.want || known != c.known {
 			t.Errorf("%s: got %d %v, want %d %v", name, got, known, c.want, c.known)
