@@ -45,6 +45,14 @@ func (r RowsByMonth) Add(month EventMonth, rows MonthRows) {
 	r[month] = rows
 }
 
+// Total is the sum of all months.
+func (r RowsByMonth) Total() (rows int64) {
+	for _, of := range r {
+		rows += of.Rows
+	}
+	return rows
+}
+
 // RowsEnd says up to where the rows of a log partition are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -29,9 +30,41 @@ func (j *Job) ended(ctx context.Context, name string) error {
 	return j.cfg.Rows.EndDeletion(ctx, name)
 }
 
-// whereCounted limits a deletion to rows before the counted offsets. Sinks insert no further rows there, so the
-// deletion deletes exactly the rows that it found. The other rows are deleted a day later.
-func (j *Job) whereCounted(ctx context.Context) (string, error) {
+// whereCounted limits a deletion to where's rows before the counted offsets, and returns those rows by month. Sinks
+// insert no further rows there, so the deletion deletes exactly the rows that it found. A sink counts rows a moment
+// after it inserts them. So whereCounted waits up to Patience until all of where's rows are counted. Rows that are not
+// counted then are deleted a day later.
+func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
+	for began := time.Now(); ; j.wait(ctx) {
+		counted, err := j.beforeCounted(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		rows, err := j.cfg.Table.MonthsHaving(ctx, where+counted)
+		if err != nil || counted == "" {
+			return where, rows, err
+		}
+		all, err := j.cfg.Table.MonthsHaving(ctx, where)
+		if err != nil {
+			return "", nil, err
+		}
+		left := all.Total() - rows.Total()
+		if left > 0 && time.Since(began) < j.cfg.Patience {
+			if err := j.cfg.step("counting"); err != nil {
+				return "", nil, err
+			}
+			continue
+		}
+		if left > 0 {
+			j.cfg.Logger.Warn("Some events past their site's retention are not counted yet. The next day deletes them.",
+				"rows", left)
+		}
+		return where + counted, rows, nil
+	}
+}
+
+// beforeCounted selects the rows before the counted offsets. Without a count it selects all rows.
+func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 	if j.cfg.Rows == nil {
 		return "", nil
 	}

@@ -56,7 +56,7 @@ type JobConfig struct {
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is the time that an erasure waits for the sinks before other work proceeds; 10 s.
+	// Patience is the time that an erasure or a retention waits for the sinks before other work proceeds; 10 s.
 	Patience time.Duration
 	Most     int           // visitors that one deletion erases; 100
 	Poll     time.Duration // between two checks of the awaited condition; 100 ms
@@ -376,12 +376,7 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 		// The condition repeats the range in a form that the primary key can use.
 		conditions[i] = fmt.Sprintf("(site = %s AND time < toDateTime64(%d, 3, 'UTC') AND toStartOfHour(time) <= toDateTime(%d, 'UTC'))", sqltree.Quote(e.SiteID), e.Before.Unix(), max(0, e.Before.Unix()))
 	}
-	counted, err := j.whereCounted(ctx)
-	if err != nil {
-		return err
-	}
-	where := "(" + strings.Join(conditions, " OR ") + ")" + counted
-	months, err := j.cfg.Table.MonthsHaving(ctx, where)
+	where, months, err := j.whereCounted(ctx, "("+strings.Join(conditions, " OR ")+")")
 	if err != nil || len(months) == 0 {
 		return err
 	}
@@ -407,13 +402,10 @@ func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(conte
 	if err := j.ended(ctx, name); err != nil {
 		return err
 	}
-	rows := uint64(0)
-	for _, of := range months {
-		rows += uint64(of.Rows)
-	}
 	for _, e := range list {
 		j.cfg.Changed(e.SiteID)
 	}
+	rows := uint64(months.Total())
 	j.cfg.Metrics.expiredRows(rows)
 	j.cfg.Logger.Info("Deleted events past their site's retention.", "sites", len(list), "rows", rows)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
@@ -84,4 +85,46 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	due(true)
+}
+
+// TestRetentionAwaitsTheCount: a retention also deletes rows that a sink has inserted and counts a moment later. If no
+// sink counts them, the retention ends without them.
+func TestRetentionAwaitsTheCount(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	days := 10
+	change := sites.InsightsSettingsChange{Retention: schema.Opt[int]{Set: true, Value: &days}}
+	retain := func(offset int, patience time.Duration) (left uint64, waited int) {
+		t.Helper()
+		insert := `INSERT INTO events (site, visitor, session, time, %s)
+			SELECT 'site%[2]d', 1, 1, now64(3) - INTERVAL 20 DAY, %[2]d FROM numbers(7)`
+		r.exec(fmt.Sprintf(insert, insights.ColumnOffset, offset))
+		if err := r.store.Sites.SetInsightsSettings(t.Context(), fmt.Sprint("site", offset), change); err != nil {
+			t.Fatal(err)
+		}
+		j := r.job(func(c *JobConfig) {
+			c.Patience = patience
+			c.step = func(name string) error {
+				if name == "counting" {
+					waited++
+					r.count()
+				}
+				return nil
+			}
+		})
+		if err := j.Retain(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+		return r.rows(fmt.Sprint("site", offset), 1), waited
+	}
+	r.count() // before offset 1
+	if left, waited := retain(1, time.Hour); left != 0 || waited == 0 {
+		t.Errorf("%d rows are left, after %d waits", left, waited)
+	}
+	if left, waited := retain(5, time.Nanosecond); left != 7 || waited != 0 {
+		t.Errorf("without a count %d rows are left, after %d waits", left, waited)
+	}
+	if err := r.tooMany(false); err != nil {
+		t.Error(err)
+	}
 }
