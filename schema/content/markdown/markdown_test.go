@@ -200,6 +200,37 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
+// TestMarkedWordsSettle: words with marks settle, in links and between them.
+func TestMarkedWordsSettle(t *testing.T) {
+	t.Parallel()
+	for _, found := range []string{
+		"a [**b** **c**](/x)**.** d", "a [*b* *c*](/x). d", "~~[~~b~~ ~~c~~](/x)~~", "[ **b** **c** ](/x)**d**",
+	} {
+		settled(t, found)
+	}
+	words := func(t *rapid.T) string {
+		var line strings.Builder
+		for range rapid.IntRange(1, 4).Draw(t, "words") {
+			mark := rapid.SampledFrom([]string{"", "", "**", "*", "~~", "`", "***"}).Draw(t, "mark")
+			word := rapid.SampledFrom([]string{"a", "b", "c d", "e.", "(f)", `g\*`}).Draw(t, "word")
+			line.WriteString(mark + word + mark + rapid.SampledFrom([]string{" ", "", ", "}).Draw(t, "space"))
+		}
+		return line.String()
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var line strings.Builder
+		for range rapid.IntRange(1, 4).Draw(t, "parts") {
+			mark := rapid.SampledFrom([]string{"", "", "", "**", "*", "~~"}).Draw(t, "around")
+			part := words(t)
+			if rapid.Bool().Draw(t, "linked") {
+				part = "[" + part + "](/x)"
+			}
+			line.WriteString(mark + part + mark + rapid.SampledFrom([]string{" ", ""}).Draw(t, "space"))
+		}
+		settled(t, line.String())
+	})
+}
+
 // FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading
 // it is stable, and a reader sees the same text.
 func FuzzMarkdown(f *testing.F) {

@@ -158,17 +158,21 @@ func nests(pieces []piece) bool {
 	return len(open) == 0
 }
 
-// labelMarks returns the marks that all text of a link has, apart from spaces.
+// labelMarks returns the marks that all text of a link has, apart from spaces at its ends.
 func labelMarks(nodes []schema.Node) content.Marks {
-	marks, found := delimited, false
+	marks, between, found := delimited, delimited, false
 	for _, n := range nodes {
 		if n.Object != schema.ObjectText {
 			return 0
 		}
 		for _, leaf := range n.Leaves {
 			s := styleOf(leaf.Marks)
-			if p := (piece{style: s, text: []byte(leaf.Text)}); !p.blank() {
-				marks, found = marks&s.marks, true
+			if p := (piece{style: s, text: []byte(leaf.Text)}); p.blank() {
+				if found {
+					between &= s.marks
+				}
+			} else {
+				marks, found = marks&between&s.marks, true
 				if s.raw || hiddenSource(leaf) != "" {
 					return 0
 				}
