@@ -57,6 +57,9 @@ func (r *rig) kinds() []kind {
 	if r.former != "" {
 		list = append(list, kind{nodeExchanged, 2, slices.Concat(apis, sinks), r.exchange})
 	}
+	if r.clocks != nil {
+		list = append(list, kind{clockStepped, 2, slices.Concat(apis, sinks, []string{machineClock}), r.stepClock})
+	}
 	if r.disk != nil {
 		list = append(list, kind{"disk full", 1, []string{diskTarget}, r.fillDisk})
 	}

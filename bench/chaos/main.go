@@ -30,6 +30,7 @@ type command struct {
 	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Addresses of running brokers."`
 	Binary   string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
 	Former   string        `help:"Earlier commit of the same baseline, for rolling upgrades. Default: none."`
+	Clocks   bool          `help:"Step the clocks of nodes and of the machine, too. Builds octavo with a clock that can be set, in some minutes; needs Debian's package libfaketime."`
 	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store the rest after the faults."`
 	Record   bool          `help:"Keep the result in bench/results."`
 	Keep     bool          `help:"Keep data and logs. They are always kept after a failure."`
@@ -76,6 +77,19 @@ func (c *command) Run() (err error) {
 	if c.Former != "" {
 		r.former, r.isFormer = filepath.Join(dir, "octavo-"+c.Former), map[string]bool{}
 		if err := product.BuildCommit(ctx, c.Former, r.former); err != nil {
+			return err
+		}
+	}
+	if c.Clocks {
+		if c.Binary != "" || c.Former != "" {
+			return errors.New("--clocks builds the binary itself: give no --binary or --former")
+		}
+		room, err := os.MkdirTemp("", "octavo-chaos-clocks-")
+		if err != nil {
+			return fmt.Errorf("cannot create a folder for clocks: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(room)) }()
+		if r.clocks, err = newClocks(room, faketimeGlob); err != nil {
 			return err
 		}
 	}

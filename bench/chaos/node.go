@@ -37,6 +37,14 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 	}.Environment(append([]string{
 		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions), "OCTAVO_SINK_SESSION_TIMEOUT=" + r.session.String(),
 	}, product.DoorSettings...)...)
+	if r.clocks != nil {
+		clock, err := r.clocks.add(name)
+		if err != nil {
+			return "", err
+		}
+		// A step must not make a limit refuse callers, so the nodes have limits.
+		settings = append(settings, clock, "OCTAVO_RATE_LIMIT=100000")
+	}
 	return address, r.nodes.Start(ctx, supervise.Spec{
 		Name: name,
 		Command: func() (*exec.Cmd, error) {

@@ -45,6 +45,8 @@ type rig struct {
 	mu       sync.Mutex
 	isFormer map[string]bool
 
+	clocks *clocks // nil: the clocks are right
+
 	session time.Duration
 	topic   string
 	brokers []string
@@ -75,8 +77,21 @@ func (r *rig) start(ctx context.Context) error {
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	if r.binary == "" {
 		r.binary = filepath.Join(r.dir, "octavo")
-		if err := product.Build(ctx, r.binary); err != nil {
+		var flags []string
+		if r.clocks != nil {
+			if flags, err = r.clocks.overlay(ctx); err != nil {
+				return err
+			}
+		}
+		if err := product.Build(ctx, r.binary, flags...); err != nil {
 			return err
+		}
+	}
+	if r.clocks != nil {
+		for name, value := range r.clocks.engineEnv() {
+			if err := os.Setenv(name, value); err != nil { // engines inherit it
+				return err
+			}
 		}
 	}
 	engines := filepath.Join(r.dir, "engines")

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -23,16 +24,16 @@ import (
 )
 
 // Build builds octavo from the module to path.
-func Build(ctx context.Context, path string) error {
+func Build(ctx context.Context, path string, flags ...string) error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
 		return err
 	}
-	return build(ctx, root, path)
+	return build(ctx, root, path, flags...)
 }
 
-func build(ctx context.Context, root, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/octavo")
+func build(ctx context.Context, root, path string, flags ...string) error {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-buildvcs=false", "-o", path}, flags, []string{"./cmd/octavo"})...)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)

@@ -24,6 +24,8 @@ const (
 	pastShare  = 0.05
 	pastMonths = 400
 	month      = 30 * 24 * time.Hour
+	// recentlyPast is also past for a node whose clock is 400 days behind.
+	recentlyPast = 14 * month
 	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
 	// doorShare of the requests are browsers' batches, if the load has a door.
@@ -273,7 +275,8 @@ func (l *Load) body(r Request) []byte {
 		b = append(b, `"}`...)
 		if r.Past {
 			b = append(b, `,"timestamp":"`...)
-			b = l.began.Add(-time.Duration(id%pastMonths)*month).AppendFormat(b, time.RFC3339)
+			age := recentlyPast + time.Duration(id%pastMonths)*month
+			b = l.began.Add(-age).AppendFormat(b, time.RFC3339)
 			b = append(b, '"')
 		}
 		b = append(b, '}')

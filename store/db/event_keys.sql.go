@@ -10,9 +10,12 @@ import (
 )
 
 const claimEventKeys = `-- name: ClaimEventKeys :many
-insert into event_keys as k (site_id, key, body_hash, message_id, log_partition, log_offset, leased_until)
+with clocks as materialized (
+    select deletion_time() - interval '24 hours' as old, greatest(now(), seen_at) as at from clock)
+insert into event_keys as k (
+    site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
 select c.site_id, c.key, c.body_hash, c.message_id, c.log_partition, c.log_offset,
-       now() + c.lease * interval '1 microsecond'
+       now() + c.lease * interval '1 microsecond', (select at from clocks)
 from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key,
              unnest($3::bytea[]) as body_hash, unnest($4::bytea[]) as message_id,
              unnest($5::integer[]) as log_partition,
@@ -20,15 +23,17 @@ from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key,
 order by c.site_id collate "C", c.key collate "C"
 on conflict (site_id, key) do update set
     body_hash     = excluded.body_hash,
-    message_id    = case when k.created_at <= now() - interval '24 hours' then excluded.message_id else k.message_id end,
-    log_partition = case when k.created_at <= now() - interval '24 hours' then excluded.log_partition else k.log_partition end,
-    log_offset    = case when k.created_at <= now() - interval '24 hours' then excluded.log_offset else k.log_offset end,
-    created_at    = case when k.created_at <= now() - interval '24 hours' then now() else k.created_at end,
+    message_id    = case when k.created_at <= (select old from clocks) then excluded.message_id else k.message_id end,
+    log_partition = case when k.created_at <= (select old from clocks)
+                        then excluded.log_partition else k.log_partition end,
+    log_offset    = case when k.created_at <= (select old from clocks) then excluded.log_offset else k.log_offset end,
+    created_at    = case when k.created_at <= (select old from clocks) then excluded.created_at else k.created_at end,
     done          = false,
     attempt       = k.attempt + 1,
     leased_until  = excluded.leased_until
-where k.created_at <= now() - interval '24 hours'
-   or not k.done and k.leased_until <= now() and k.body_hash = excluded.body_hash
+where k.created_at <= (select old from clocks)
+   or not k.done and k.body_hash = excluded.body_hash
+      and (k.leased_until <= now() or k.leased_until - excluded.leased_until > excluded.leased_until - now())
 returning site_id, key, message_id, log_partition, log_offset, attempt
 `
 
@@ -54,6 +59,9 @@ type ClaimEventKeysRow struct {
 // Index: event_keys_pkey. A free or too old key becomes the caller's. If an attempt with an equal body did not end in
 // its time, its key becomes the caller's, with the message that the key has. Other keys are claimed or done, and get no
 // row. All nodes have one order of keys, so that they do not deadlock.
+//
+// A clock that jumps ahead makes no key too old, and no key is created before the furthest time seen. A lease that ends
+// too late is of a clock that was set back, so it has ended.
 // Sorts: the keys of one statement.
 func (q *Queries) ClaimEventKeys(ctx context.Context, arg ClaimEventKeysParams) ([]ClaimEventKeysRow, error) {
 	rows, err := q.db.Query(ctx, claimEventKeys,
@@ -107,7 +115,8 @@ func (q *Queries) DeleteOldEventKeys(ctx context.Context, most int32) (int64, er
 
 const eventKeys = `-- name: EventKeys :many
 select k.site_id, k.key, k.body_hash, k.done,
-       (extract(epoch from k.created_at + interval '24 hours' - now()) * 1000000)::bigint as left_micros
+       (extract(epoch from least(k.created_at - now(), interval '0') + interval '24 hours') * 1000000)::bigint
+           as left_micros
 from (select unnest($1::text[]) as site_id, unnest($2::text[]) as key) c
 join event_keys k on k.site_id = c.site_id and k.key = c.key
 `
@@ -125,7 +134,8 @@ type EventKeysRow struct {
 	LeftMicros int64
 }
 
-// Index: event_keys_pkey. left_micros is the time after which the key is free again.
+// Index: event_keys_pkey. left_micros is the time after which the key is free again. It is at most a day, also if the
+// clock was set back.
 func (q *Queries) EventKeys(ctx context.Context, arg EventKeysParams) ([]EventKeysRow, error) {
 	rows, err := q.db.Query(ctx, eventKeys, arg.Sites, arg.Keys)
 	if err != nil {

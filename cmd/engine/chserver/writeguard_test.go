@@ -141,6 +141,19 @@ func TestGuardEndsTheProcess(t *testing.T) {
 	passes(fmt.Sprint("syscall ", unix.SYS_IOPRIO_SET), unix.EIO, file)
 }
 
+// TestGuardIsCalledEarly: constructors of other libraries may write before the guard's constructors have run.
+func TestGuardIsCalledEarly(t *testing.T) {
+	t.Parallel()
+	_, guard := installed(t)
+	early := filepath.Join(t.TempDir(), "early.so")
+	compile(t, "-shared", "-fPIC", "-o", early, "testdata/early.c")
+	cmd := exec.Command("/bin/true")
+	cmd.Env = []string{preload + "=" + guard + ":" + early}
+	if output, err := cmd.CombinedOutput(); err != nil || len(output) > 0 {
+		t.Errorf("%v: %s", err, output)
+	}
+}
+
 func compile(t *testing.T, arguments ...string) {
 	t.Helper()
 	if output, err := exec.Command("gcc", arguments...).CombinedOutput(); err != nil {

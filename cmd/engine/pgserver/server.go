@@ -105,12 +105,20 @@ func (s *Server) Command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// inherited are variables that a command has from this process. Libraries that are loaded before libc read the last
+// ones: bench/chaos sets the server's clock by libfaketime.
+var inherited = []string{
+	"TMPDIR", "LD_PRELOAD", "FAKETIME_TIMESTAMP_FILE", "FAKETIME_CACHE_DURATION", "FAKETIME_DONT_FAKE_MONOTONIC",
+}
+
 // finish sets a command's identity, and an environment without this process's settings and secrets.
 func (s *Server) finish(cmd *exec.Cmd) {
 	cmd.Dir = s.cfg.BinDir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
-	if tmp := os.Getenv("TMPDIR"); tmp != "" {
-		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	for _, name := range inherited {
+		if value := os.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
 	}
 	cmd.SysProcAttr = s.identity.attributes()
 }

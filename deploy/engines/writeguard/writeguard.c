@@ -50,7 +50,8 @@ static void check(const char *call, int fd, int error)
 
 /*
  * GUARD defines a function that calls libc's function of the same name. error_of is an expression for the error that
- * the result r means, or 0 for success. The constructor runs before the program.
+ * the result r means, or 0 for success. The constructor runs before the program. Constructors of other libraries that
+ * are loaded before libc run earlier, and may call the function.
  */
 #define GUARD(result, name, parameters, arguments, fd, error_of)             \
 	static result (*libc_##name) parameters;                             \
@@ -60,6 +61,8 @@ static void check(const char *call, int fd, int error)
 	}                                                                    \
 	result name parameters                                               \
 	{                                                                    \
+		if (!libc_##name)                                            \
+			find_##name();                                       \
 		result r = libc_##name arguments;                            \
 		int error = error_of;                                        \
 		if (error) {                                                 \
@@ -129,6 +132,8 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
+	if (!libc_syscall)
+		find_syscall();
 	long r = libc_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (r == -1) {
 		int before = errno, none = -2, fd = descriptor_of(number, a[0], a[2], none);

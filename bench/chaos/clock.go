@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// clockStepped is a fault: the clock of a node, or of the machine with its engines, is wrong for a while.
+const clockStepped = "clock stepped"
+
+// machineClock is the target name of the clock of all processes.
+const machineClock = "machine"
+
+const day = 24 * time.Hour
+
+// clockSteps are how far a clock is wrong.
+var clockSteps = []time.Duration{
+	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
+}
+
+// clocks sets the clocks of processes. A binary that is built with its overlay adds the number in a file to the seconds
+// of Go's clock. Engines in C and C++ have libfaketime, which reads another file. Monotonic clocks stay right.
+type clocks struct {
+	dir      string
+	faketime string // path of the library
+
+	mu      sync.Mutex
+	offsets map[string]time.Duration // by target
+}
+
+const (
+	// clockEnv names the file with the seconds that Go's clock of a process is ahead.
+	clockEnv = "CHAOS_CLOCK"
+	// faketimeGlob is where Debian's package libfaketime has the library.
+	faketimeGlob = "/usr/lib/*/faketime/libfaketimeMT.so.1"
+)
+
+// newClocks makes clocks that are right. glob matches the path of libfaketime. Engines that run as another user can read dir.
+func newClocks(dir, glob string) (*clocks, error) {
+	found, err := filepath.Glob(glob)
+	if err != nil || len(found) == 0 {
+		return nil, errors.Join(err, errors.New("cannot step the engines' clocks: install Debian's package libfaketime"))
+	}
+	c := &clocks{dir: dir, faketime: found[0], offsets: map[string]time.Duration{}}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // The folder has only the numbers.
+		return nil, err
+	}
+	return c, c.write(machineClock)
+}
+
+// fileOf is the file of a node's clock, or of the engines' Go clock.
+func (c *clocks) fileOf(name string) string { return filepath.Join(c.dir, name+".clock") }
+
+func (c *clocks) faketimeFile() string { return filepath.Join(c.dir, "faketime") }
+
+// set makes a target's clock wrong by step. Processes read it at once, or within a second.
+func (c *clocks) set(target string, step time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offsets[target] = step
+	names := []string{target}
+	if target == machineClock {
+		for name := range c.offsets {
+			names = append(names, name)
+		}
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, c.write(name))
+	}
+	return errors.Join(errs...)
+}
+
+// write writes the files of a target. A node's clock is on the machine's.
+func (c *clocks) write(name string) error {
+	offset := c.offsets[machineClock]
+	if name != machineClock {
+		offset += c.offsets[name]
+	}
+	// The processes have mapped the file, so its bytes change in place.
+	file, err := os.OpenFile(c.fileOf(name), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // No secret.
+	if err != nil {
+		return err
+	}
+	seconds := int64(offset / time.Second)
+	_, err = file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(seconds)), 0) //nolint:gosec // Bits of an int64.
+	if err = errors.Join(err, file.Close()); err != nil || name != machineClock {
+		return err
+	}
+	text := fmt.Appendf(nil, "%+d\n", seconds)
+	return os.WriteFile(c.faketimeFile(), text, 0o644) //nolint:gosec // No secret.
+}
+
+// add adds a node with a right clock, and returns its environment.
+func (c *clocks) add(name string) (env string, err error) {
+	return clockEnv + "=" + c.fileOf(name), c.set(name, 0)
+}
+
+// engineEnv is the environment of engines.
+func (c *clocks) engineEnv() map[string]string {
+	return map[string]string{
+		clockEnv: c.fileOf(machineClock), "LD_PRELOAD": c.faketime, "FAKETIME_TIMESTAMP_FILE": c.faketimeFile(),
+		"FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+	}
+}
+
+// goClock is a file of package time. Its name in the package is new.
+const goClock = `package time
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+var chaosClock = func() *int64 {
+	right := new(int64)
+	path, found := syscall.Getenv("` + clockEnv + `")
+	if !found {
+		return right
+	}
+	file, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		panic("cannot read the clock: " + err.Error())
+	}
+	bytes, err := syscall.Mmap(file, 0, 8, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		panic("cannot map the clock: " + err.Error())
+	}
+	return (*int64)(unsafe.Pointer(&bytes[0]))
+}()
+`
+
+// goNow is where time.Now reads the wall clock.
+const goNow = "sec, nsec, mono := runtimeNow()\n"
+
+// overlay returns the flags that build a binary whose clock can be set.
+func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
+	said, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find Go's sources: %w", err)
+	}
+	room := filepath.Join(string(bytes.TrimSpace(said)), "src", "time")
+	source, err := os.ReadFile(filepath.Join(room, "time.go"))
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Count(source, []byte("func Now() Time {\n\t"+goNow)) != 1 {
+		return nil, fmt.Errorf("cannot set the clock of %s: time.Now is another function there", runtime.Version())
+	}
+	source = bytes.Replace(source, []byte(goNow), []byte(goNow+"\tsec += *chaosClock\n"), 1)
+	replaced := map[string]string{}
+	for name, text := range map[string][]byte{"time.go": source, "chaos_clock.go": []byte(goClock)} {
+		replaced[filepath.Join(room, name)] = filepath.Join(c.dir, name)
+		if err := os.WriteFile(filepath.Join(c.dir, name), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(c.dir, "overlay.json")
+	return []string{"-overlay", at}, os.WriteFile(at, list, 0o600)
+}
+
+// stepClock makes a clock wrong, and sets it right some seconds later. Every node answers in both times.
+func (r *rig) stepClock(ctx context.Context, target string, variant int) error {
+	step := clockSteps[variant%len(clockSteps)]
+	for _, offset := range []time.Duration{step, 0} {
+		if err := r.clocks.set(target, offset); err != nil {
+			return err
+		}
+		time.Sleep(2*time.Second + time.Duration(variant%5)*time.Second) // how long the clock is wrong is the fault
+		if err := r.ready(ctx); err != nil {
+			return fmt.Errorf("%s ahead: %w", step, err)
+		}
+	}
+	return nil
+}
