@@ -33,6 +33,11 @@ export const toolTexts = {
   since: (when: string, roles: string) => `Counts of the node that answers (${roles}), since its start: ${when}`,
   noBalance: 'What became of events is shown to administrators of the site’s insights.',
   refusedTitle: 'Why events were refused',
+  refusedDays: 'Refused by day',
+  refusedDaysOf: (all: string, refusing: string) =>
+    `The last ${all} days in UTC, of which ${refusing} had refusals. Days before the node’s start are not known.`,
+  mostRefused: (events: string, day: string) => `Refused events by day: at most ${events}, on ${day}`,
+  day: 'Day',
   reason: 'Reason',
   why: 'When',
   events: 'Events',

@@ -233,7 +233,7 @@ for (const [status, want] of [
   }
 }
 // What the health of a site comes down to.
-const { checks } = await import('../src/health_checks')
+const { checks, days } = await import('../src/health_checks')
 const balance = {
   since: '2026-11-28T12:00:00Z',
   roles: ['api', 'sink'],
@@ -242,11 +242,24 @@ const balance = {
   repeated: 0,
   refused: {},
   unreadRequests: {},
+  refusedByDay: [],
   stored: 10,
   deadLettered: 0,
   inFlight: 0,
   lostMessages: 0,
 }
+// The days of refusals begin with the node's start, and are at most thirty.
+const refusing = { ...balance, refusedByDay: [{ date: '2026-11-29', events: 3, requests: 1 }] }
+assert.deepEqual(days(refusing, '2026-11-30T00:00:00Z'), [
+  { date: '2026-11-28', events: 0, requests: 0 },
+  { date: '2026-11-29', events: 3, requests: 1 },
+  { date: '2026-11-30', events: 0, requests: 0 },
+])
+const lately = days(refusing, '2026-12-28T23:59:59Z')
+assert.deepEqual(
+  [lately.length, lately[0]?.date, lately[0]?.events, lately.at(-1)?.date],
+  [30, '2026-11-29', 3, '2026-12-28'],
+)
 const healthy = { balance, lag: 2, silent: { people: 60, agents: 86_400 } }
 assert.deepEqual(
   checks(healthy).flatMap((c) => (c.good && !c.hint ? [] : [c])),
