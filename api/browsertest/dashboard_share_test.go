@@ -179,7 +179,9 @@ func TestDashboardTitles(t *testing.T) {
 	d.accessible("dashboard-titles", 1280, 390)
 	d.do(chromedp.EmulateViewport(1280, 900))
 	d.filters(map[string][2]string{"pages": {"is,urlPath,/start", "Page is /start"}})
-	for key, panel := range map[string]string{"3": "searchPages", "5": "landing", "8": "linkPages", "-": "operationPages"} {
+	for key, panel := range map[string]string{
+		"3": "searchPages", "5": "landing", "8": "linkPages", "-": "operationPages",
+	} {
 		d.press(key)
 		d.until(`document.querySelector('[data-panel=` + panel + `] .name')`)
 		d.shown()

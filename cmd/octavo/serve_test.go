@@ -265,7 +265,8 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	records := opened[[2]string{}]
 	delete(opened, [2]string{})
 	if !maps.Equal(opened, want.Opened) || records != want.Records || len(opened) == 0 {
-		i.t.Errorf("results of %v and %d records were opened, want %v and %d", opened, records, want.Opened, want.Records)
+		i.t.Errorf("results of %v and %d records were opened, want %v and %d",
+			opened, records, want.Opened, want.Records)
 	}
 	for name, c := range map[string]struct {
 		request string

@@ -52,8 +52,8 @@ octavo_site_requests_unread_total{reason="overloaded",site="other"} 1
 	}
 }
 
-// TestRefusedByDay counts refusals on the day on which they happen. A day of 30 days ago is left out, and a site without
-// refusals has no day.
+// TestRefusedByDay counts refusals on the day on which they happen. A day of 30 days ago is left out, and a site
+// without refusals has no day.
 func TestRefusedByDay(t *testing.T) {
 	t.Parallel()
 	sites := newSites(prometheus.NewRegistry(), 1)
@@ -76,9 +76,9 @@ func TestRefusedByDay(t *testing.T) {
 	want(Day{day(0), 4, 1})
 	a.Refuse(insights.UnknownType, 2)
 	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
-	now = now.AddDate(0, 0, 28)
+	now = now.Add(28 * 24 * time.Hour)
 	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
-	now = now.AddDate(0, 0, 1)
+	now = now.Add(24 * time.Hour)
 	want(Day{day(-1), 2, 0})
 	a.RefuseUnread(insights.Overloaded) // in the slot of 30 days before
 	want(Day{day(-1), 2, 0}, Day{day(-30), 0, 1})
