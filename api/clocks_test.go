@@ -25,6 +25,7 @@ var dates = map[string]struct {
 	"api/sites/visitors.go":                   {1, "the end of a token"},
 	"cmd/engine/kafkaserver/retention.go":     {1, "deletes by the age of messages"},
 	"cmd/engine/kafkaserver/seglog/append.go": {1, "the date of a message"},
+	"ingest/balance/days.go":                  {1, "the day of a refusal"},
 	"ingest/erasure/job.go":                   {4, "dates of events, and the name of a statement"},
 	"ingest/erasure/list.go":                  {1, "the date up to which a site's events are deleted"},
 	"ingest/eventgen/generator.go":            {1, "dates of made-up events"},

@@ -59,6 +59,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
 			Language: pick("", "en", "de-DE"), Authenticated: r.IntN(2) == 0,
 			OperationPath: pick("", "/p"), OperationMethod: pick("", "get"), Query: pick("", "how?", "it's"), ResultRecord: pick("", "rec"),
+			ResultSpace: pick("", "sp1"), ResultPage: pick("", "p1", "p2"),
 			FeedbackRating: enum(insights.FeedbackRatings, 0), FeedbackComment: pick("", "ok"), AskRating: int8(r.IntN(3) - 1), AskResponse: pick("", "r"),
 			LinkTarget: pick("", `{"kind":"url","url":"https://l.example/?a=1&b=<2>"}`, `{"kind":"page","page":"p1","space":"sp1"}`,
 				`{"kind":"tag","tag":"t1"}`, `{"kind":"openapi","spec":"pets"}`),
@@ -340,7 +341,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
 		values := naiveColumns[f.Column].read(n, e, extra)
-		isPage := slices.Contains([]string{"page", "entryPage", "exitPage"}, f.Column)
+		isPage := slices.Contains([]string{"page", "entryPage", "exitPage", "eventSearchResultPage"}, f.Column)
 		if isPage && rapid.IntRange(0, 3).Draw(t, "no page") == 0 {
 			f.Values = append(f.Values, map[string]any{"page": nil})
 			continue

@@ -256,8 +256,14 @@ var naiveColumns = map[string]naiveColumn{
 	"eventAPIOperationMethod":   textColumn(false, nil, func(e *insights.Event) string { return e.OperationMethod }),
 	"eventSearchQuery":          textColumn(true, nil, func(e *insights.Event) string { return e.Query }),
 	"eventSearchResultRecordId": textColumn(false, nil, func(e *insights.Event) string { return e.ResultRecord }),
-	"eventPageFeedbackRating":   wordColumn(true, nil, insights.FeedbackRatings, func(e *insights.Event) insights.Code { return e.FeedbackRating }),
-	"eventPageFeedbackComment":  textColumn(true, nil, func(e *insights.Event) string { return e.FeedbackComment }),
+	"eventSearchResultPage": {
+		match: naivePageKey,
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			return naivePage(&insights.Event{Space: e.ResultSpace, Page: e.ResultPage})
+		},
+	},
+	"eventPageFeedbackRating":  wordColumn(true, nil, insights.FeedbackRatings, func(e *insights.Event) insights.Code { return e.FeedbackRating }),
+	"eventPageFeedbackComment": textColumn(true, nil, func(e *insights.Event) string { return e.FeedbackComment }),
 	"eventAskResponseRating": {uncompared: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
 		v := number(int64(e.AskRating))
 		v[0].absent = e.AskRating == 0

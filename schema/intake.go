@@ -134,6 +134,13 @@ const (
 	KeyReused
 )
 
+// RefusedDay counts the refusals of a day (UTC): events, and requests that were refused unread.
+type RefusedDay struct {
+	Date     string `json:"date"`
+	Events   uint64 `json:"events"`
+	Requests uint64 `json:"requests"`
+}
+
 // EventBalance has the outcomes of a site's events in one process since it started. For the sum over all processes,
 // received + earlier = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
@@ -150,6 +157,9 @@ type EventBalance struct {
 	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's
 	// rules refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
+	// RefusedByDay has both kinds of refusals of the last 30 days, the oldest day first. Days without refusals are left
+	// out.
+	RefusedByDay []RefusedDay `json:"refusedByDay"`
 	// Stored and DeadLettered count the outcomes of the log's events in the sink of the process.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`

@@ -144,6 +144,9 @@ func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: time.Unix(1_750_000_000, 0).UTC(), Received: 9, Accepted: 4, Repeated: 2,
 		Refused: map[string]uint64{"unknown_type": 3}, UnreadRequests: map[string]uint64{"overloaded": 2},
+		RefusedByDay: []schema.RefusedDay{
+			{Date: "2026-11-25", Events: 2}, {Date: "2026-11-27", Events: 1, Requests: 2},
+		},
 		Stored: 5, DeadLettered: 1, Earlier: 2,
 		Scope: "node", Roles: []string{"api"},
 	}

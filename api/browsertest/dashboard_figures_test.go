@@ -180,11 +180,12 @@ func TestDashboardPage(t *testing.T) {
 		d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", page)))
 		d.shown()
 		a := d.asks()
-		if len(a.queries) != 15 {
+		if len(a.queries) != 17 {
 			t.Errorf("%s: the page has %d queries", page, len(a.queries))
 		}
 		for name, query := range a.queries {
-			if name != "after" && !strings.Contains(string(query), about) {
+			byAddress := slices.Contains([]string{"after", "ledHere", "titles"}, name)
+			if !byAddress && !strings.Contains(string(query), about) {
 				t.Errorf("%s is not about the page %s: %s", name, page, query)
 			}
 		}
@@ -194,9 +195,19 @@ func TestDashboardPage(t *testing.T) {
 		a.good("helpful", "people", "pageFeedbackRating", "good")
 		a.panels(map[string]string{
 			"sources": "peopleCount", "before": "eventsCount", "after": "eventsCount", "pageSearches": "eventsCount",
-			"links": "eventsCount", "comments": "eventsCount", "agents": "eventsCount", "countries": "peopleCount",
-			"addresses": "eventsCount",
+			"ledHere": "eventsCount", "links": "eventsCount", "comments": "eventsCount", "agents": "eventsCount",
+			"countries": "peopleCount", "addresses": "eventsCount",
 		})
+		led := string(a.queries["ledHere"])
+		bySpace := strings.Contains(led, `"eventSearchResultPage","values":[{"space":"s1","page":"p0"}]`)
+		if !strings.Contains(led, `"search_open_result"`) || bySpace != (page == "s1/p0") {
+			t.Errorf("%s: the searches that led there are %s", page, led)
+		}
+		if got := d.texts("[data-panel=ledHere] .about"); !slices.Equal(got, []string{
+			"Texts of searches from whose results a reader opened this page, and how often.",
+		}) {
+			t.Errorf("the panel says %q", got)
+		}
 		a.graph("peopleSeries", "agentSeries")
 	}
 	d.quiet()

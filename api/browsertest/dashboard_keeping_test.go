@@ -44,6 +44,28 @@ func TestDashboardHealth(t *testing.T) {
 	if got := d.texts("[data-panel=refused] [data-cell=events]"); !slices.Equal(got, []string{"3", "–"}) {
 		t.Errorf("events were refused: %v", got)
 	}
+	var days, events, requests []string
+	for _, day := range slices.Backward(balance["refusedByDay"].([]any)) {
+		day := day.(map[string]any)
+		at, err := time.Parse(time.DateOnly, day["date"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		days = append(days, at.Format("Jan 2, 2006"))
+		events = append(events, fmt.Sprint(day["events"]))
+		requests = append(requests, strings.Replace(fmt.Sprint(day["requests"]), "0", "–", 1))
+	}
+	for cells, want := range map[string][]string{
+		"th": days, "[data-cell=events]": events, "[data-cell=requests]": requests,
+	} {
+		if got := d.texts("[data-panel=refusedDays] tbody " + cells); !slices.Equal(got, want) || len(got) != 2 {
+			t.Errorf("%s: the page has %v, the API %v", cells, got, want)
+		}
+	}
+	most := eval[string](d, `document.querySelector('[data-panel=refusedDays] .spark').getAttribute('aria-label')`)
+	if most != "Refused events by day: at most 2, on Nov 25, 2026" {
+		t.Errorf("the sparkline says %q", most)
+	}
 	a.panels(map[string]string{"doors": "eventsCount", "eventKeys": "eventsCount", "types": "eventsCount"})
 	a.rows("doors", "Publishable keys", "Tokens of the API")
 	a.rows("eventKeys", "k.1", "API tokens")

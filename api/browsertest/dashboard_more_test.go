@@ -94,9 +94,9 @@ func TestDashboardAgents(t *testing.T) {
 	d := newDashboard(t)
 	d.figures.set(func(m *madeUp) { m.keys = fewValues })
 	d.signIn(d.overview("who", "people"))
-	a := d.view("4", "agents", "programs", 17)
+	a := d.view("4", "agents", "programs", 18)
 	for name, query := range a.queries {
-		ofPeople := name == "sent" || name == "sentBy"
+		ofPeople := name == "sent" || name == "sentBy" || name == "titles"
 		agents := strings.Contains(string(query), `{"column":"visitorBot","operator":"notIn","values":[""]}`)
 		if agents == (ofPeople || name == "everyone") {
 			t.Errorf("%s is of agents: %v", name, agents)
@@ -135,9 +135,9 @@ func TestDashboardAgents(t *testing.T) {
 	a.graph("answeringSeries", "searchingSeries", "trainingSeries", "othersSeries")
 	d.press("t")
 	d.filters(map[string][2]string{
-		"kinds":    {"is,agentClass,user-asked", "Kind is Asked by somebody"},
+		"kinds":    {"is,agentClass,user-asked", "Kind of agent is Asked by somebody"},
 		"programs": {"is,visitorBot,chatgpt", "Program is ChatGPT"},
-		"verified": {"is,agentVerified,verified", "Name is Verified by address"},
+		"verified": {"is,agentVerified,verified", "Name of agent is Verified by address"},
 		"missing":  {"is,urlPath,/start", "Page is /start"},
 	})
 	d.press("p")
@@ -155,7 +155,7 @@ func TestDashboardAudience(t *testing.T) {
 	d := newDashboard(t)
 	d.figures.set(func(m *madeUp) { m.keys = fewValues })
 	d.signIn(d.overview())
-	a := d.view("5", "audience", "channels", 17)
+	a := d.view("5", "audience", "channels", 18)
 	a.totals(map[string][2]string{
 		"people": {"people", "peopleCount"}, "sessions": {"people", "sessionsCount"}, "views": {"views", "eventsCount"},
 		"fromSearch": {"fromSearch", "peopleCount"}, "sent": {"sent", "peopleCount"},

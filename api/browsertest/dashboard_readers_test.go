@@ -9,6 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // TestDashboardFeedback compares each figure of ratings and comments with the API's answers, and lists the comments.
@@ -20,7 +22,7 @@ func TestDashboardFeedback(t *testing.T) {
 		m.keys = map[string][]any{"eventPageFeedbackComment": comments, "visitorLanguage": {"en-US", "de-AT", nil}}
 	})
 	d.signIn(d.overview())
-	a := d.view("7", "feedback", "badPages", 12)
+	a := d.view("7", "feedback", "badPages", 13)
 	a.good("helpful", "ratings", "pageFeedbackRating", "good")
 	a.totals(map[string][2]string{
 		"ratings": {"ratings", "eventsCount"}, "bad": {"bad", "eventsCount"}, "written": {"written", "eventsCount"},
@@ -74,7 +76,7 @@ func TestDashboardLinks(t *testing.T) {
 		}
 	})
 	d.signIn(d.overview())
-	a := d.view("8", "links", "domains", 12)
+	a := d.view("8", "links", "domains", 13)
 	a.totals(map[string][2]string{
 		"away": {"away", "eventsCount"}, "awayPeople": {"away", "peopleCount"}, "inside": {"inside", "eventsCount"},
 		"downloads": {"downloads", "eventsCount"},
@@ -114,7 +116,7 @@ func TestDashboardOpenAPI(t *testing.T) {
 		}
 	})
 	d.signIn(d.overview())
-	a := d.view("-", "openapi", "operations", 10)
+	a := d.view("-", "openapi", "operations", 11)
 	a.totals(map[string][2]string{
 		"looks": {"looks", "eventsCount"}, "lookers": {"looks", "peopleCount"},
 		"tries": {"tries", "eventsCount"}, "triers": {"tries", "peopleCount"},
@@ -186,6 +188,17 @@ func TestDashboardExplore(t *testing.T) {
 		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
 	}
 
+	// Columns have names and a sentence. Their ids are in the request.
+	about := `Sessions: Number of different sessions. Kind of agent: What the visitor is, by user agent: a person;`
+	if got := d.texts(".pick > p")[0]; !strings.HasPrefix(got, about) {
+		t.Errorf("the columns are explained by %q", got)
+	}
+	for _, option := range d.texts(".pick option") {
+		if _, known := insights.ByName(option); known {
+			t.Errorf("the column %s has no name", option)
+		}
+	}
+
 	differences := func() []float64 {
 		t.Helper()
 		a := d.asks()
@@ -225,7 +238,7 @@ func TestDashboardExplore(t *testing.T) {
 
 	// By keys: the filter's column is chosen by its first letters.
 	d.run(`document.querySelector('.pick [name=column]').focus()`)
-	d.press("visitorOS")
+	d.press("System")
 	d.run(`document.querySelector('.pick [name=value]').focus()`)
 	d.press("linux" + kb.Enter)
 	d.until(`(new URLSearchParams(location.search).get('f') ?? '').endsWith(',linux')`)
@@ -238,7 +251,7 @@ func TestDashboardExplore(t *testing.T) {
 	d.until(`new URLSearchParams(location.search).get('f') === 'is,agentClass,user-asked'`)
 	d.do(chromedp.Reload())
 	d.shown()
-	d.until(`document.querySelector('.chip button')?.textContent === 'Kind is Asked by somebody'`)
+	d.until(`document.querySelector('.chip button')?.textContent === 'Kind of agent is Asked by somebody'`)
 	choose(0, "pageFeedbackRating", "of")
 	d.until(`document.body.textContent.includes('This metric has no graph')`)
 	d.quiet()

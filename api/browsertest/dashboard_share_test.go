@@ -123,3 +123,72 @@ func TestDashboardShareChanges(t *testing.T) {
 	d.until(`document.querySelector('#wrong').textContent.startsWith('This link has ended')`)
 	d.quiet()
 }
+
+// TestDashboardTitles shows the titles of pages with their paths. Readers of a share link see them in every view,
+// because they cannot open a page. Other readers see them in all views but the overview, which is a single batch.
+func TestDashboardTitles(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	markup := `<img src=x onerror="window.broken=1">`
+	d.figures.set(func(m *madeUp) {
+		m.rows = []any{"/start", "/guide/webhooks", "/guide", "/reference/a/very/long/path/to/a/page/of/an/operation"}
+		m.keys = map[string][]any{
+			"pageTitle":                {"Get started", markup, "/guide", "A title that is longer than the width of a list"},
+			"eventPageFeedbackComment": {"Thanks!", "Too long."},
+		}
+	})
+	d.signIn(d.overview())
+	if got := d.texts("[data-panel=pages] .name")[0]; got != "/start" || d.asks().queries["titles"] != nil {
+		t.Errorf("the overview says %q and asks for titles", got)
+	}
+	both := func(panel string) {
+		t.Helper()
+		a := d.asks()
+		titles := map[any]any{}
+		for at, path := range a.column("titles", "urlPath") {
+			titles[path] = a.column("titles", "pageTitle")[at]
+		}
+		var want []string
+		for _, path := range a.column(panel, "urlPath") {
+			says := path.(string)
+			if title := titles[path].(string); title != says {
+				says = title + " " + says
+			}
+			want = append(want, says)
+		}
+		if got := d.texts("[data-panel=" + panel + "] .name"); !slices.Equal(got, want) || len(got) != 4 {
+			t.Errorf("%s: the page has %q, the API %q", panel, got, want)
+		}
+	}
+	d.press("7")
+	d.until(`document.querySelector('[data-panel=inbox] .path')`)
+	d.shown()
+	both("ratedPages")
+	if got := d.texts("[data-panel=inbox] td[data-cell=page]"); !slices.Equal(got, []string{
+		"Get started/start", markup + "/guide/webhooks",
+	}) {
+		t.Errorf("the comments are about %q", got)
+	}
+	_, address := d.share(map[string]any{"name": "For everybody"})
+	shared := &dashboard{newTab(t, "lang", "en-US"), d.h, d.figures}
+	d = shared
+	d.open(address, "main [data-total=people]")
+	d.shown()
+	d.until(`document.querySelector('[data-panel=pages] .name .quiet')`)
+	both("pages")
+	d.accessible("dashboard-titles", 1280, 390)
+	d.do(chromedp.EmulateViewport(1280, 900))
+	d.filters(map[string][2]string{"pages": {"is,urlPath,/start", "Page is /start"}})
+	for key, panel := range map[string]string{
+		"3": "searchPages", "5": "landing", "8": "linkPages", "-": "operationPages",
+	} {
+		d.press(key)
+		d.until(`document.querySelector('[data-panel=` + panel + `] .name')`)
+		d.shown()
+		both(panel)
+	}
+	if eval[bool](d, `'broken' in window`) {
+		t.Error("the page has run a title")
+	}
+	d.quiet()
+}

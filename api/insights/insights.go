@@ -146,8 +146,8 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
 			Doc: "Count what became of a site's events on the answering node since it started: received, refused " +
 				"by reason, stored, dead-lettered, in flight, and erased before they were stored; also requests " +
-				"that were refused unread, for lack of room or by the rules of a publishable key, and messages " +
-				"of all sites that the log has lost.",
+				"that were refused unread, for lack of room or by the rules of a publishable key, refusals of the " +
+				"last 30 days (UTC), and messages of all sites that the log has lost.",
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK, Handler: frame.Handle(h.balance),
 		},
 	}

@@ -106,9 +106,15 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	for _, n := range of.Refused {
 		left -= int64(n)
 	}
+	byDay := []schema.RefusedDay{}
+	for _, day := range b.sites.RefusedByDay(site) {
+		byDay = append(byDay, schema.RefusedDay{
+			Date: day.Date.Format(time.DateOnly), Events: day.Events, Requests: day.Requests,
+		})
+	}
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
-		Refused: of.Refused, UnreadRequests: of.Unread,
+		Refused: of.Refused, UnreadRequests: of.Unread, RefusedByDay: byDay,
 		Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased,
 		Earlier: uint64(max(0, -left)), InFlight: max(0, left),
 		Scope: "node", Roles: b.roles, LostMessages: lost, MissingRows: schema.MissingTotal(b.missing()),

@@ -32,11 +32,11 @@ func TestDashboardQueries(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("a"), pageView("a"), pageView("b"),
 		more(`"type":"search_type_query","query":"x","resultsCount":0`),
 		more(`"type":"search_type_query","query":"xy","resultsCount":3`),
-		more(`"type":"search_open_result","query":"xy","result":{"recordId":"r"}`),
+		more(`"type":"search_open_result","query":"xy","result":{"recordId":"https://docs.example.com/a/?q#b"}`),
 		more(`"type":"ask_question","query":"why?"`),
 		more(`"type":"page_post_feedback","feedback":{"rating":"good"}`),
 		`{"type":"page_view","session":{"visitorId":"b","sessionId":"s","referrer":"https://chatgpt.com/"},
-			"location":{"url":"https://docs.example.com/?utm_campaign=spring"}}`,
+			"location":{"url":"https://docs.example.com/?utm_campaign=spring","title":"Home"}}`,
 		`{"type":"page_view","session":{"visitorId":"g","sessionId":"s","userAgent":"GPTBot/1.2"},
 			"location":{"url":"https://docs.example.com/gone","status":404}}`,
 	); status != 204 {
@@ -46,7 +46,8 @@ func TestDashboardQueries(t *testing.T) {
 	// The first answer to a query of a name is for people in the last seven days.
 	want := map[string]any{
 		"people": 2.0, "views": 4.0, "reads": 1.0, "typed": 2.0, "missed": 1.0, "results": 1.0, "asked": 1.0,
-		"searches": "x", "questions": "why?", "pages": "/", "feedback": "/", "addresses": "/", "list": 4.0,
+		"searches": "x", "ledHere": "xy", "titles": "/", "questions": "why?", "pages": "/", "feedback": "/",
+		"addresses": "/", "list": 4.0,
 		"everyone": 5.0, "gone": 1.0, "sent": 1.0, "fromSearch": 0.0, "agents": "OpenAI", "programs": "gptbot",
 		"kinds": "training", "agentPages": "/gone", "missing": "/gone", "forms": "html", "verified": "claimed",
 		"broken": 1.0, "statuses": 404.0, "brokenAgents": "OpenAI", "bad": 0.0, "written": 0.0, "clicks": 0.0,

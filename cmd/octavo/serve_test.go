@@ -253,6 +253,21 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	if !maps.Equal(events, want.Classes) || !maps.Equal(visitors, want.Visitors) {
 		i.t.Errorf("by class %v events of %v visitors, want %v of %v", events, visitors, want.Classes, want.Visitors)
 	}
+	results := ask(`"groupBy":[{"column":"eventSearchResultPage"}],` +
+		`"where":[{"column":"eventType","values":["search_open_result"]}]}`)
+	opened := map[[2]string]int{} // no page has the key of empty texts
+	for row, value := range results["eventSearchResultPage"] {
+		page, _ := value.(map[string]any)
+		space, _ := page["space"].(string)
+		id, _ := page["page"].(string)
+		opened[[2]string{space, id}] = int(results["eventsCount"][row].(float64))
+	}
+	records := opened[[2]string{}]
+	delete(opened, [2]string{})
+	if !maps.Equal(opened, want.Opened) || records != want.Records || len(opened) == 0 {
+		i.t.Errorf("results of %v and %d records were opened, want %v and %d",
+			opened, records, want.Opened, want.Records)
+	}
 	for name, c := range map[string]struct {
 		request string
 		want    any

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema/fair"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -47,7 +48,7 @@ func (b Balance) Unanswered() uint64 {
 }
 
 // Account counts one site's events. Accounts are never dropped, because a counter must not start again at zero. Only
-// existing sites have an account, of about 400 bytes.
+// existing sites have an account, of about 400 bytes, and of 900 bytes if it has refused something.
 type Account struct {
 	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks its site
 	// up once.
@@ -57,7 +58,9 @@ type Account struct {
 	Stored, DeadLettered, Erased atomic.Uint64
 
 	site            string
+	today           func() uint64   // number of the day
 	refused, unread []atomic.Uint64 // as insights.Reasons
+	refusals        atomic.Pointer[refusals]
 }
 
 // reasonIndex is the place of each reason in insights.Reasons.
@@ -72,13 +75,20 @@ var reasonIndex = func() map[*insights.Reason]int {
 // Refuse counts the events of a refused request.
 func (a *Account) Refuse(reason *insights.Reason, events int) {
 	a.refused[reasonIndex[reason]].Add(uint64(events))
+	a.byDay().events.add(a.today(), uint64(events))
 }
 
 // RefuseUnread counts a request that was refused before its body was read.
-func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[reason]].Add(1) }
+func (a *Account) RefuseUnread(reason *insights.Reason) {
+	a.unread[reasonIndex[reason]].Add(1)
+	a.byDay().requests.add(a.today(), 1)
+}
 
 func (a *Account) balance() Balance {
-	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load()}
+	b := Balance{
+		Refused: byReason(a.refused), Unread: byReason(a.unread),
+		Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load(),
+	}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
 	// Read Received last. Every answered event was received before its answer, so the difference is never negative.
 	b.Received = a.Received.Load()
@@ -100,6 +110,7 @@ type Sites struct {
 	mu     sync.RWMutex
 	bySite map[string]*Account
 	list   []*Account // in the order of their first request
+	clock  func() time.Time
 }
 
 // Account returns a site's account, which its first use creates. It does not retain the string site.
@@ -113,6 +124,7 @@ func (s *Sites) Account(site string) *Account {
 	if a == nil {
 		a = &Account{
 			site:    strings.Clone(site),
+			today:   func() uint64 { return dayOf(s.clock()) },
 			refused: make([]atomic.Uint64, len(insights.Reasons)), unread: make([]atomic.Uint64, len(insights.Reasons)),
 		}
 		s.bySite[a.site] = a

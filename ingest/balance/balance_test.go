@@ -1,8 +1,11 @@
 package balance
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -47,4 +50,50 @@ octavo_site_requests_unread_total{reason="overloaded",site="other"} 1
 	if b := sites.Balance("none"); b.Received != 0 || b.Refused == nil {
 		t.Errorf("a site without events: %+v", b)
 	}
+}
+
+// TestRefusedByDay counts refusals on the day on which they happen. A day of 30 days ago is left out, and a site
+// without refusals has no day.
+func TestRefusedByDay(t *testing.T) {
+	t.Parallel()
+	sites := newSites(prometheus.NewRegistry(), 1)
+	now := time.Date(2026, 11, 28, 23, 59, 59, 0, time.UTC)
+	sites.clock = func() time.Time { return now }
+	a := sites.Account("site_a")
+	want := func(days ...Day) {
+		t.Helper()
+		if got := sites.RefusedByDay("site_a"); !slices.Equal(got, days) {
+			t.Errorf("%v: %v, want %v", now, got, days)
+		}
+	}
+	day := func(ago int) time.Time { return time.Date(2026, 11, 28-ago, 0, 0, 0, 0, time.UTC) }
+	want()
+	a.Refuse(insights.UnknownType, 3)
+	a.Refuse(insights.TooLong, 1)
+	a.RefuseUnread(insights.Overloaded)
+	want(Day{day(0), 4, 1})
+	now = now.Add(time.Second)
+	want(Day{day(0), 4, 1})
+	a.Refuse(insights.UnknownType, 2)
+	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
+	now = now.Add(28 * 24 * time.Hour)
+	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
+	now = now.Add(24 * time.Hour)
+	want(Day{day(-1), 2, 0})
+	a.RefuseUnread(insights.Overloaded) // in the slot of 30 days before
+	want(Day{day(-1), 2, 0}, Day{day(-30), 0, 1})
+	if got := sites.RefusedByDay("none"); len(got) > 0 {
+		t.Errorf("a site without events: %v", got)
+	}
+
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 1000 {
+				a.Refuse(insights.UnknownType, 1)
+			}
+		})
+	}
+	all.Wait()
+	want(Day{day(-1), 2, 0}, Day{day(-30), 4000, 1})
 }

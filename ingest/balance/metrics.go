@@ -1,6 +1,10 @@
 package balance
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // sitesWithSeries is how many sites have series of their own. All later sites share a series, which bounds the load of
 // Prometheus. A site never changes its series, since counters only grow.
@@ -14,7 +18,7 @@ const otherSites = "other"
 func NewSites(r prometheus.Registerer) *Sites { return newSites(r, sitesWithSeries) }
 
 func newSites(r prometheus.Registerer, withSeries int) *Sites {
-	s := &Sites{bySite: map[string]*Account{}}
+	s := &Sites{bySite: map[string]*Account{}, clock: time.Now}
 	r.MustRegister(&siteMetrics{
 		sites: s, withSeries: withSeries,
 		received: prometheus.NewDesc("octavo_site_events_received_total",

@@ -208,6 +208,11 @@ func TestTotals(t *testing.T) {
 		if e.Type == "search_type_query" {
 			want.search(*e.ResultsCount)
 		}
+		if space := e.Result["spaceId"]; space != "" {
+			want.Opened[[2]string{space, e.Result["pageId"]}]++
+		} else if e.Type == "search_open_result" {
+			want.Records++
+		}
 		if e.Seconds != nil {
 			depth := -1
 			if e.Depth != nil {
@@ -228,6 +233,9 @@ func TestTotals(t *testing.T) {
 		if got.Visitors[class] == 0 {
 			t.Errorf("no visitor of the class %s", class)
 		}
+	}
+	if len(got.Opened) == 0 || got.Records == 0 {
+		t.Error("no result of a kind was opened")
 	}
 	if got.NoResult == 0 || got.NoResult > got.Searches/4 || got.NotFound == 0 ||
 		got.Depth.Number >= got.Engaged.Number {

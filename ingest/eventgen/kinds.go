@@ -117,11 +117,13 @@ func appendResult(g *Generator, dst []byte, s *step) []byte {
 	dst = appendQuery(g, dst, s)
 	// One search in twenty opens a record of a connected source.
 	if s.pick>>16%20 == 0 {
+		g.totals.Records++
 		dst = append(dst, `,"result":{"recordId":"rec_`...)
 		dst = appendID(dst, mix(uint64(s.pick%40)), 8)
 		return append(dst, `"}`...)
 	}
 	p := &g.site.pages[g.resultPage(s.pick)]
+	g.totals.Opened[[2]string{g.site.spaces[p.space].id, p.id}]++
 	dst = append(dst, `,"result":{"spaceId":"`...)
 	dst = append(dst, g.site.spaces[p.space].id...)
 	dst = append(dst, `","pageId":"`...)

@@ -11,6 +11,10 @@ type Totals struct {
 	Engaged, Depth     Mean // of page_leave events: seconds, and percent where they are known
 	NotFound           int  // events with the status 404
 
+	// Opened are the opened results of searches by their space and page. Records are the other opened results.
+	Opened  map[[2]string]int
+	Records int
+
 	seen map[uint64]bool // visitors
 }
 
@@ -19,7 +23,8 @@ type Mean struct{ Sum, Number int }
 
 func newTotals() Totals {
 	return Totals{
-		Types: map[string]int{}, Classes: map[string]int{}, Visitors: map[string]int{}, seen: map[uint64]bool{},
+		Types: map[string]int{}, Classes: map[string]int{}, Visitors: map[string]int{}, Opened: map[[2]string]int{},
+		seen: map[uint64]bool{},
 	}
 }
 

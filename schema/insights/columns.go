@@ -120,8 +120,18 @@ var columns = append([]Column{
 		"What was searched or asked."),
 	stringDimension("eventSearchResultRecordId", AsNull, stringField(30, "search_record", func(e *Event) string { return e.ResultRecord }), Content,
 		"The record that was opened from the results."),
-	storedOnly(stringField(31, "search_space", func(e *Event) string { return e.ResultSpace }), Content, "The space of the page opened from the results."),
-	storedOnly(stringField(32, "search_page", func(e *Event) string { return e.ResultPage }), Content, "The page opened from the results."),
+	{
+		Name: "eventSearchResultPage", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull,
+		Privacy: Content,
+		Fields: []Field{
+			stringField(31, "search_space", func(e *Event) string { return e.ResultSpace }),
+			stringField(32, "search_page", func(e *Event) string { return e.ResultPage }),
+		},
+		Doc: "The page that was opened from the results, with its space; null if the sender named no page.",
+		Expr: func(Arguments, Env) sqltree.Expr {
+			return pageIn(sqltree.Col("search_space"), sqltree.Col("search_page"))
+		},
+	},
 	enumDimension("eventPageFeedbackRating", Excluded, FeedbackRatings, enumField(33, "feedback_rating", FeedbackRatings, func(e *Event) Code { return e.FeedbackRating }), Content,
 		"Rating of the page, in events that have one."),
 	stringDimension("eventPageFeedbackComment", Excluded, stringField(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,

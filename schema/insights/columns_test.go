@@ -232,7 +232,7 @@ func TestPublishedColumns(t *testing.T) {
 		delete(left, name)
 	}
 	for _, extension := range strings.Fields("peopleCount bounceRate sessionDuration pagesPerSession entryPage " +
-		"exitPage " +
+		"exitPage eventSearchResultPage " +
 		"searchResults engagedSeconds scrollDepth engagedTime meanScrollDepth pageTitle " +
 		"agentClass agentOperator agentVerified contentForm httpStatus eventDoor eventKey channel sourceName " +
 		"firstChannel firstSource") {

@@ -26,6 +26,8 @@ export const dimensions: Record<string, string> = {
   eventAPIOperationMethod: 'Method of the API operation as sent: `get` and `GET` are different.',
   eventSearchQuery: 'What was searched or asked.',
   eventSearchResultRecordId: 'The record that was opened from the results.',
+  eventSearchResultPage: 'The page that was opened from the results, with its space; null if the sender ' +
+    'named no page.',
   eventPageFeedbackRating: 'Rating of the page, in events that have one.',
   eventPageFeedbackComment: 'Comment on the page.',
   eventAskResponseRating: 'Rating of an answer: 1 or -1, and 0 for an event without a rating.',

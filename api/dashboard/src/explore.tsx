@@ -44,9 +44,9 @@ function measured(value: unknown) {
 
 /** keyed writes any value of a column. */
 export function keyed(column: string, key: unknown): string {
-  const panel = allPanels.find((p) => p.column === column)
   if (typeof key === 'object' && key) return JSON.stringify(key)
-  return panel ? panel.name(key as string | null) : plain(key === null ? null : String(key))
+  const name = allPanels.find((p) => p.column === column)?.name ?? plain
+  return name(key === null ? null : String(key))
 }
 
 /** label is how a column is called. */
@@ -100,25 +100,30 @@ function Pick({ s }: { s: State }) {
     })
     form.reset()
   }
-  const options = (columns: Record<string, string>) =>
-    Object.keys(columns).map((id) => (
+  const options = (columns: string[]) =>
+    columns.map((id) => (
       <option key={id} value={id}>
-        {label(id) === id ? id : `${label(id)} (${id})`}
+        {label(id)}
       </option>
     ))
+  const grouped = Object.entries(t.groups).map(([group, columns]) => (
+    <optgroup key={group} label={group}>
+      {options(columns)}
+    </optgroup>
+  ))
   return (
     <section class="card pick" aria-label={t.pick}>
       <div>
         <label>
           <span>{t.metric}</span>
           <select value={of} onChange={(e) => go({ of: e.currentTarget.value })}>
-            {options(metrics)}
+            {options(Object.keys(metrics))}
           </select>
         </label>
         <label>
           <span>{t.by}</span>
           <select value={by} onChange={(e) => go({ by: e.currentTarget.value })}>
-            {options(dimensions)}
+            {grouped}
           </select>
         </label>
         <label>
@@ -135,16 +140,16 @@ function Pick({ s }: { s: State }) {
       </div>
       <p class="quiet">
         <span>
-          <b>{of}</b>: {metrics[of]}
+          <b>{label(of)}</b>: {metrics[of]}
         </span>{' '}
         <span>
-          <b>{by}</b>: {dimensions[by]}
+          <b>{label(by)}</b>: {dimensions[by]}
         </span>
       </p>
       <form onSubmit={add}>
         <label>
           <span>{t.filter}</span>
-          <select name="column">{options(dimensions)}</select>
+          <select name="column">{grouped}</select>
         </label>
         <select name="not" aria-label={t.isOrNot}>
           <option value="is">{texts.is}</option>

@@ -84,7 +84,14 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
           {Body && <Body s={s} results={results} asked={asked} busy={load.busy} />}
           <div class="panels">
             {view.panels.map((p) => (
-              <PanelCard key={p.id} panel={p} query={asked[p.id]} result={results?.[p.id]} busy={load.busy} />
+              <PanelCard
+                key={p.id}
+                panel={p}
+                query={asked[p.id]}
+                result={results?.[p.id]}
+                names={p.column === 'urlPath' ? results?.titles : undefined}
+                busy={load.busy}
+              />
             ))}
           </div>
           <p class="quiet hint">{texts.excludeHint}</p>

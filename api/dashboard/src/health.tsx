@@ -5,9 +5,9 @@ import { batch, call, insights, Refusal, type Query, type Result, type Results }
 import { Status } from './figures'
 import { reasons } from './columns'
 import { Curve } from './curve'
-import { clock, count } from './format'
+import { clock, count, date } from './format'
 import { healthQueries } from './health_queries'
-import { checks, refusedSum, type Balance, type Check } from './health_checks'
+import { checks, days, refusedSum, type Balance, type Check, type RefusedDay } from './health_checks'
 import { useKeys } from './keys'
 import { minutes, type Live } from './live'
 import { Loader } from './load'
@@ -15,6 +15,7 @@ import { panels } from './more_panels'
 import { PanelCard } from './panel'
 import { Trouble } from './parts'
 import { RowsTable, type Cell } from './rows_table'
+import { Spark } from './spark'
 import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 import { counter, Totals, type Total } from './totals'
@@ -123,6 +124,7 @@ export function Health() {
         cut={{ first: false, last: true }}
       />
       {loaded?.balance && <Refusals balance={loaded.balance} />}
+      {loaded?.balance && <ByDay all={days(loaded.balance, loaded.live.now)} />}
       <div class="panels">
         {panels('doors', 'eventKeys', 'types').map((p) => (
           <PanelCard key={p.id} panel={p} query={loaded?.asked[p.id]} result={results?.[p.id]} busy={now.busy} />
@@ -135,16 +137,18 @@ export function Health() {
 
 type Refused = { reason: string; events: number; requests: number }
 
+/** counts are the columns of what was refused. */
+const counts: Cell<Pick<Refused, 'events' | 'requests'>>[] = (['events', 'requests'] as const).map((id) => ({
+  id,
+  label: toolTexts[id],
+  number: true,
+  show: (row) => (row[id] ? count(row[id]) : texts.none),
+}))
+
 const cells: [Cell<Refused>, ...Cell<Refused>[]] = [
   { id: 'reason', label: toolTexts.reason, show: ({ reason }) => <code>{reason}</code> },
   { id: 'why', label: toolTexts.why, show: ({ reason }) => <span class="long">{reasons[reason] ?? ''}</span> },
-  { id: 'events', label: toolTexts.events, number: true, show: ({ events }) => (events ? count(events) : texts.none) },
-  {
-    id: 'requests',
-    label: toolTexts.requests,
-    number: true,
-    show: ({ requests }) => (requests ? count(requests) : texts.none),
-  },
+  ...counts,
 ]
 
 /** Refusals says why events and whole requests were refused, the greatest first. */
@@ -159,6 +163,31 @@ function Refusals({ balance: { refused, unreadRequests: unread } }: { balance: B
         <h2 id="refused-title">{toolTexts.refusedTitle}</h2>
       </header>
       <RowsTable cells={cells} rows={rows} keyOf={(r) => r.reason} />
+    </section>
+  )
+}
+
+const dayCells: [Cell<RefusedDay>, ...Cell<RefusedDay>[]] = [
+  { id: 'date', label: toolTexts.day, show: ({ date: day }) => date(day, 'UTC') },
+  ...counts,
+]
+
+/** ByDay says on which days events and requests were refused, the newest first. */
+function ByDay({ all }: { all: RefusedDay[] }) {
+  const rows = all.filter((d) => d.events || d.requests).reverse()
+  if (rows.length === 0) return null
+  const most = rows.reduce((a, b) => (b.events > a.events ? b : a))
+  return (
+    <section class="card list" aria-labelledby="refused-days-title" data-panel="refusedDays">
+      <header>
+        <h2 id="refused-days-title">{toolTexts.refusedDays}</h2>
+        <Spark
+          values={all.map((d) => d.events)}
+          label={toolTexts.mostRefused(count(most.events), date(most.date, 'UTC'))}
+        />
+      </header>
+      <p class="quiet about">{toolTexts.refusedDaysOf(count(all.length), count(rows.length))}</p>
+      <RowsTable cells={dayCells} rows={rows} keyOf={(d) => d.date} />
     </section>
   )
 }

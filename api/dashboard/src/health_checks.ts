@@ -11,11 +11,28 @@ export type Balance = {
   repeated: number
   refused: Record<string, number>
   unreadRequests: Record<string, number>
+  /** refusedByDay leaves out days without refusals. Its days are days of UTC. */
+  refusedByDay: RefusedDay[]
   stored: number
   deadLettered: number
   inFlight: number
   erased?: number
   lostMessages?: number
+}
+
+export type RefusedDay = { date: string; events: number; requests: number }
+
+const keptDays = 30
+/** days has each of the last days since the node's start, with its refusals. */
+export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[] {
+  const at = (time: string) => Math.floor(Date.parse(time) / (1000 * day))
+  const today = at(now)
+  const first = Math.max(at(since), today - keptDays + 1)
+  const known = new Map(refusedByDay.map((d) => [d.date, d]))
+  return Array.from({ length: Math.max(0, today - first + 1) }, (_, i) => {
+    const date = new Date((first + i) * 1000 * day).toISOString().slice(0, 10)
+    return known.get(date) ?? { date, events: 0, requests: 0 }
+  })
 }
 
 /** Known is what the checks read. Readers who may not see the balance have none. */

@@ -6,6 +6,7 @@ import { Link } from './link'
 import { ListCard } from './list_card'
 import { trimmed } from './panel'
 import { plain } from './panels'
+import { titles } from './rows'
 import { RowsTable, type Cell } from './rows_table'
 import { texts } from './texts'
 import { toolTexts } from './tool_texts'
@@ -26,13 +27,20 @@ function read(columns: Columns): Comment[] {
   }))
 }
 
-const cells: [Cell<Comment>, ...Cell<Comment>[]] = [
+const cellsWith = (names: ReturnType<typeof titles>): [Cell<Comment>, ...Cell<Comment>[]] => [
   { id: 'text', label: t.comment, show: ({ text }) => <span class="said">{plain(text)}</span> },
   {
     id: 'page',
     label: t.page,
     show: ({ path }) =>
-      path ? <Link to={{ ...elsewhere, view: 'pages', page: trimmed(path) }}>{path}</Link> : texts.none,
+      path ? (
+        <>
+          <Link to={{ ...elsewhere, view: 'pages', page: trimmed(path) }}>{names.get(path) ?? path}</Link>
+          {names.has(path) && <span class="quiet path">{path}</span>}
+        </>
+      ) : (
+        texts.none
+      ),
   },
   { id: 'times', label: t.times, number: true, show: ({ times }) => count(times) },
   { id: 'last', label: t.last, number: true, show: ({ last }) => (last ? clock(last, state.value.zone) : texts.none) },
@@ -52,7 +60,7 @@ export function Inbox({ results, asked, busy }: Shown) {
       none={t.none}
       rows={rows.length}
     >
-      <RowsTable cells={cells} rows={rows} keyOf={(c) => c.path + '\n' + c.text} />
+      <RowsTable cells={cellsWith(titles(results?.titles))} rows={rows} keyOf={(c) => c.path + '\n' + c.text} />
       {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
     </ListCard>
   )

@@ -98,8 +98,7 @@ function Views() {
 
 function View() {
   const { site, view } = state.value
-  const overall = view === 'overview' || (pass.value && unshared.includes(view))
-  return overall ? <Figures key={site} view={overview} /> : <Lazy page="Views" />
+  return view === 'overview' && !pass.value ? <Figures key={site} view={overview} /> : <Lazy page="Views" />
 }
 
 function App({ problem }: { problem: string | undefined }) {

@@ -1,15 +1,16 @@
 // All but the overview of a site: its other views, the list of sites, and the door of a share link. The bundle has them
 // in a file of their own.
-import { state } from './address'
+import { state, unshared } from './address'
 import { Explore } from './explore'
 import { Figures } from './figures'
 import { Health } from './health'
 import { Journeys } from './journeys'
 import { LiveView } from './live'
-import { agents, audience, broken, feedback, links, openapi, search } from './more_views'
+import { agents, audience, broken, feedback, links, openapi, search, shared } from './more_views'
 import { OnePage } from './one_page'
 import { Pages } from './pages'
 import { Settings } from './settings'
+import { pass } from './share'
 export { OpenShare } from './open_share'
 export { Sites } from './sites'
 
@@ -21,6 +22,8 @@ const has = <T extends object>(views: T, name: string): name is Extract<keyof T,
 
 export function Views() {
   const { site, view, page } = state.value
+  // If a share link does not show the view in the address, the page shows the overview.
+  if (pass.value && (view === 'overview' || unshared.includes(view))) return <Figures key={site} view={shared} />
   if (has(figures, view)) return <Figures key={site + view} view={figures[view]} />
   if (has(own, view)) {
     const Own = own[view]

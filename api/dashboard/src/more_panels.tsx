@@ -50,6 +50,14 @@ const units = { ...texts.units, ...moreTexts.units }
 const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.columns } }, [
   { id: 'before', column: 'referrer', name: path, ...counted, unit: unit(units.views) },
   { id: 'after', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.views) },
+  {
+    id: 'ledHere',
+    column: 'eventSearchQuery',
+    about: moreTexts.ledHereHint,
+    name: plain,
+    ...counted,
+    unit: unit(units.clicks),
+  },
   { id: 'pageSearches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(units.searches) },
   {
     id: 'links',
@@ -164,9 +172,27 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   { id: 'types', ...valued('eventType'), still: true, unit: unit(texts.units.events) },
 ])
 
-/** allPanels has how the values of columns read. */
-export const allPanels = [...overviewPanels, ...more]
-const byID = new Map(allPanels.map((p) => [p.id, p]))
+const lists = [...overviewPanels, ...more]
+const byID = new Map(lists.map((p) => [p.id, p]))
+
+/** others are the columns that no list has. Readers explore and filter by them. */
+const others = Object.entries<string>(moreTexts.columns)
+  .filter(([column]) => !lists.some((p) => p.column === column))
+  .map(
+    ([column, label]): Panel => ({
+      id: '',
+      title: '',
+      none: '',
+      column,
+      label,
+      name: plain,
+      ...counted,
+      unit: unit(''),
+    }),
+  )
+
+/** allPanels has how columns are called, and how their values read. */
+export const allPanels = [...lists, ...others]
 
 /** panels returns the panels of a view. */
 export const panels = (...ids: (keyof typeof texts.panels | keyof typeof moreTexts.panels)[]): Panel[] =>

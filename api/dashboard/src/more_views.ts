@@ -12,11 +12,12 @@ import { panels } from './more_panels'
 import { agentTotals, audienceTotals, brokenTotals, feedbackTotals } from './more_totals'
 import { linkTotals, openapiTotals, pageTotals, searchTotals } from './more_totals'
 import { openapiQueries } from './openapi_queries'
-import { after, pageQueries } from './page_queries'
+import { later, pageQueries } from './page_queries'
 import { list } from './rows'
 import { searchQueries } from './search_queries'
 import { texts } from './texts'
-import { none, readers, type View } from './views'
+import { titled } from './titles'
+import { none, overview, readers, type View } from './views'
 
 export const onePage: View = {
   ...readers,
@@ -25,16 +26,22 @@ export const onePage: View = {
   then: (s, results) => {
     const found = results.addresses
     const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
-    return paths.length ? after(s, paths) : {}
+    return paths.length ? later(s, paths) : {}
   },
   whose: true,
   body: Merged,
-  panels: panels('sources', 'before', 'after', 'pageSearches', 'links', 'comments', 'agents', 'countries', 'addresses'),
+  panels: panels(
+    ...(['sources', 'before', 'after', 'ledHere', 'pageSearches', 'links'] as const),
+    ...(['comments', 'agents', 'countries', 'addresses'] as const),
+  ),
   empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
   nothing: moreTexts.nobodyRead,
 }
 
-export const search: View = {
+/** shared is the overview for readers of a share link, who can open no page and so learn no other way what it is. */
+export const shared = titled(overview)
+
+export const search = titled({
   queries: searchQueries,
   totals: searchTotals,
   title: () => moreTexts.searchGraph,
@@ -47,9 +54,9 @@ export const search: View = {
   panels: panels('searched', 'searches', 'opened', 'questions', 'rated', 'searchPages'),
   empty: (r) => none(r, 'typed', 'eventsCount') && none(r, 'asked', 'eventsCount'),
   nothing: moreTexts.nobodySearched,
-}
+})
 
-export const agents: View = {
+export const agents = titled({
   queries: agentQueries,
   totals: agentTotals,
   title: () => moreTexts.agentGraph,
@@ -69,7 +76,7 @@ export const agents: View = {
   empty: (r) => none(r, 'reads', 'eventsCount') && none(r, 'sent', 'peopleCount'),
   nothing: moreTexts.noAgents,
   hint: moreTexts.agentsHint,
-}
+})
 
 export const broken: View = {
   queries: brokenQueries,
@@ -90,7 +97,7 @@ export const broken: View = {
   hint: moreTexts.brokenHint,
 }
 
-export const feedback: View = {
+export const feedback = titled({
   queries: feedbackQueries,
   totals: feedbackTotals,
   title: () => moreTexts.feedbackGraph,
@@ -104,9 +111,9 @@ export const feedback: View = {
   panels: panels(...(['worstRated', 'praised', 'badPages', 'ratedPages', 'commentedPages', 'raterLanguages'] as const)),
   empty: (r) => none(r, 'ratings', 'eventsCount') && none(r, 'written', 'eventsCount'),
   nothing: moreTexts.noFeedback,
-}
+})
 
-export const links: View = {
+export const links = titled({
   queries: linkQueries,
   totals: linkTotals,
   title: () => moreTexts.linkGraph,
@@ -119,9 +126,9 @@ export const links: View = {
   panels: panels(...(['domains', 'targets', 'linkPages', 'positions', 'targetKinds', 'downloadPages'] as const)),
   empty: (r) => none(r, 'clicks', 'eventsCount') && none(r, 'downloads', 'eventsCount'),
   nothing: moreTexts.noLinks,
-}
+})
 
-export const openapi: View = {
+export const openapi = titled({
   queries: openapiQueries,
   totals: openapiTotals,
   title: () => moreTexts.openapiGraph,
@@ -138,9 +145,9 @@ export const openapi: View = {
   empty: (r) => none(r, 'looks', 'eventsCount') && none(r, 'tries', 'eventsCount'),
   nothing: moreTexts.noOperations,
   hint: moreTexts.openapiHint,
-}
+})
 
-export const audience: View = {
+export const audience = titled({
   queries: audienceQueries,
   totals: audienceTotals,
   title: (s) => moreTexts.audienceGraph[s.metric],
@@ -153,4 +160,4 @@ export const audience: View = {
   ),
   empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount'),
   nothing: moreTexts.noPeople,
-}
+})

@@ -1,7 +1,8 @@
 // Queries about a single page, and the key that names it.
 import type { State } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
-import { ask, external, opened, people, sent, type, visitors } from './queries'
+import { ask, chips, external, opened, people, sent, type, visitors } from './queries'
+import { titlesOf } from './titles'
 
 /** keyOf names a page of the list in an address. */
 export const keyOf = (row: PageRow) => (row.page ? `${row.space}/${row.page}` : (row.path ?? '/'))
@@ -49,13 +50,22 @@ function known(s: State, here: Condition): PagesQuery {
   }
 }
 
-/** after asks which pages people opened next. paths are those of the page's addresses. */
-export function after(s: State, paths: string[]) {
+/** later asks what takes the paths of the page's addresses: the pages after it, and the searches that led to it. */
+export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  const from: Condition = {
-    column: 'referrer',
-    operator: 'matches',
-    values: [`^https?://[^/?#]+(${quoted.join('|')})/?([?#].*)?$`],
+  const end = '/?([?#].*)?$'
+  const address = `^https?://[^/?#]+(${quoted.join('|')})${end}`
+  const path = `^(${quoted.map((one) => one || '/').join('|')})${end}`
+  const from: Condition = { column: 'referrer', operator: 'matches', values: [address] }
+  // Senders name the result that a reader opened by its address, or by the page of a space.
+  const named: Condition = { column: 'eventSearchResultRecordId', operator: 'matches', values: [address, path] }
+  const here = about(s.page)
+  const ofSpace = 'column' in here && here.column === 'page'
+  const led = ofSpace ? { or: [named, { ...here, column: 'eventSearchResultPage' }] } : named
+  const { list } = ask(s)
+  return {
+    after: list('urlPath', 'eventsCount', [...opened.people, from]),
+    titles: titlesOf(s, [...opened.people, from, ...chips(s.filters)]),
+    ledHere: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_open_result'), led]),
   }
-  return { after: ask(s).list('urlPath', 'eventsCount', [...opened.people, from]) }
 }

@@ -8,7 +8,7 @@ import { empty, type Panel } from './panels'
 import { Link } from './link'
 import { copyText, Delta } from './parts'
 import { explored } from './queries'
-import { list } from './rows'
+import { list, titles } from './rows'
 import { pass } from './share'
 import { curl, csv, download } from './table'
 import { texts } from './texts'
@@ -17,11 +17,14 @@ export function PanelCard({
   panel,
   query,
   result,
+  names,
   busy,
 }: {
   panel: Panel
   query: Query | undefined
   result: Result | undefined
+  /** names has the titles of the panel's paths. */
+  names?: Result | undefined
   busy: boolean
 }) {
   const { title } = panel
@@ -50,7 +53,8 @@ export function PanelCard({
           />
         )}
       </header>
-      <Rows panel={panel} query={query} result={result} busy={busy} table={table} />
+      {panel.about && <p class="quiet about">{panel.about}</p>}
+      <Rows panel={panel} query={query} result={result} names={titles(names)} busy={busy} table={table} />
     </section>
   )
 }
@@ -70,12 +74,14 @@ function Rows({
   panel,
   query,
   result,
+  names,
   busy,
   table,
 }: {
   panel: Panel
   query: Query | undefined
   result: Result | undefined
+  names: Map<string | null, string>
   busy: boolean
   table: boolean
 }) {
@@ -99,6 +105,8 @@ function Rows({
       <ol class={table ? 'rows scroll' : 'rows'}>
         {rows.map((row) => {
           const name = panel.name(row.key)
+          const title = names.get(row.key) ?? name
+          const said = title === name ? name : [title, <span class="quiet"> {name}</span>]
           const filter = (event: MouseEvent) => addFilter({ column: panel.column, not: event.altKey, value: row.key })
           return (
             <li key={row.key}>
@@ -107,11 +115,11 @@ function Rows({
               )}
               {panel.still ? (
                 <span class="name" title={name}>
-                  {name}
+                  {said}
                 </span>
               ) : (
                 <button type="button" class="name" title={name} onClick={filter}>
-                  {name}
+                  {said}
                 </button>
               )}
               {typeof row.value === 'number' && (

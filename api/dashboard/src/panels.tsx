@@ -12,6 +12,8 @@ export type Panel = {
   title: string
   /** none says that there are no rows. */
   none: string
+  /** about says what the rows mean, if the title is not enough. */
+  about?: string
   /** column is the filter that a click on a row adds, and label its name. */
   column: string
   label: string

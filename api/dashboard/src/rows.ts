@@ -1,5 +1,5 @@
 // Answers of the API as rows.
-import type { Answer, Columns } from './api'
+import type { Answer, Columns, Result } from './api'
 
 export type Row = { key: string | null; value: unknown; before: unknown }
 
@@ -11,6 +11,16 @@ export function list(answer: Answer): Row[] {
   const metric = values(answer.columns, 1)
   return values(answer.columns, 0).map((key, i) => ({ key: key as string | null, value: metric[i], before: before[i] }))
 }
+
+/** titles returns the titles of paths: of each path the first in the answer, which is the most frequent. */
+export const titles = (result: Result | undefined) =>
+  new Map(
+    result?.status === 200
+      ? list(result.answer)
+          .reverse()
+          .map((r) => [r.key, r.value as string])
+      : [],
+  )
 
 /** single returns the value of a metric in an answer of one row, and its value before. */
 export function single<T>(answer: Answer, column: string): { now: T | null; before: T | null | undefined } {

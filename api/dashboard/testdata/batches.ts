@@ -6,7 +6,8 @@ Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en'] }, c
 
 const { read, presets, comparisons, tabs, whos } = await import('../src/address')
 const { queries, weekOf } = await import('../src/queries')
-const { after, pageQueries } = await import('../src/page_queries')
+const { later, pageQueries } = await import('../src/page_queries')
+const { titlesOf } = await import('../src/titles')
 const { searchQueries } = await import('../src/search_queries')
 const { agentQueries } = await import('../src/agent_queries')
 const { audienceQueries } = await import('../src/audience_queries')
@@ -41,6 +42,7 @@ const batches: Record<string, Query | PagesQuery>[] = [
   queries({ ...state, filters }),
   queries({ ...state, filters: lasting }),
   weekOf('Europe/Berlin'),
+  { titles: titlesOf(state, [{ column: 'urlPath', values: ['/', '/gone'] }]) },
 ]
 const more = [
   { column: 'referrer', not: true, value: 'x' },
@@ -70,7 +72,7 @@ for (const page of ['/', '/a', '/a(b)+', 'space/page']) {
   const s = { ...state, page }
   batches.push(
     pageQueries(s),
-    after(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']),
+    later(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']),
     pageQueries({ ...s, filters: [...filters, ...more] }),
   )
 }

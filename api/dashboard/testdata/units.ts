@@ -115,7 +115,7 @@ assert.equal(
 )
 assert.equal(pagesCSV([]), 'kind,space,page,path,title,owner,editedAt,words\r\n')
 const { listQuery, listings } = await import('../src/list_queries')
-const { about, after, keyOf } = await import('../src/page_queries')
+const { about, later, keyOf } = await import('../src/page_queries')
 for (const tab of tabs) {
   const s = { ...usual, org: 'o', site: 's', tab }
   const asked = listQuery(s, 50, Date.parse('2026-11-28T12:34:56Z'))
@@ -132,13 +132,42 @@ assert.deepEqual(about('/'), { column: 'urlPath', values: ['/'] })
 assert.deepEqual(about('s/p'), { column: 'page', values: [{ space: 's', page: 'p' }] })
 assert.equal(keyOf(page), '=1')
 assert.equal(keyOf({ ...page, kind: 'removed', space: 's', page: 'p' }), 's/p')
+// Each column has a name of its own, in one group of Explore, and a sentence of what it means.
+const { dimensions, metrics: measures } = await import('../src/columns')
+const { texts: words } = await import('../src/texts')
+const { moreTexts } = await import('../src/more_texts')
+const { toolTexts } = await import('../src/tool_texts')
+const columns: Record<string, string> = { ...words.columns, ...moreTexts.columns }
+for (const [names, meanings] of [
+  [columns, dimensions],
+  [toolTexts.explore.metrics, measures],
+] as const) {
+  assert.deepEqual(Object.keys(names).sort(), Object.keys(meanings).sort())
+  assert.equal(new Set(Object.values(names)).size, Object.keys(names).length)
+  for (const [id, name] of Object.entries(names)) assert.ok(name !== id && /^[A-Z].{2,}$/.test(name), `${id}: ${name}`)
+  for (const [id, meaning] of Object.entries(meanings)) assert.match(meaning, /^[\s\S]{10,}\.$/, id)
+}
+const grouped = Object.values(toolTexts.explore.groups).flat()
+assert.deepEqual(grouped.toSorted(), Object.keys(dimensions).sort())
+
 // The pages after are found by the whole path of the page before.
-const from = after({ ...usual, page: '/a.b' }, ['/a.b', '/c/']).after.where.at(-1) as { values: string[] }
+const from = later({ ...usual, page: '/a.b' }, ['/a.b', '/c/']).after.where.at(-1) as { values: string[] }
 const matches = (url: string) => new RegExp(from.values[0] ?? '').test(url)
 for (const url of ['https://x/a.b', 'http://x:80/a.b/', 'https://x/c?q#f', 'https://x/c/#'])
   assert.ok(matches(url), url)
 for (const url of ['https://x/a-b', 'https://x/a.b/c', 'https://x/d/a.b', 'https://x/?/a.b', 'https://x/cc'])
   assert.ok(!matches(url), url)
+// Searches that led to a page are found by the result's address or path, and in spaces by the page too.
+const ledTo = (page: string, paths: string[]) => later({ ...usual, page }, paths).ledHere.where.at(-1)
+const byResult = ledTo('/a.b', ['/a.b', '/c/', '/']) as { column: string; values: string[] }
+const leads = (record: string) => byResult.values.some((pattern) => new RegExp(pattern).test(record))
+for (const record of ['https://x/a.b#f', 'http://x:80/c', '/a.b', '/c/?q', '/', 'https://x', 'https://x/#f'])
+  assert.ok(leads(record), record)
+for (const record of ['', 'rec_1', 'a.b', '/a-b', '/a.b/c', 'https://x/d/a.b', '?q', '#f'])
+  assert.ok(!leads(record), record)
+assert.deepEqual(ledTo('s/p', ['/a.b', '/c/', '/']), {
+  or: [byResult, { column: 'eventSearchResultPage', values: [{ space: 's', page: 'p' }] }],
+})
 assert.match(curl('o', 's', one.pages), /a'\\''; rm -rf ~ '\\''\$\(x\)/)
 
 // Axes begin with 0, end at or above the most, and count whole things.
@@ -183,7 +212,6 @@ const both = queries({ ...usual, filters: ['/a', '/b'].map((value) => ({ column:
 assert.deepEqual(both.views.where.at(-1), { column: 'urlPath', operator: 'in', values: ['/a', '/b'] })
 // A link that was used is told apart from a server that cannot answer now.
 const { arrive } = await import('../src/session')
-const { texts: words } = await import('../src/texts')
 for (const [status, want] of [
   [200, undefined],
   [400, words.linkUsed],
@@ -205,7 +233,7 @@ for (const [status, want] of [
   }
 }
 // What the health of a site comes down to.
-const { checks } = await import('../src/health_checks')
+const { checks, days } = await import('../src/health_checks')
 const balance = {
   since: '2026-11-28T12:00:00Z',
   roles: ['api', 'sink'],
@@ -214,11 +242,24 @@ const balance = {
   repeated: 0,
   refused: {},
   unreadRequests: {},
+  refusedByDay: [],
   stored: 10,
   deadLettered: 0,
   inFlight: 0,
   lostMessages: 0,
 }
+// The days of refusals begin with the node's start, and are at most thirty.
+const refusing = { ...balance, refusedByDay: [{ date: '2026-11-29', events: 3, requests: 1 }] }
+assert.deepEqual(days(refusing, '2026-11-30T00:00:00Z'), [
+  { date: '2026-11-28', events: 0, requests: 0 },
+  { date: '2026-11-29', events: 3, requests: 1 },
+  { date: '2026-11-30', events: 0, requests: 0 },
+])
+const lately = days(refusing, '2026-12-28T23:59:59Z')
+assert.deepEqual(
+  [lately.length, lately[0]?.date, lately[0]?.events, lately.at(-1)?.date],
+  [30, '2026-11-29', 3, '2026-12-28'],
+)
 const healthy = { balance, lag: 2, silent: { people: 60, agents: 86_400 } }
 assert.deepEqual(
   checks(healthy).flatMap((c) => (c.good && !c.hint ? [] : [c])),
@@ -320,7 +361,6 @@ assert.deepEqual(explored('by=toString&of=constructor&step=year'), ['urlPath', '
 assert.deepEqual(explored('by=visitorOS&of=bounceRate&step=week'), ['visitorOS', 'bounceRate', 'week'])
 
 // Each value of a column that has few values has a name.
-const { moreTexts } = await import('../src/more_texts')
 const named = new Set<string>()
 for (const line of readFileSync('../../schema/insights/COLUMNS.md', 'utf8').split('\n')) {
   const [, column = '', , values = ''] = line.split('|').map((cell) => cell.trim().replaceAll('`', ''))

@@ -1,0 +1,38 @@
+// Titles of pages in a view's lists, which have paths. A query asks for them when the paths are known.
+import type { State } from './address'
+import type { Condition, Query, Results } from './api'
+import type { View } from './views'
+
+/** most bounds the pairs of a path and a title. Paths have several titles if the titles change. */
+const most = 300
+
+/** titlesOf asks for the titles that events have at paths, the most frequent first. */
+export const titlesOf = (s: State, where: Condition[]): Query => {
+  const pair = [{ column: 'urlPath' }, { column: 'pageTitle' }]
+  return {
+    range: s.range,
+    timezone: s.zone,
+    select: [...pair, { column: 'eventsCount' }],
+    groupBy: pair,
+    where: [...where, { column: 'pageTitle', operator: 'notIn', values: [null] }],
+    limit: most,
+  }
+}
+
+/** titled is a view that asks for the titles of all paths in its answers, too. */
+export const titled = (view: View): View => ({
+  ...view,
+  then: (s, results) => {
+    const at = pathsIn(results)
+    return {
+      ...view.then?.(s, results),
+      ...(at.length && { titles: titlesOf(s, [{ column: 'urlPath', values: at }]) }),
+    }
+  },
+})
+
+function pathsIn(results: Results): string[] {
+  const columns = Object.values(results).flatMap((r) => (r.status === 200 && r.answer.columns) || [])
+  const paths = columns.flatMap((c) => (c.column === 'urlPath' ? (c.values as (string | null)[]) : []))
+  return [...new Set(paths.flatMap((path) => path ?? []))]
+}
