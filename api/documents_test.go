@@ -41,7 +41,8 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-// compareNames fails for names that only the list or only the tree has. A list may also name folders without Go files.
+// compareNames fails for a name that is only in the list or only in the tree. A list may also name folders without Go
+// files.
 func compareNames(t *testing.T, list string, have, want []string) {
 	t.Helper()
 	for _, name := range want {
@@ -189,7 +190,7 @@ func anchors(text string) (list []string) {
 	return list
 }
 
-// notSettings has the variables of examples, commands and tests, which are not settings of octavo serve.
+// notSettings has the variables of examples, commands and tests, which octavo serve does not read.
 var notSettings = []string{
 	"OCTAVO_CONFIG", "OCTAVO_FRONT_END_TOKEN", "OCTAVO_ORG", "OCTAVO_SITE", "OCTAVO_TOKEN", "OCTAVO_URL",
 }

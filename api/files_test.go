@@ -224,7 +224,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b.ChangeContent(schema.RoleAdmin, request, empty(titled(named, "once")))
 	b.MergeNow(request)
 
-	// A draft has files of its own.
+	// A draft has separate files.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "draft.png", "draft-staff.png", "draft-unnamed.png")
 	b.page(request, "draft", b.text("![](@draft.png)\n\n"+condition("![](@draft-staff.png)")))

@@ -14,8 +14,8 @@ import (
 // touchEvery is the shortest time between two recorded uses of a token.
 const touchEvery = time.Minute
 
-// Session is a cached principal. touched is the schema.Elapsed at which its use was last queued for recording. It is
-// the only field that changes.
+// Session is a cached principal. touched is the schema.Elapsed at which the session's last use was queued for
+// recording. It is the only field that changes.
 type Session struct {
 	Principal store.Principal
 	// Reader is set for site tokens.
@@ -136,7 +136,7 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	// LastUsedAt is a date. After a step of the clock it may be in the future; then the next use replaces it.
+	// LastUsedAt is a date. After a step of the clock it may be in the future. The next use then replaces it.
 	now := time.Now()
 	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
 		s.touched.Store(schema.Elapsed(now) - int64(ago))

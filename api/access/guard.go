@@ -155,7 +155,7 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	return nil
 }
 
-// admit decides which kinds of principal may call the operation. A kind without a case of its own is refused.
+// admit decides which kinds of principal may call the operation. A kind that the code does not list is refused.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {
 	case schema.TokenUser:
@@ -207,7 +207,7 @@ func (s Scope) admit(p *store.Principal) error {
 }
 
 // KeepTo hides all objects outside a session's organization, even if the user has roles there. An identity provider
-// vouches only for its own organization. Operations whose body names a second organization call KeepTo for it.
+// vouches only for the users of its organization. Operations whose body names a second organization call KeepTo for it.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// installationKey is a key of the installation. It is read once.
+// installationKey is a key of the installation. It is read only once.
 type installationKey struct {
 	find  func(context.Context) ([]byte, error)
 	value atomic.Pointer[[]byte]

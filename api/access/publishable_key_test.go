@@ -167,10 +167,10 @@ func TestRotation(t *testing.T) {
 	try(0, start, false)
 	for generation := 1; generation <= 2; generation++ {
 		try(generation, start, true)
-		try(generation, start.Add(time.Minute), true) // It is loaded again.
+		try(generation, start.Add(time.Minute), true) // The text is loaded again.
 		try(generation, until.Add(-1), true)
 	}
-	try(1, until, false) // Its cache entry is still good.
+	try(1, until, false) // The text's cache entry is still valid.
 	try(1, until.Add(time.Hour), false)
 	try(2, until.Add(time.Hour), true)
 	again := until.Add(2 * time.Hour)

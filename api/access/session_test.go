@@ -28,7 +28,7 @@ func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, 
 // bearer presents a token.
 func bearer(token string) Presented { return Presented{Authorization: []byte("bearer " + token)} }
 
-// TestRevocationTakesEffect uses a revoked token, which must be refused once its cache entry expires.
+// TestRevocationTakesEffect checks that a revoked token is refused once its cache entry has expired.
 func TestRevocationTakesEffect(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)
@@ -70,8 +70,8 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
-// TestWrongCookiesKeepNothing presents cookies without a session. They are refused, or the store is down. In both cases
-// they take no place in the table of token rates.
+// TestWrongCookiesKeepNothing presents cookies without a session, with the store up and down. The cookies take no place
+// in the table of token rates.
 func TestWrongCookiesKeepNothing(t *testing.T) {
 	t.Parallel()
 	st, _, auth := guarded(t, time.Minute)

@@ -56,7 +56,7 @@ const VisitorAuthenticated = "authenticated"
 
 const siteTokenKind = "site"
 
-// maxNamedSpaces keeps tokens, which are sent in headers and paths, short.
+// maxNamedSpaces keeps tokens short, because headers and paths contain them.
 const maxNamedSpaces = 32
 
 // NameSpaces sets Spaces.
@@ -67,8 +67,8 @@ func (s *SiteClaims) NameSpaces(spaces []string) {
 	s.Spaces = spaces
 }
 
-// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, a key for each week.
-// So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, one key for each
+// week. So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
 type SiteTokens struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -88,7 +88,8 @@ const (
 	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
 	day       = 24 * time.Hour
-	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that nearby visits have the same token.
+	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that visits close in time get the same
+	// token.
 	visitorGrain = 5 * time.Minute
 )
 
@@ -133,7 +134,7 @@ func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (Site
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	).ParseWithClaims(string(text), &claims, func(token *jwt.Token) (any, error) {
 		name, _ := token.Header["kid"].(string)
-		// Only keys with unexpired tokens are looked up, so made-up names cost nothing.
+		// Only the names of keys with unexpired tokens are looked up, so made-up names cost nothing.
 		if name != keyName(now.Add(clockSkew)) && name != keyName(now.Add(-day-afterMidnight-clockSkew)) {
 			return nil, jwt.ErrTokenUnverifiable
 		}

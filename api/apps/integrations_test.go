@@ -109,7 +109,7 @@ func TestPublishIntegration(t *testing.T) {
 	unlisted["visibility"] = "unlisted"
 	h.Want(200, "POST", "/v1/integrations/linear.app_1", admin, unlisted)
 	h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusForbidden)
-	// Another tenant's organization is reported as not found, like one that does not exist.
+	// Another tenant's organization gets the same "not found" as a missing organization.
 	for _, organization := range []string{h.Theirs.Organization.ID, "nobody"} {
 		h.WantError(h.Do("POST", "/v1/integrations/other", admin, apitest.PublishBody(organization)), http.StatusNotFound)
 	}
@@ -202,7 +202,7 @@ func encoded(t *testing.T, width, height int) map[string]string {
 }
 
 // TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them.
-// They have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// The manifests have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

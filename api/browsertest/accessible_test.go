@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// accessible checks what the page shows at each width, light and dark: it fits the screen, and the rules of axe find
-// nothing. It saves pictures.
+// accessible checks the page at each width, in light and dark mode. The page fits the screen, and axe's rules find no
+// fault. It saves pictures.
 func (b *tab) accessible(name string, widths ...int64) {
 	b.t.Helper()
 	for _, width := range widths {

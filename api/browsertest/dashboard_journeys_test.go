@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// steps returns the conditions of a funnel's steps that the page asks for, as column and value.
+// steps returns the conditions of the funnel's steps in the page's query, as column and value.
 func (a asked) steps() []string {
 	a.t.Helper()
 	var funnel struct {

@@ -20,8 +20,8 @@ func (d *dashboard) insights() string {
 	return "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights"
 }
 
-// TestDashboardHealth compares the health of a site with the API's balance, its live figures and its queries. A reader
-// who may not know the balance sees the rest.
+// TestDashboardHealth compares the health of a site with the API's balance, live figures and queries. A reader without
+// access to the balance sees everything else.
 func TestDashboardHealth(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -153,8 +153,8 @@ func TestDashboardLive(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardSettings makes and deletes a thing of each kind by keys, and changes the zone. The API has what the page
-// says.
+// TestDashboardSettings creates and deletes an object of each kind by keys, and changes the time zone. The API's
+// answers agree with the page.
 func TestDashboardSettings(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -13,8 +13,8 @@ import (
 // mapFile is the file with the map of countries.
 const mapFile = "*://*:*/o/world.*"
 
-// readersOf are countries by their codes. The map draws all but the last three: one is a spot, one is unknown, and two
-// are no country.
+// readersOf has countries by their codes. The map draws all except the last three: a spot, an unknown country, and two
+// codes that are no country.
 var readersOf = []any{
 	"US", "DE", "IN", "BR", "FR", "JP", "GB", "CA", "AU", "NL", "ES", "PL", "ZA", "MX", "ID", "SG", "XK", nil, "ZZ",
 	"constructor",

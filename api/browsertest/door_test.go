@@ -23,7 +23,7 @@ import (
 // trackerKey is the publishable key of pages in these tests.
 const trackerKey = "opk_test"
 
-// event is an event as the tracker sends it.
+// event is an event in the tracker's JSON.
 type event map[string]any
 
 func (e event) text(member string) string { text, _ := e[member].(string); return text }
@@ -52,17 +52,17 @@ type attempt struct {
 	events   []event
 }
 
-// door is a door for browsers that keeps what arrives, and the server of the tracker's files.
+// door serves the tracker's files, and records the requests of browsers.
 type door struct {
 	t *testing.T
-	// base is the address in pages, whose host is another one.
+	// base is the server's address in pages, which have another host.
 	base string
 
 	mu       sync.Mutex
 	attempts []attempt
 	// answer answers the n-th attempt, counted from 1; nil means 204.
 	answer func(w http.ResponseWriter, n int)
-	// asked has the requests that are not simple ones, such as preflights.
+	// asked has the requests that are not simple in the sense of CORS, such as preflights.
 	asked []string
 }
 
@@ -185,14 +185,14 @@ func (d *door) simple() {
 	}
 }
 
-// tag returns the element that loads a bundle. attributes follow its own, of which data-local lets a driven browser
-// send events.
+// tag returns the element that loads a bundle. attributes are appended to its attributes. Among these, data-local lets
+// a driven browser send events.
 func (d *door) tag(bundle, attributes string) string {
 	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`,
 		d.base, bundle, trackerKey, attributes)
 }
 
-// site is a documentation site: its pages by path. Paths of other hosts are found too.
+// site is a documentation site, with its pages by path. It also serves these paths for other hosts.
 func site(t *testing.T, pages map[string]string) (base string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

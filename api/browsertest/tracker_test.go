@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTracker opens pages that load the core: what a page view has, the next page, events of attributes and scripts.
-// The browser asks nothing in advance and keeps nothing.
+// TestTracker opens pages that load the tracker's core. It checks page views, the next page, and events from attributes
+// and scripts. The browser sends no preflights and stores nothing.
 func TestTracker(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -103,7 +103,7 @@ func TestTrackerSteps(t *testing.T) {
 			b := newReader(t)
 			b.open(base+"/a", "#in")
 			b.run(`octavo('ask_view'); history.pushState({}, '', '/b?x=1'); document.title = 'B'`)
-			// The same page: another part, a typed search, the same address again.
+			// The page stays the same: another fragment, a typed search, and the same address again.
 			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part')
 				location.hash = 'other'`)
 			b.run(`history.pushState({}, '', '/c'); setTimeout(() => document.title = 'C')`)
@@ -128,8 +128,8 @@ func TestTrackerSteps(t *testing.T) {
 	}
 }
 
-// TestTrackerTries lets the door fail: attempts have the same bytes and say how late they are, the door's wait is
-// respected, and a refusal is final.
+// TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker
+// respects the server's wait, and a refusal is final.
 func TestTrackerTries(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -160,7 +160,7 @@ func TestTrackerTries(t *testing.T) {
 		if a.id != tries[0].id || a.body != tries[0].body {
 			t.Errorf("attempt %d differs: %s", i, a.body)
 		}
-		// When a connection ends without an answer, Chromium may send the same request again by itself.
+		// When a connection ends without an answer, Chromium may repeat the request on its own initiative.
 		least := 0
 		switch {
 		case i > 2:
@@ -250,7 +250,7 @@ func TestTrackerCloses(t *testing.T) {
 	}
 }
 
-// TestTrackerOffline cuts the network while a reader goes on, and restores it.
+// TestTrackerOffline cuts the network while a reader reads on, and restores it.
 func TestTrackerOffline(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

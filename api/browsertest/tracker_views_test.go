@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestTrackerComesBack goes back to a page that the browser has kept: it is seen again, and counted once more.
+// TestTrackerComesBack returns to a page in the browser's back-forward cache. The view is counted once more.
 func TestTrackerComesBack(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -40,7 +40,7 @@ func TestTrackerComesBack(t *testing.T) {
 	d.await("page_view", 2)
 }
 
-// TestTrackerHidden opens a page in a hidden tab. It is counted when a reader sees it.
+// TestTrackerHidden opens a page in a hidden tab. The page is counted when a reader sees it.
 func TestTrackerHidden(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -70,8 +70,8 @@ func TestTrackerHidden(t *testing.T) {
 	}
 }
 
-// TestTrackerPrerendered lets the browser prepare a page before the reader goes there. It is counted once, when it is
-// shown. A driver would stop such pages, so the pages drive themselves.
+// TestTrackerPrerendered lets the browser prerender a page before the reader opens it. The page is counted once, when
+// it is shown. A test driver would stop prerendered pages, so the pages run their own scripts.
 func TestTrackerPrerendered(t *testing.T) {
 	t.Parallel()
 	program := chromium(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// server is a running `octavo serve`, the shipped program, with every role and its own databases.
+// server is a running `octavo serve`: the shipped program, with every role and separate databases.
 type server struct {
 	url      string
 	store    *store.Store // the store, for changes without an operation in the contract

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestApprovalsCountWhileTheirReviewersMayReview loops over the rules that look at reviews and the ways to lose the
-// right to review. An approval does not count afterwards, and a refusal does not block.
+// TestApprovalsCountWhileTheirReviewersMayReview combines each rule about reviews with each way to lose the right to
+// review. After the loss an approval does not count, and a refusal does not block.
 func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

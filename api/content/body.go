@@ -111,9 +111,9 @@ func (b *pageBody) text(
 	return text, err
 }
 
-// text converts the body to a document with keys and keeps the original Markdown. This is the only place where
-// Markdown in requests is converted. resolve, which may be nil, makes references of links. Nodes
-// that the document before has, too, keep their keys.
+// text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown
+// in requests is converted. resolve, which may be nil, makes references of links. Nodes that the previous document also
+// has keep their keys.
 func (b *richBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {

@@ -229,7 +229,7 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	if got := h.MergeNow(request); got.Result != "conflicts" {
 		t.Errorf("%+v", got)
 	}
-	// An archived request shows its conflicts, but takes no choices.
+	// An archived request shows its conflicts, but accepts no choices.
 	apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", h.RequestPath(request), `{"status":"archived"}`, 200)
 	is("open", "Two", "Third")
 	h.WantError(resolve(h, request, conflictAt(h, request, "title")["id"], `{"take":"ours"}`, 409), 409)

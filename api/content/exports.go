@@ -78,7 +78,7 @@ func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file 
 // export describes the data that a signed URL gives access to.
 type export struct {
 	space, revision string
-	// page and only select the part of a revision for a PDF: a page with its descendants, or only the page.
+	// page and only select the part of a revision for a PDF: a page with its descendants, or a single page.
 	page string
 	only bool
 	// user is the user whose access decides which link targets the PDF names.

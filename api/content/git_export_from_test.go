@@ -22,7 +22,7 @@ var fieldBook = map[string]string{
 }
 
 // TestGitExportElsewhere exports what was imported from main to other branches and repositories. Untouched files keep
-// their names and bytes. The commit grows from the imported commit where the repository has that commit.
+// their names and bytes. The commit's parent is the imported commit, if the repository has that commit.
 func TestGitExportElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

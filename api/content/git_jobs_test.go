@@ -283,7 +283,7 @@ func TestGitForcePush(t *testing.T) {
 	}
 }
 
-// TestGitStandalone makes a revision, which is not the content of the space.
+// TestGitStandalone makes a revision that does not become the content of the space.
 func TestGitStandalone(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -384,7 +384,7 @@ func TestGitFailures(t *testing.T) {
 }
 
 // TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
-// folders have many links, and their names may begin with the folder's name. These links do not use up the notes.
+// folders have many links, and names that begin with the folder's name. These links do not use up the notes.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -658,7 +658,8 @@ func TestGitIncludes(t *testing.T) {
 	if diff := cmp.Diff(repository, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// A PDF has what readers see. The links of a content lead to pages of the book.
+	// A PDF has the content that readers see. Links within the content lead to pages of the book. The links of a
+	// content lead to pages of the book.
 	pages := printed{&strings.Builder{}}
 	b.Want(http.StatusOK, "GET", b.RequestPath(b.ChangeRequest(b.Ours).ID)+"/pdf", admin, nil)
 	jobstest.DrainWith(t, b.Store, pages)

@@ -50,7 +50,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind string
 		more map[string]any
-		// passing says that another attempt may help.
+		// passing is true if another attempt may help.
 		passing bool
 	}{
 		"nobody listens":           {"import", map[string]any{"url": nobody}, false},

@@ -57,7 +57,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 	if got := keysByText(q); got["m"] != "mine" || got["n"] == "mine" || len(got["zero"]) != 10 {
 		t.Errorf("%v", got)
 	}
-	// A comment may name a block of a page that was written as Markdown, and its own blocks have keys too.
+	// A comment may refer to a block of a page that was written as Markdown, and its own blocks also have keys.
 	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
 	comment := apitest.Ask[discussion.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
 		`{"page":"`+page+`","node":"`+keysByText(p)["new"]+`","body":{"markdown":"Look:\n\n- here"}}`, 200)

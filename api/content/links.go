@@ -104,7 +104,7 @@ func (l *linkPaths) known(
 }
 
 // resolved returns a new document with references instead of links. Links that the previous document also has keep
-// their form. The page has no id if it is new. at finds its place, if there are links that need it.
+// their form. The page has no id if it is new. at finds the page's place, and is called only if a link needs it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {

@@ -25,7 +25,7 @@ var longPages = map[string]string{
 	"quotes":   "```\n" + largest(strings.Repeat(`"`, 30) + "\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
-// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read. A
+// TestLongPages writes pages of the largest size as Markdown, reads them in both formats, and writes the results. A
 // page with one more byte is refused, by every operation that takes the text of a page.
 func TestLongPages(t *testing.T) {
 	if testing.Short() {

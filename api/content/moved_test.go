@@ -68,7 +68,7 @@ func TestMovedPages(t *testing.T) {
 		t.Errorf("%s, want %s", *page.Markdown, stable)
 	}
 
-	// Each revision has the paths up to it.
+	// Each revision has the paths up to that revision.
 	leads(space+"/revisions/"+first, "guides/setup", "", "")
 	leads(space+"/revisions/"+first, "guides/install", install, "guides/install")
 	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
@@ -87,7 +87,7 @@ func TestMovedPages(t *testing.T) {
 	leads(current, "start", start, "start")
 	leads(current, "begin", start, "start")
 
-	// In a change request, until it is merged, for itself alone.
+	// A change request's former paths are valid only in the request until it is merged.
 	draft := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, draft.ID, set(start, "first"), `{"operation":"insert_page","title":"Begin"}`)
 	theirs := h.RequestPath(draft.ID) + "/content"

@@ -232,7 +232,7 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: a user submits many reviews at once, and one of them counts.
+// TestReviewsAtTheSameTime: a user submits many reviews concurrently, and exactly one of them counts.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

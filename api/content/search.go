@@ -81,7 +81,7 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 		})
 }
 
-// spaces lists the spaces in which a search finds pages.
+// spaces lists the spaces in which a search looks for pages.
 func (h *searches) spaces(
 	ctx context.Context, name string, page schema.PageRequest,
 	search func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error),

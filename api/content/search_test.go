@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchSite searches a site with two sections, the first of which has two variants. Each of its spaces has a
+// TestSearchSite searches a site with two sections; the first section has two variants. Each of its spaces has a
 // visible page and a hidden page with the same word.
 func TestSearchSite(t *testing.T) {
 	t.Parallel()

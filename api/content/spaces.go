@@ -210,7 +210,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	return h.view.Space(placed)
 }
 
-// reread reads the space again, because a new level may change the user's own access.
+// reread reads the space again, because a new level may change the caller's access.
 func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
 	if c.Principal.Kind == schema.TokenInstallation { // An installation has no role in the space.
 		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)

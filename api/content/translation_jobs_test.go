@@ -188,8 +188,8 @@ func leaf(text string) string { return `{"object":"text","leaves":[{"text":"` + 
 
 func paragraph(text string) string { return `{"type":"paragraph","nodes":[` + leaf(text) + `]}` }
 
-// everyBlock is a document with every kind of block with a text, and with some blocks without a text. %[1]s is a file,
-// %[2]s a page.
+// everyBlock is a document with every kind of block that has text, and some blocks without text. %[1]s is a file, and
+// %[2]s is a page.
 var everyBlock = `{"nodes":[
 	{"type":"heading-1","data":{"id":"start"},"nodes":[` + leaf("First steps") + `]},
 	{"type":"heading-2","nodes":[` + leaf("Second heading") + `]},
@@ -421,7 +421,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	b.runJobs()
 	has("and follows", "A WARNING")
-	// Titles are segments as well; a corrected page goes with its source.
+	// Titles are segments as well. A corrected page is deleted with its source.
 	welcome, _ := b.page(b.source, "Welcome")
 	b.edit(copied, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Willkommen"}`, welcome))
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Hello"}`, welcome))
@@ -612,7 +612,7 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 }
 
-// A change of the copy during a run makes the run retry. A job may name the space's former organization.
+// A change of the copy during a run makes the run retry. A job may have the space's former organization.
 func TestTranslationTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

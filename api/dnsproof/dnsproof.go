@@ -22,8 +22,8 @@ const lookupTimeout = 5 * time.Second
 // Prefix begins the text of every record that proves a name.
 const Prefix = "octavo-domain-verification="
 
-// Find refuses a name without the record that proves it. If the name servers do not answer, the error is about the name
-// and not about this server.
+// Find refuses a name without the record that proves it. If the name servers do not answer, the error blames the name
+// and not this server.
 func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

@@ -104,7 +104,7 @@ func call(h *apitest.Harness, op *frame.Operation) recorded {
 	return entry
 }
 
-// shortened leaves the first entry of a list, and counts the others.
+// shortened returns a list's first entry and the number of its other entries.
 func shortened(t testing.TB, answer []byte) (json.RawMessage, int) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`

@@ -62,7 +62,7 @@ var markdownWriter = goldmark.New(
 	),
 )
 
-// renderGuide turns a guide into HTML. Its texts are ours, so it may not contain HTML, and goldmark leaves that out.
+// renderGuide turns a guide into HTML. Our guides may not contain HTML, and goldmark leaves out any HTML.
 func renderGuide(source []byte) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := markdownWriter.Convert(source, &b); err != nil {

@@ -28,8 +28,8 @@ var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 // shown is the data of a page's template.
 type shown struct {
 	*page
-	// Root leads from the page to the root of the server, and Docs to the folder of the pages. Both are relative, so
-	// that pages also work below a prefix that a proxy removes.
+	// Root is the path from the page to the root of the server, and Docs the path to the pages' folder. Both are
+	// relative, so that pages also work if a proxy removes a prefix of the path.
 	Root, Docs string
 	Guides     []*page
 	Sections   any

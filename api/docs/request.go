@@ -15,7 +15,7 @@ type request struct {
 	Query string
 	// Token is false for operations without a token.
 	Token bool
-	// Media is the media type of Body; both are "" without a body.
+	// Media is the media type of Body; both are empty if there is no body.
 	Media, Body string
 	// Answers says that the answer has a body, and JSON that it is JSON.
 	Answers, JSON bool

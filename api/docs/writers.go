@@ -14,7 +14,7 @@ type writer struct {
 	write            func(*request) string
 }
 
-// writers has the languages in which each request is shown.
+// writers has the languages of the example requests.
 var writers = []writer{
 	{"curl", "curl", "sh", curl},
 	{"js", "JavaScript", "js", javaScript},

@@ -81,7 +81,7 @@ func BenchmarkFrame(b *testing.B) {
 	handleAll(b, handler, request)
 }
 
-// handleAll measures a handler that takes the same request again and again.
+// handleAll measures a handler that receives the same request repeatedly.
 func handleAll(b *testing.B, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	b.ResetTimer()

@@ -42,7 +42,7 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	form     []formMember // of a form; nil for other bodies
+	form     []formMember // members of a form; nil for other bodies
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
@@ -81,7 +81,7 @@ func newBindPlan(op *Operation, words rules.Vocabulary) (*bindPlan, error) {
 	return plan, nil
 }
 
-// validate applies the rules of the request's type and then, if they all hold, the type's own Validate.
+// validate applies the rules of the request's type. If all rules hold, it calls the type's Validate.
 func (p *bindPlan) validate(req any, c *rules.Checker) error {
 	p.rules(c, "", reflect.ValueOf(req).Elem())
 	if v, ok := req.(validator); ok && len(c.Details) == 0 {
@@ -162,7 +162,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// Return invalid text too, so that the caller of read refuses it.
+			// Return invalid text too, so that read's caller refuses it.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}
@@ -193,7 +193,7 @@ func hint(c *call, name string) [][]byte {
 	return values
 }
 
-// bind fills the request. It collects the problems of all parameters before it looks at the body.
+// bind fills the request. It collects the problems of all parameters before it reads the body.
 func (p *bindPlan) bind(ctx context.Context, req reflect.Value, c *call) error {
 	var details []schema.Detail
 	for i := range p.params {

@@ -45,7 +45,7 @@ func compress(c *call) {
 	weaken(c.http)
 }
 
-// unsentHeaders gives an answer without its body the headers that the compressed answer has.
+// unsentHeaders sets the headers of the compressed answer on an answer without a body.
 func unsentHeaders(ctx *fasthttp.RequestCtx) {
 	if !bytes.Equal(ctx.Response.Header.ContentType(), contentJSON) {
 		return

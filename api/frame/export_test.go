@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// These exports let the tests of the served frame reach past its interface.
+// These exports give the tests access to internals of the frame.
 
 // BodyPieces are the sizes that bodies grow by.
 var BodyPieces = bodyPieces

@@ -16,8 +16,8 @@ import (
 var contentJSON = []byte("application/json")
 
 // writeJSON encodes straight into the response's own buffer. Invalid UTF-8 becomes replacement characters and is not an
-// error. It can only come from a message that quotes a request. Map keys are sorted, so that the same answer has the
-// same bytes.
+// error. Invalid UTF-8 can only come from a message that quotes a request. Map keys are sorted, so that the same answer
+// has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
 	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
@@ -27,7 +27,7 @@ func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	return nil
 }
 
-// jsonHeaders sets the headers of every JSON answer: no sniffing and no caching.
+// jsonHeaders sets the headers of every JSON answer. They forbid sniffing and caching.
 func jsonHeaders(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentTypeBytes(contentJSON)
 	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)

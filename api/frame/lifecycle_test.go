@@ -110,8 +110,8 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// TestStopLetsClientsLeave: a keep-alive connection is not closed during a request. It gets one more answer, whose
-// header says that the connection closes.
+// TestStopLetsClientsLeave: a keep-alive connection is not closed during a request. The connection's next answer has a
+// header that announces the close.
 func TestStopLetsClientsLeave(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.DrainWait = time.Hour })

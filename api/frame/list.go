@@ -40,8 +40,8 @@ func ListMadePage[Row, Resource any](
 		resource, func(row Row) []string { return []string{key(row)} })
 }
 
-// ListKeyed returns one page of a list sorted by several keys, the last of which makes the order total. read gets the
-// keys of the previous page's last row, or nil for the first page. It refuses keys that it cannot parse.
+// ListKeyed returns one page of a list sorted by several keys; the last key makes the order total. It refuses keys that
+// it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,

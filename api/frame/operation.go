@@ -28,7 +28,7 @@ type Operation struct {
 	Tag string
 	// Doc describes the operation in one sentence.
 	Doc string
-	// Scope says who may call it.
+	// Scope defines the callers of the operation.
 	Scope access.Scope
 	// Status is the success status.
 	Status int
@@ -36,13 +36,13 @@ type Operation struct {
 	BodyLimit int
 	// Accepts are the accepted media types of the body. A request without a media type has the first one.
 	Accepts []string
-	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other
-	// versions send them. Settings of our own that protect people's data must not seem to be set when they are not.
+	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other versions
+	// send them. Our settings that protect people's data are strict: a misspelled setting must not seem to be set.
 	Strict bool
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded means that the function bounds
 	// itself.
 	Timeout time.Duration
-	// Tail lets the last path parameter match the rest of the path, slashes included.
+	// Tail lets the last path parameter match the rest of the path, including slashes.
 	Tail bool
 	// Produces are the media types of the answer, for operations with the response type File, or Encoded in another
 	// format than JSON. Other operations answer JSON.
@@ -61,7 +61,7 @@ type Operation struct {
 	Handler Handler
 }
 
-// Route is the path at which the server has the operation.
+// Route is the operation's full path on the server.
 func (op *Operation) Route() string {
 	if op.Root {
 		return op.Path
@@ -69,7 +69,7 @@ func (op *Operation) Route() string {
 	return "/v1" + op.Path
 }
 
-// Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.
+// Unbounded is the Timeout of an operation that limits its waits itself. It saves the timer on the hot path.
 const Unbounded time.Duration = -1
 
 // ResourceBodyLimit is the BodyLimit of operations that take one resource.

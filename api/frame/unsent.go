@@ -24,8 +24,8 @@ const (
 	unsentRetry = time.Second
 )
 
-// unsent limits the memory of answers that clients have not read yet, in total and by address. Trusted proxies carry
-// many clients, so only the total limit applies to them.
+// unsent limits the memory of answers that clients have not read yet, in total and for each address. Trusted proxies
+// carry many clients, so only the total limit applies to them.
 type unsent struct {
 	most    int64
 	trusted []netip.Prefix
@@ -36,7 +36,7 @@ type unsent struct {
 	of  map[netip.Addr]*ledger
 }
 
-// ledger counts the bytes of answers. Answers that share their bytes count once.
+// ledger counts the bytes of answers. Answers with shared bytes count once.
 type ledger struct {
 	bytes  int64
 	shared map[string]int
@@ -46,7 +46,7 @@ type ledger struct {
 type unsentAnswer struct {
 	address netip.Addr
 	bytes   int64
-	// shared are bytes that other answers share; nil if they do not.
+	// shared has the bytes that other answers share; nil if this answer shares none.
 	shared *sharedAnswer
 }
 
@@ -139,8 +139,8 @@ func (u *unsent) leave(a *unsentAnswer) {
 	u.observe(u.all.bytes)
 }
 
-// keep counts the response of a call until the connection reports that the client has read it. Responses without a
-// connection, which tests make, are not kept.
+// keep counts the response of a call until the connection reports that the client has read it. Tests make responses
+// without a connection, which are not kept.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
 	bytes := int64(streamedAnswer)
@@ -162,7 +162,7 @@ func (f *frame) keep(c *call, rt *route) error {
 	if err := f.unsent.take(answer, rt.changes); err != nil {
 		return err
 	}
-	c.shared = nil // The connection leaves it.
+	c.shared = nil // the connection releases it
 	conn.unsent.Store(answer)
 	return nil
 }

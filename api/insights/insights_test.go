@@ -221,7 +221,7 @@ func TestEventBalance(t *testing.T) {
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
 }
 
-// TestVisitorErasure: admins erase visitors, whose ids may be any text.
+// TestVisitorErasure: admins erase visitors. A visitor's id may be any text.
 func TestVisitorErasure(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -242,7 +242,7 @@ func TestVisitorErasure(t *testing.T) {
 	}
 }
 
-// TestEventSettings: a site keeps events for ever, or for a number of days.
+// TestEventSettings: a site stores events for a number of days, or without an end.
 func TestEventSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -295,7 +295,7 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	// An unknown member sets nothing, so the request must be refused.
+	// An unknown member has no effect, so the request must be refused.
 	for body, member := range map[string]string{
 		`{"retention":30}`: "retention", `{"retentionDays":30,"RetentionDays":7}`: "RetentionDays",
 		`{"object":"insights-settings"}`: "object",

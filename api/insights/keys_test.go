@@ -15,7 +15,7 @@ func keysPath(h *apitest.Harness) string {
 	return sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights/keys"
 }
 
-// TestPublishableKeyLife makes a key, reads it again by every operation, changes, rotates and deletes it.
+// TestPublishableKeyLife makes a key, reads it with every operation, changes it, rotates it and deletes it.
 func TestPublishableKeyLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -88,7 +88,7 @@ const (
 	committerEmail = "octavo@users.noreply.invalid"
 )
 
-// push pushes, unless there is nothing to push.
+// push pushes the commit, unless nothing has changed.
 func (g *gitRun) push(ctx context.Context, from exportFrom, commit gitsync.Commit) (string, error) {
 	if from.snapshot != nil && !from.newBranch && len(commit.Changes) == 0 {
 		return from.snapshot.Commit, nil

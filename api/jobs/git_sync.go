@@ -35,9 +35,9 @@ import (
 // synchronization. An export waits for the end of that request.
 //
 // A force-pushed branch is compared like any other, because only contents are compared. Operations run in the order in
-// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. An import that
-// stands alone makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
-// `repoCacheID` the node caches the commit, and runs of the organization with the same id and address receive only
+// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. A standalone
+// import makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
+// `repoCacheID` the node caches the commit. Runs of the organization with the same id and address then receive only
 // newer objects.
 func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
@@ -83,7 +83,7 @@ type gitRun struct {
 
 func (g *gitRun) run(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // Another attempt would only meet it again.
+		if p := recover(); p != nil { // another attempt would only panic again
 			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -121,8 +121,8 @@ func splitLogin(login string) (name, password string, ok bool) {
 	return plainName, plainPassword, nameErr == nil && passwordErr == nil
 }
 
-// explainGit converts failures of a repository to errors with public messages. It marks errors that another attempt
-// would repeat.
+// explainGit converts failures of a repository to errors with public messages. It marks errors that would occur again
+// in another attempt.
 func explainGit(err error) error {
 	if refused, ok := errors.AsType[*gitsync.Error](err); ok {
 		public := &schema.Error{Code: schema.CodeConflict, Message: refused.Error(), Cause: errors.Unwrap(refused)}
@@ -165,7 +165,7 @@ func (g *gitRun) note(path, text string) {
 	}
 }
 
-// plainLine makes a displayable line from a name in a repository, which may be any bytes.
+// plainLine makes a displayable line from a name in a repository. The name may have any bytes.
 func plainLine(text string) string {
 	const longest = 300
 	text = strings.Map(func(r rune) rune {

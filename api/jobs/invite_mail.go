@@ -72,7 +72,7 @@ func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.
 	}, nil
 }
 
-// links returns the addresses at which the invite is accepted: our page, or the providers of an organization.
+// links returns the addresses that accept the invite: our page, or an organization's providers.
 func (s *inviteSending) links(ctx context.Context, m orgs.InviteToMail) ([]inviteLink, error) {
 	if !m.Sso {
 		return []inviteLink{{URL: s.deps.View.InvitePage(m.Secret)}}, nil

@@ -15,8 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSweepFollowsTheBacklog: the sweep continues as long as more is left,
-// without a bound on the number of batches.
+// TestSweepFollowsTheBacklog: the sweep continues while more rows are left, without a bound on the number of batches.
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000

@@ -201,7 +201,7 @@ func TestLinkInvite(t *testing.T) {
 		}
 	}
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":true}`)
-	// A link expires on its own.
+	// A link also ends when it expires.
 	h.Exec("update link_invites set expires_at = now() - interval '1 second'")
 	if e := h.WantError(h.Do("POST", join, lost, nil), 403); !strings.Contains(e.Message, "ended") {
 		t.Errorf("%+v", e)

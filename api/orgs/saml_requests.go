@@ -72,7 +72,7 @@ func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, erro
 	if err != nil {
 		return nil, err
 	}
-	// The start reads it as well, to add to it.
+	// The start of a login also reads the cookie, to add to it.
 	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
 	if address.Scheme == "https" {
 		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode

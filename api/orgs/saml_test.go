@@ -141,7 +141,7 @@ func TestSAMLProvider(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{}`), 404)
 }
 
-// TestSAMLDefaultTeam sets, shows and unsets the default team; deleting the team unsets it, too.
+// TestSAMLDefaultTeam sets, shows and unsets the default team. Deleting the team also unsets it.
 func TestSAMLDefaultTeam(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

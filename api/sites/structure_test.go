@@ -95,7 +95,7 @@ func TestStructure(t *testing.T) {
 	s.WantOutline("sections", "Dd[Dd*] Renamed() Aa*[Two One*] Cc[Cc*] Bb[Bb*]")
 }
 
-// TestManyBetween inserts at the same position until there is no room, and then again.
+// TestManyBetween inserts at the same position until there is no room, and then inserts again.
 func TestManyBetween(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

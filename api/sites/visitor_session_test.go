@@ -76,7 +76,7 @@ func TestVisitorSession(t *testing.T) {
 		ask("a1R", http.StatusForbidden, "Origin", origin)
 	}
 
-	// The host of a published site is a front end's, too, once the site has proved it.
+	// The host of a published site also counts as a front end's host, after the site has proved it.
 	published(true)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 	if _, err := h.Store.Sites.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.example.org", "dns"); err != nil {

@@ -21,14 +21,15 @@ import (
 // allowed are the licences of code that a published binary may contain together with Octavo's code (Apache-2.0).
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense"}
 
-// allowedFonts may be handed on beside a binary. They are no part of it.
+// allowedFonts has the licences of font files that may be distributed with a binary. The fonts are not part of the
+// binary.
 var allowedFonts = []string{"OFL-1.1"}
 
-// byHand has the licences that were read by a person, because no program recognizes them.
+// byHand has the licences that a person has read, because no program recognizes their texts.
 var byHand = map[string]string{
 	"github.com/segmentio/asm": "MIT-0", // newer than the classifier's texts
-	// Their packages name none; their repository, GitbookIO/integrations, has
-	// Apache-2.0. Tests fetch and run them, and nothing of them is handed on.
+	// These packages name no licence. Their repository, GitbookIO/integrations, has Apache-2.0. Tests fetch and run the
+	// packages, but Octavo does not distribute them.
 	"@gitbook/api":     "Apache-2.0",
 	"@gitbook/cli":     "Apache-2.0",
 	"@gitbook/runtime": "Apache-2.0",

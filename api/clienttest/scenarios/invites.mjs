@@ -54,7 +54,7 @@ await step('a link opens one space or one collection', async () => {
     const { data: toCollection } = await api.createOrganizationInvite(org, { level: 'read', collection: collection.id });
     assert.equal(toCollection.collection.id, collection.id);
     assert.equal((await api.updateOrganizationInviteById(org, toCollection.id, { level: 'edit' })).data.level, 'edit');
-    // Cy is a guest, who sees nothing but what is opened.
+    // Cy is a guest and sees only what others grant.
     await refused(cy.api.spaces.getSpaceById(handbook.id), 404);
     await cy.api.orgs.joinOrganizationWithInvite(org, toSpace.id);
     assert.equal((await cy.api.spaces.getSpaceById(handbook.id)).data.permissions.comment, true);

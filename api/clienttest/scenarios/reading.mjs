@@ -1,4 +1,4 @@
-// What a front end asks for beside the pages: where words are, what has changed, and what addresses are called.
+// This scenario has the front end's other requests: search, changes, and the addresses of pages.
 import assert from 'node:assert/strict';
 import { badField, begin, insertPage, propose, publish, site, space, step, until } from '../lib/scenario.mjs';
 

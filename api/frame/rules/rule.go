@@ -36,7 +36,7 @@ type Rule struct {
 // Bounds are inclusive; a missing end is nil.
 type Bounds struct{ Least, Most *int }
 
-// ProblemFinder is a type that checks its own values, such as a rich document.
+// ProblemFinder is a type that checks its values itself, such as a rich document.
 type ProblemFinder interface {
 	Problems(field string) []schema.Detail
 }

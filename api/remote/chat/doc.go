@@ -1,4 +1,4 @@
-// Package chat sends requests to language models by the common interface of chat completions (POST
+// Package chat sends requests to language models through the common interface of chat completions (POST
 // .../chat/completions). It returns a complete answer, as text or as a checked JSON value. An error shows whether a
 // retry may help.
 //

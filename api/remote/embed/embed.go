@@ -113,7 +113,7 @@ func byHost(at *url.URL) Page {
 	return Page{Title: host, Site: host}
 }
 
-// look reads a page's head. It drops errors, because readers of a link cannot use them.
+// look reads a page's head. It ignores errors, because readers of a link cannot act on them.
 func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

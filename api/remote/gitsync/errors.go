@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Step is the step at which a fetch or push failed.
+// Step is the step in which a fetch or push failed.
 type Step string
 
 // The steps, in their order.
@@ -62,7 +62,7 @@ var (
 	}
 )
 
-// Error is why a fetch or push failed. Its text is for users; the cause is for logs.
+// Error is the reason why a fetch or push failed. Its text is for users; the cause is for logs.
 type Error struct {
 	Step   Step
 	Reason *Reason
@@ -94,7 +94,7 @@ func (e *Error) Is(target error) bool {
 // Retryable reports whether the same attempt may succeed later.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
-		return false // another attempt would take as long
+		return false // another attempt would take just as long
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
 		// Nobody listens at the address: most likely it is wrong.
@@ -109,7 +109,7 @@ var stepOf = map[*outbound.Reason]Step{
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,
 }
 
-// explain makes the Error of what go-git, outbound or this package returned during a step.
+// explain converts an error of go-git, of package outbound or of this package to an Error of the step.
 func explain(step Step, err error) *Error {
 	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // it has no Unwrap
 		err = hidden.Err

@@ -49,7 +49,7 @@ func blobHash(content string) []byte {
 	return hash[:]
 }
 
-// delta of the base "base", which says that its result has target bytes and then copies.
+// delta is a delta of the base "base" that announces a result of target bytes, followed by copy commands.
 func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config says through which server mails are sent, and from whom. All but Timeout and Authorities are required.
+// Config defines the server that sends mails, and their sender. All members except Timeout and Authorities are
+// required.
 type Config struct {
 	// Guard opens the host of Server, which is the operator's.
 	Guard  *outbound.Guard
@@ -25,7 +26,7 @@ type Config struct {
 	Authorities *x509.CertPool
 }
 
-// DefaultTimeout bounds a step. Servers that look at a mail before they take it may need most of it.
+// DefaultTimeout bounds a step. Servers that check a mail before they accept it may need most of this time.
 const DefaultTimeout = time.Minute
 
 // Sender sends mails. It is safe for concurrent use.
@@ -75,7 +76,7 @@ func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 		return nil, opening(err)
 	}
 	conn := c.conn
-	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // It was given up.
+	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // the connection was given up
 	return c, nil
 }
 

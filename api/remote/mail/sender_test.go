@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOneIsRefused goes on with the next mail on the same connection.
+// TestOneIsRefused: after a refused mail, the next mail is sent on the same connection.
 func TestOneIsRefused(t *testing.T) {
 	t.Parallel()
 	server := mailtest.New(t, mailtest.Options{Rcpt: func(to string) error {

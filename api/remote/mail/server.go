@@ -34,8 +34,8 @@ const (
 	submissionTLSPort = 465
 )
 
-// ParseServer reads smtp://user:password@host:port or smtps://…. The first wants STARTTLS, unless the host is this machine or the
-// URL ends with ?tls=off. Its errors do not repeat the URL, which may hold a password.
+// ParseServer reads smtp://user:password@host:port or smtps://…. The first form requires STARTTLS, unless the host is
+// this machine or the URL ends with ?tls=off. Its errors do not repeat the URL, which may contain a password.
 func ParseServer(text string) (Server, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {

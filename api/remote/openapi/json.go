@@ -16,7 +16,7 @@ type jsonReader struct {
 	text    []byte
 	decoder *jsontext.Decoder
 	values  int
-	// The place of the last value that was read, from which the next one is counted.
+	// This is the position of the last value that was read. The next position is counted from there.
 	line, start, seen int
 }
 

@@ -218,7 +218,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRebindingRedirect: a redirect to the same host is a new connection, whose addresses are checked again.
+// TestRebindingRedirect: a redirect to the same host opens a new connection, whose addresses are checked again.
 func TestRebindingRedirect(t *testing.T) {
 	t.Parallel()
 	hops := 0

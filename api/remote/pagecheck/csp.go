@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Policy is a content security policy that is enforced: the sources of each directive, in lower-case names.
+// Policy is an enforced content security policy: the sources of each directive, by the directive's lower-case name.
 // https://www.w3.org/TR/CSP3/ defines the syntax and the matching.
 type Policy struct {
 	directives map[string][]string
@@ -56,7 +56,7 @@ type Request struct {
 	Added bool
 }
 
-// Kind is a kind of request with directives of its own.
+// Kind is a kind of request with special directives.
 type Kind int
 
 // The kinds of requests.

@@ -91,8 +91,8 @@ func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
 	return text, nil
 }
 
-// Post sends a body for a page as its scripts do, and returns the status. readable says whether the page may read the
-// answer.
+// Post sends a body for a page like the page's scripts, and returns the status. readable reports whether the page may
+// read the answer.
 func (c *Client) Post(ctx context.Context, page, to *url.URL, body string) (status int, readable bool, err error) {
 	origin := page.Scheme + "://" + page.Host
 	response, err := c.send(ctx, http.MethodPost, to.String(), "*/*", origin, strings.NewReader(body))

@@ -32,7 +32,7 @@ type Config struct {
 // DefaultTimeout bounds a call. Language models may think for minutes before the first byte.
 const DefaultTimeout = 5 * time.Minute
 
-// The bounds of an answer, and of what of an error's text is kept for logs.
+// These bound an answer, and the part of an error's text that is logged.
 const (
 	maxAnswer    = 8 << 20
 	maxErrorText = 500
@@ -129,7 +129,7 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 	return e
 }
 
-// said returns the provider's text for logs, without the key, which some providers repeat.
+// said returns the provider's text for logs, without the key. Some providers repeat the key.
 func (c *Client) said(body []byte) string {
 	text := string(body)
 	if c.key != "" { // Replace the key before the text is cut. Otherwise the first half of a key could stay.

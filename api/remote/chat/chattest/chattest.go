@@ -1,4 +1,5 @@
-// Package chattest is a server of chat completions for tests, with the failures of real ones. Nothing but tests may import it.
+// Package chattest is a server of chat completions for tests, with the failures of real servers. Only tests may import
+// it.
 package chattest
 
 import (
@@ -40,11 +41,11 @@ type Answer struct {
 	Text string
 	// FinishReason is "stop" if it is empty.
 	FinishReason string
-	// Status other than 0 and 200 is answered with an error document, whose message is Text.
+	// A Status other than 0 and 200 answers with an error document that has Text as its message.
 	Status int
-	// Code is that of the error document.
+	// Code is the code in the error document.
 	Code string
-	// RetryAfter is the header; "" is none.
+	// RetryAfter is the header Retry-After; "" sends no header.
 	RetryAfter string
 	// Raw, if it is not empty, is the body as it stands.
 	Raw string
@@ -78,8 +79,8 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Config returns the configuration of a client of the server. The server's address is allowed by name, as an operator's
-// setting is.
+// Config returns the configuration of a client of the server. The configuration allows the server's address by name,
+// like an operator's setting.
 func (s *Server) Config(t testing.TB) chat.Config {
 	t.Helper()
 	u, err := url.Parse(s.URL + "/v1")

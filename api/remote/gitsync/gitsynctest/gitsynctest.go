@@ -1,4 +1,4 @@
-// Package gitsynctest is a Git server for tests. Nothing but tests may import it.
+// Package gitsynctest is a Git server for tests. Only tests may import it.
 package gitsynctest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// Forge is a Git server: git http-backend over bare repositories in a folder of its own.
+// Forge is a Git server: git http-backend with bare repositories in a separate folder.
 type Forge struct {
 	t    testing.TB
 	Root string
@@ -126,7 +126,7 @@ func (f *Forge) Repository(name string, config ...string) {
 	}
 }
 
-// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse it.
+// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse the entry.
 type TreeEntry struct {
 	Mode, Name, Hash string
 }
@@ -153,7 +153,7 @@ func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
 	return f.Git(repository, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
 }
 
-// Commit makes a commit of a tree and moves a branch to it.
+// Commit makes a commit of a tree and moves a branch to the commit.
 func (f *Forge) Commit(repository, branch, tree string, parents ...string) string {
 	f.t.Helper()
 	args := []string{"commit-tree", "-m", "m", tree}
