@@ -35,7 +35,7 @@
 //  3. store/content_git.go: the method of the store.
 //  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
 //     api/content/vocabulary.go; the presentation of the row goes into api/view.
-// 5. api/apitest/examples_content.go: the example call that every test of the whole table uses.
+//  5. api/apitest/examples_content.go: the example call that every test of the whole table uses.
 //     Without an example these tests fail and name the operation.
 //
 // go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the

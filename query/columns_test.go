@@ -50,8 +50,8 @@ func extraMember(t testing.TB, c insights.Column) string {
 	return ""
 }
 
-// TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each gives
-// rows, or exactly the error that the row's roles and operators require.
+// TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each query
+// returns rows, or exactly the error that the column's roles and operators require.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -102,7 +102,7 @@ func TestEveryColumn(t *testing.T) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
 				rests := []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`}
-				if testing.Short() { // each operator with one of them
+				if testing.Short() { // each operator with one of the columns
 					rests = rests[i%len(rests):][:1]
 				}
 				for _, rest := range rests {

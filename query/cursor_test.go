@@ -46,7 +46,7 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A day later the first days are outside the preset's range, but the cursor still covers them.
+	// A day later the first days are outside of the preset's range, but the cursor's range still includes them.
 	rest, next, err := ask(t, testSite, strings.Replace(request, `"limit":2`, `"limit":100`, 1), cursor, testNow.Add(24*time.Hour))
 	if err != nil || next != "" {
 		t.Fatal(next, err)
@@ -79,8 +79,8 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	}
 }
 
-// TestPagesCountAlike checks that a page counts as the previous page did, even if the number of rows has changed. Other
-// counts would change the order and so the rows. An exact answer is never an estimate, with any cursor.
+// TestPagesCountAlike checks that a page uses the previous page's counting method, even if the number of rows has
+// changed. Other counts would change the order and so the rows. With any cursor, an exact answer is never an estimate.
 func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`

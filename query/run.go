@@ -81,7 +81,7 @@ func (q *query) run(
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {
-		// Sessions are the hashed side, which every node builds from the events of all nodes.
+		// Sessions are the hashed side of the join, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4

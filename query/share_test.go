@@ -34,8 +34,8 @@ func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) 
 	}
 }
 
-// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, also if their token has no
-// slot left. A different query runs separately.
+// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, even if their token has no
+// free slot. A different query runs separately.
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

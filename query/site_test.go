@@ -32,8 +32,9 @@ var calendarRequests = map[string]Report{
 	`"range":"last30Days","interval":"week"`:                                               Retention,
 }
 
-// TestSiteSettings changes the settings of a site between queries. A query without a time zone and a first day of weeks
-// uses the site's settings, alone, in a batch and explained. Answers that were cached before the change are not used.
+// TestSiteSettings changes the settings of a site between queries. A query that sets neither the time zone nor the
+// first day of weeks uses the site's settings. This is tested for a single query, in a batch, and with an explanation.
+// Answers that were cached before the change are not used.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -87,7 +88,7 @@ func TestSiteSettings(t *testing.T) {
 	}
 }
 
-// TestSiteSettingsOfOtherAnswers: live answers and segments have the site's time zone at once.
+// TestSiteSettingsOfOtherAnswers: live answers and segments use a new time zone of the site immediately.
 func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -115,8 +116,8 @@ func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// TestSiteIsPartOfKeys: requests about a site with other settings or hosts have other keys. The order of hosts does not
-// matter.
+// TestSiteIsPartOfKeys: requests about sites with different settings or hosts have different keys. The order of hosts
+// does not matter.
 func TestSiteIsPartOfKeys(t *testing.T) {
 	t.Parallel()
 	for members, of := range calendarRequests {

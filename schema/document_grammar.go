@@ -47,7 +47,7 @@ func (r *nodeRule) fragmentNames() []string {
 	return names
 }
 
-// The sets of kinds that the grammar has names for.
+// These are the sets of kinds that have names in the grammar.
 var (
 	essentials = []string{
 		"paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-tasks", "divider",

@@ -5,7 +5,7 @@ package schema
 type IntegrationScope struct {
 	Name string
 	Doc  string
-	// OpensNothing marks scopes that clients know but no operation needs. Such a scope gives a token no further rights.
+	// OpensNothing marks scopes that clients know but that no operation requires. Such a scope gives a token no rights.
 	OpensNothing bool
 }
 

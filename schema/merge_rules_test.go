@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMergeRules has cases for each rule, met and not met.
+// TestMergeRules has cases for each rule, in which the rule is met and not met.
 func TestMergeRules(t *testing.T) {
 	t.Parallel()
 	approved := func(users ...string) []schema.ReviewState {

@@ -30,7 +30,7 @@ func TestTrackerDocs(t *testing.T) {
 		</main><div style="height: 5000px"></div>
 		<footer><a id="foot" href="http://away.test/foot">foot</a></footer>
 		<script>document.forms.feedback.addEventListener('submit', (e) => e.preventDefault())
-			// The button copies by a selection, like Starlight's button without a secure origin.
+			// The button copies by a selection, as Starlight's does without a secure origin.
 			document.getElementById('copy').addEventListener('click', () => document.getElementById('code')
 				.dispatchEvent(new ClipboardEvent('copy', {bubbles: true})))</script>`})
 	b := newReader(t)
@@ -80,7 +80,7 @@ func TestTrackerDocs(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerEngagement reads a page for a while, scrolls, opens the next page, and leaves it immediately.
+// TestTrackerEngagement reads a page for a while, scrolls, steps to the next page, and leaves it at once.
 func TestTrackerEngagement(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

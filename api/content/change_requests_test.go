@@ -284,7 +284,7 @@ func TestParallelChangeRequests(t *testing.T) {
 }
 
 // TestParallelMergesStayUpToDate merges many requests concurrently under the rule that only up-to-date requests merge.
-// One merge succeeds. The other requests then are outdated, although they have no conflict.
+// A single merge succeeds. The other requests then are outdated, although they have no conflict.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

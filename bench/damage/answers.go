@@ -16,7 +16,7 @@ import (
 
 const gitImport = "Git import"
 
-// answer is what a node answered to a question.
+// answer is a node's answer to one question.
 type answer struct {
 	name    string
 	status  int // 0 if the node did not answer
@@ -31,7 +31,7 @@ func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
-// ask asks a node for everything that it stores. A question about Git imports, which needs the cached objects.
+// ask requests every stored object from a node. git also asks for a Git import, which needs the cached objects.
 func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []answer) {
 	one := func(name, method, path string, body []byte, read func([]byte) string) {
 		a := answer{name: name}
@@ -46,7 +46,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
 		if a.missing != "" || a.doubled != "" {
-			a.events = ready(ctx, c).Checks["events"] // at once: the node mends itself meanwhile
+			a.events = ready(ctx, c).Checks["events"] // read first, because the node repairs itself
 		}
 		list = append(list, a)
 	}

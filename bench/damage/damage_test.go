@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestJudge checks that a wrong answer counts as said only if the node says so and names a way out.
+// TestJudge checks that a wrong answer counts as `said` only if the node reports the damage and a way out.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const (

@@ -19,7 +19,7 @@ func Request(method, address, path, token string, body []byte, headers ...string
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// places returns where each request has its number; nil without numbers.
+// places returns the position of the number in each request; nil if requests have no numbers.
 func (l *Load) places() ([]int, error) {
 	if l.Numbered == "" {
 		return nil, nil

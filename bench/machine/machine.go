@@ -22,8 +22,8 @@ type Machine struct {
 	MemoryGB int    `json:"memoryGB"`
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
-	// Load is the load average when the run began: if another program used the
-	// machine, the figures are unreliable.
+	// Load is the load average at the beginning of the run. If another program was using the machine, the figures are
+	// unreliable.
 	Load float64 `json:"load"`
 }
 

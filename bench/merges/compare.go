@@ -102,7 +102,7 @@ func similar(a, b string) bool {
 	return shared(a, b) >= most
 }
 
-// shared is the share of the words of two lines that both have.
+// shared returns the fraction of the words of two lines that both lines have.
 func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {

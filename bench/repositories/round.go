@@ -98,7 +98,7 @@ func (r *round) say(format string, values ...any) {
 	}
 }
 
-// exportUntouched exports what was imported.
+// exportUntouched exports the imported pages.
 func (r *round) exportUntouched(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *round) exportUntouched(ctx context.Context) error {
 	return err
 }
 
-// exportEdits exports the edits, and finds what each has changed.
+// exportEdits exports the edits, and finds the changes of each.
 func (r *round) exportEdits(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err

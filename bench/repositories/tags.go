@@ -71,8 +71,8 @@ func (r *round) see(seen exception) {
 	r.unexpected = append(r.unexpected, seen)
 }
 
-// checkTags fails for tags that are not in the list of exceptions, and for the repository's exceptions without such a
-// tag.
+// checkTags fails for tags that are missing in the list of exceptions. It also fails for the repository's exceptions
+// that match no tag.
 func (r *round) checkTags() error {
 	var problems []error
 	for _, e := range r.unexpected {

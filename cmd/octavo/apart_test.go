@@ -119,8 +119,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if more queries than
-// connections run at once.
+// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if there are more
+// concurrent queries than connections.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))

@@ -28,7 +28,7 @@ const (
 	clockApart = 2 * time.Second
 )
 
-// clockFile has the time by which records of the embedded broker are old.
+// clockFile has the time by which the embedded broker measures the age of records.
 func clockFile(s *Settings) string { return filepath.Join(s.DataDir, "clock") }
 
 // clockWatch looks at the clocks of a node and its engines.
@@ -41,9 +41,9 @@ type clockWatch struct {
 
 	mu      sync.Mutex // of a look
 	node    string
-	last    time.Time     // of the last look; zero before the first
+	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran then
-	was     clock.Doubt   // what this node has logged
+	was     clock.Doubt   // the state that this node has logged
 	apart   map[string]bool
 	// shown is the condition for /readyz; nil if all is well.
 	shown atomic.Pointer[frame.Condition]
@@ -86,7 +86,7 @@ func (w *clockWatch) run(ctx context.Context) {
 	}
 }
 
-// errNoNewest means that it is unknown whether there are events, so the first look has to wait.
+// errNoNewest means that it is unknown whether events exist, so the first look must wait.
 var errNoNewest = errors.New("the insights store does not say yet when its newest event was received")
 
 // look compares the clocks, and notes the time for the guard of deletions by age.
@@ -210,7 +210,7 @@ func (w *clockWatch) show(state clock.State, differ bool) {
 	w.shown.Store(c)
 }
 
-// write writes the time for the embedded broker from which records' ages are measured.
+// write writes the time from which the embedded broker measures the ages of records.
 func (w *clockWatch) write(ctx context.Context) error {
 	if w.file == "" {
 		return nil

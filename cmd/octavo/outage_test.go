@@ -69,7 +69,7 @@ func (i *instance) wantUnavailable(key string) {
 }
 
 // TestStartWithoutKafka starts a node while Kafka is down. The node serves all operations except posting events,
-// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers.
+// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers again.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

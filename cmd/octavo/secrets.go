@@ -26,7 +26,7 @@ type secretFiles struct {
 // secretFilePlaceHolder distinguishes the added flags from other flags.
 const secretFilePlaceHolder = "PATH"
 
-// maxSecret bounds what is read if a flag names the wrong file.
+// maxSecret bounds the bytes that are read, in case a flag names a wrong file.
 const maxSecret = 64 << 10
 
 func newSecretFiles(stdin io.Reader) *secretFiles {

@@ -118,8 +118,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTombstonesLost: after a restored backup, no caller waits for ever for lost tombstones. New tombstones get
-// versions that were never used.
+// TestTombstonesLost: after a backup was restored, no caller waits for ever for lost tombstones. New tombstones get
+// versions that were not used before.
 func TestTombstonesLost(t *testing.T) {
 	t.Parallel()
 	source := &ledger{}

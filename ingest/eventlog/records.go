@@ -29,7 +29,7 @@ type BatchReader struct {
 	batches []protocol.RecordReader
 }
 
-// NewBatchReader reads what a fetch returned.
+// NewBatchReader reads the result of a fetch.
 func NewBatchReader(records kafka.RecordReader) *BatchReader {
 	if stream, ok := records.(*protocol.RecordStream); ok {
 		return &BatchReader{batches: stream.Records}

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// TestCrowds: a site whose browsers have one address and many user agents is counted and named once an hour.
+// TestCrowds: a site whose browsers have one address and many user agents is counted, and logged once an hour.
 func TestCrowds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -25,8 +25,8 @@ var (
 // Write runs a statement that writes, within the limits of a query. The settings replace the query's own.
 type Write func(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error
 
-// TableOf returns the name of the table for the states that a statement reads. The text of the statement's columns
-// has no values, so no request can create a separate table.
+// TableOf returns the name of the table for the states of a statement. The text of the statement's columns contains no
+// values, so a request cannot create a separate table.
 func TableOf(rows sqltree.Statement) string {
 	columns, _, _ := strings.Cut(rows.SQL, "\nWHERE ")
 	return insights.StatesTable(columns)
@@ -63,7 +63,7 @@ func (c *Cache) Put(
 	return write(ctx, Insert(table, made), clickhouse.Settings{
 		"max_execution_time": left, "max_result_rows": nil,
 		"max_rows_to_group_by": c.MaxGroups, "group_by_overflow_mode": "throw",
-		// The whole insert makes one part.
+		// The settings make the insert write a single part.
 		"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0,
 		"max_insert_block_size": oneBlock, "async_insert": 0,
 		"deduplicate_insert_select": "disable", "insert_deduplicate": 0,
@@ -83,8 +83,8 @@ func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 	return tree.Print()
 }
 
-// Create returns the statement that creates the table of such states. All rows of an entry are in one part. The
-// engine never merges this part, and drops it as a whole.
+// Create returns the statement that creates the table of these states. All rows of an entry are in one part. The engine
+// never merges this part, and drops the whole part.
 func Create(table string, made sqltree.Statement) sqltree.Statement {
 	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
 ENGINE = MergeTree
@@ -165,7 +165,7 @@ func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error 
 	return failed
 }
 
-// unused returns the rows that were written, but are not cached.
+// unused returns the rows that were written but are not cached.
 func (c *Cache) unused(entries []*Entry) (rows []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

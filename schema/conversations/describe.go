@@ -46,7 +46,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	fits := map[string]float64{}
 	for _, s := range sample {
-		// Readers may not know the other languages.
+		// Readers may not understand titles in other languages.
 		if s.Language == d.Language || s.Language == "" {
 			fits[s.Title] = 0
 			for _, e := range m.weigh(terms(s.Title, s.Language)) {

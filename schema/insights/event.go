@@ -26,7 +26,7 @@ type Event struct {
 	Device, Browser, OS, Bot Code
 	Language                 string
 
-	Claims        []Claim // flattened to dotted paths, each name once
+	Claims        []Claim // flattened to dotted paths, without duplicates
 	Authenticated bool
 
 	LinkTarget             string // canonical JSON of the content reference
@@ -45,7 +45,7 @@ type Event struct {
 	AdPlacement, TrademarkPlacement       Code
 	LLMSVariant, MarkdownSource           Code
 
-	Title                       string   // of the page, as the browser shows it
+	Title                       string   // title of the page in the browser
 	Results                     Measured // of a search: how many it found
 	EngagedSeconds, ScrollDepth Measured // of a visit to a page; the depth in percent
 	HTTPStatus                  Measured // of the request for the page

@@ -11,7 +11,7 @@ const (
 	Pattern = "^[0-9a-v]{26}$"
 )
 
-// Shown returns an id as answers show it. Text that is no id of this service stays as it is.
+// Shown returns an id in the form of answers. Text that is not an id of this service is not changed.
 func Shown(id string) string {
 	if !made(id) {
 		return id

@@ -10,7 +10,7 @@ import (
 // changes without an entry.
 const auditedRows = 100
 
-// unchanged is the condition with which a trigger finds that its statement changed no row. Examples are the branch of
+// unchanged is the condition with which a trigger detects that its statement changed no row. Examples are the branch of
 // an upsert that was not taken, and a change of missing rows. The check is ten times cheaper than an insert without
 // entries.
 const unchanged = "not exists (select from "

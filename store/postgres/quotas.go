@@ -47,7 +47,7 @@ type Quotas struct {
 // count counts the objects of a quota, up to a limit.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas. It has the quota's name in a refusal, its setting, and the count of its
+// Quota is a row of the table of quotas. It has the quota's name in refusals, its setting, and the count of its
 // objects. The count stops at a limit, so that its cost is bounded by the quota.
 type Quota struct {
 	what    string
@@ -56,7 +56,7 @@ type Quota struct {
 	count   count
 }
 
-// counted adapts a counting query, whose parameters all have the same members.
+// counted adapts a counting query. The parameters of all counting queries have the same members.
 func counted[P ~struct {
 	Subject string
 	Bound   int32
@@ -174,7 +174,7 @@ var (
 )
 
 // Within refuses a transaction's additions if they exceed the quota. The refusal undoes the additions. Concurrent
-// requests do not see each other's rows, so the quota may be exceeded by one addition of each concurrent request.
+// transactions do not see each other's rows. So the quota may be exceeded by one addition for each concurrent request.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {
@@ -202,8 +202,7 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns the reason why such a statement did nothing: the quota is reached, or the object to extend does not
-// exist.
+// Full returns the reason why a statement did nothing: the quota is reached, or the object to extend does not exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

@@ -38,7 +38,7 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	return freePath(path, taken)
 }
 
-// freePath returns the path itself if it is free. Otherwise it adds the lowest number that makes the path free.
+// freePath returns the path itself if it is free. Otherwise it appends the lowest number that makes the path unique.
 func freePath(path string, taken map[string]bool) string {
 	free := path
 	for number := 2; taken[free]; number++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SavedSegment is a row of its table. A segment with an owner is personal: nobody else sees it.
+// SavedSegment is a row of a saved segment. A segment with an owner is personal: other users do not see it.
 type SavedSegment = db.SavedSegment
 
 // NewSavedSegment has the values of a new segment.

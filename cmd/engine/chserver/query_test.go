@@ -329,8 +329,7 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestEngineArguments: the library ignores unknown arguments, so check that
-// they took effect.
+// TestEngineArguments checks that the arguments took effect, because the library ignores unknown arguments.
 func TestEngineArguments(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -348,7 +347,7 @@ func TestEngineArguments(t *testing.T) {
 	}
 }
 
-// TestSmallEngine gives the engine little memory: its caches and merges are smaller. A query that does not fit fails
+// TestSmallEngine gives the engine little memory, so its caches and merges are smaller. A query that does not fit fails
 // with the engine's total limit, and the next query runs.
 func TestSmallEngine(t *testing.T) {
 	t.Parallel()

@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// inspection lets the product's user ask for lost pages of a table. Postgres takes a page of zeros for an empty one,
-// because a table grows by such pages. But an index has no entry for a row of a page that was never written. So a page
-// of zeros with entries in an index is lost. The function reads the pages as Postgres sees them. Only a superuser may
-// do that, so the function runs as one.
+// inspection lets the product's user look for lost pages of a table. Postgres regards a page of zeros as empty, because
+// a table grows by such pages. But an index has no entry for a page that was never written. So a page of zeros with
+// entries in an index is lost. The function reads the pages as Postgres sees them. Only a superuser may do that, so the
+// function has a superuser's rights.
 const inspection = `
 create schema inspection;
 create extension pageinspect schema inspection;

@@ -22,7 +22,7 @@ type FS interface {
 	Remove(name string) error
 	RemoveAll(name string) error
 	SyncDir(dir string) error
-	// Free returns the bytes that this user may still write on dir's file system, and its size.
+	// Free returns the bytes that this user may still write on dir's file system, and the file system's size.
 	Free(dir string) (free, size int64, err error)
 }
 

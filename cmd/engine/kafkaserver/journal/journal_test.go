@@ -212,7 +212,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 }
 
 // TestAPowerCutInAGroup: the power fails while several changes wait for one sync. The system has written all pages of
-// the changes except one. The journal opens. It has all acknowledged changes, and no part of a change.
+// the changes except one. The journal opens. It has all acknowledged changes, and each other change completely or not
+// at all.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	const changes = 8
