@@ -83,7 +83,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // Without a token the caller has no name.
+		if op.Method == http.MethodGet || op.Scope.Public { // a caller without a token has no name
 			return
 		}
 		path, body := h.Example(op, h.Ours)
@@ -112,7 +112,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			return
 		}
 		if len(rows) == 0 {
-			// The example requests the present state, which changes nothing.
+			// The example requests the current state, so it changes nothing.
 			for table, now := range h.Rows() {
 				if now != before[table] && unshown[table] == "" {
 					t.Errorf("%s has changed, without an entry", table)

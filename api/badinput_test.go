@@ -88,13 +88,13 @@ func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	return apitest.Form{Body: values.Encode(), Cookie: form.Cookie}, true
 }
 
-// missing stands for a member that is left out.
+// missing is a placeholder for an absent member.
 type missing struct{}
 
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
 	h.T.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
-	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Its refusals are images.
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // its refusals are images
 		if a.Header.Get("Content-Type") != "image/gif" || len(h.Intake.Doors) > 0 {
 			h.T.Errorf("%s: %d %v, and the intake has %v", name, a.Status, a.Header, h.Intake.Doors)
 		}

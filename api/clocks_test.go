@@ -50,7 +50,7 @@ var dates = map[string]struct {
 }
 
 // TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change
-// with the machine's clock. Because of this, a step back of an hour once refused every caller for an hour.
+// with the machine's clock. Because of such a difference, a step back of an hour once refused every caller for an hour.
 func TestNoDurationInWallTime(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)`)

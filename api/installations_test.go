@@ -141,7 +141,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			t.Fatal("the row does not say which members an installation may send")
 		}
 		body, _ := op.Handler.Request.FieldByName("Body")
-		members := []string{"visibility", "permissions"} // Names that bodies of other versions have.
+		members := []string{"visibility", "permissions"} // Bodies of other versions have these names.
 		for _, field := range reflect.VisibleFields(body.Type) {
 			members = append(members, rules.MemberName(field))
 		}

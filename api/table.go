@@ -95,7 +95,7 @@ type Deps struct {
 	Outbound outbound.Policy
 	// FrontEnds are the addresses of front ends that show sites to readers.
 	FrontEnds []*url.URL
-	// SSO are the settings of logins; zero means the defaults.
+	// SSO has the settings of logins. Zero values mean the defaults.
 	SSO orgs.SSO
 	// Checks are the checks of /readyz.
 	Checks []frame.Check

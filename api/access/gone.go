@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// goneEvery is how often long work checks whether the client is still connected.
+// goneEvery is the interval at which long work checks whether the client is still connected.
 const goneEvery = 250 * time.Millisecond
 
 // UntilGone returns a context that is canceled when the client closes its connection. fasthttp itself notices this only

@@ -44,7 +44,7 @@ type Guard struct {
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.
 	siteTokens *SiteTokens
-	// insightsSessions reads the tokens of share links of insights.
+	// insightsSessions reads the tokens of sessions of insights' share links.
 	insightsSessions *InsightsSessions
 }
 
@@ -108,7 +108,7 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	}
 	err := find(ctx, g, path, c)
 	if err == nil && installation {
-		c.Rights = RightView | RightAccess | s.Right // The rights that the installation's scope gives.
+		c.Rights = RightView | RightAccess | s.Right // the rights that come from the installation's scope
 	}
 	if err == nil {
 		err = c.KeepTo(c.objectOrganization(), cmp.Or(s.Object.below, s.Object.name))

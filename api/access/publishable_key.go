@@ -28,7 +28,7 @@ type PublishableKey struct {
 
 	site      schema.EventSite
 	principal store.Principal
-	// ends is when the text ends; zero for a text that works until the next rotation.
+	// ends is the time at which the text becomes invalid; zero for a text that is valid until the next rotation.
 	ends     time.Time
 	dailyCap int64
 	use      *keyUse

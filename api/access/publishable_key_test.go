@@ -53,7 +53,7 @@ func (k *keyed) text(generation int) string {
 	return schema.PublishableKeyText(secret, k.key.ID, generation)
 }
 
-// ask admits a text, in a buffer that is overwritten afterwards.
+// ask admits a text from a buffer that is overwritten afterwards.
 func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error) {
 	k.Helper()
 	path := aliasing{"key": []byte(text)}
@@ -229,8 +229,8 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 }
 
-// TestDailyCap: a key has a number of events until midnight (UTC), for all of its texts together. After midnight it has
-// this number again.
+// TestDailyCap: a key may post a number of events until midnight (UTC), for all of its texts together. After midnight
+// it may post this number again.
 func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)

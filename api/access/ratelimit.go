@@ -73,7 +73,7 @@ type Allowance struct {
 	Burst int64
 	// Left is the number of remaining requests of the burst.
 	Left int64
-	// Idle is when the full burst is available again.
+	// Idle is the time at which the full burst is available again.
 	Idle time.Time
 	// Wait is the time that a refused request must wait; 0 means that the request is admitted.
 	Wait time.Duration

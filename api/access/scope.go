@@ -97,7 +97,7 @@ func (s Scope) OrReaders() Scope {
 // schema.ScopeInstallation admits the tokens of all installations for themselves.
 //
 // members are the members of the body that such a token may send. An operation that changes an object lists the members
-// here, because only people may set most other members.
+// here, because only people may set the other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
 	return s

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// guarded returns a Guard that caches answers for ttl, on a store with one tenant. Nothing records the use of tokens.
+// guarded returns a Guard that caches answers for ttl, on a store with one tenant. The use of tokens is not recorded.
 func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, *Guard) {
 	t.Helper()
 	st := storetest.New(t)
@@ -95,7 +95,7 @@ func TestWrongCookiesKeepNothing(t *testing.T) {
 	}
 }
 
-// TestLastUseIsRecorded checks that a token's use is written to the database once for many requests.
+// TestLastUseIsRecorded checks that many requests with a token write its last use to the database only once.
 func TestLastUseIsRecorded(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)

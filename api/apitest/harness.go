@@ -261,7 +261,7 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	return path, fill.Replace(ex.body)
 }
 
-// Try calls an operation with its example. A call that reads, or that is refused, leaves its example to the next call.
+// Try calls an operation with its example. If a call only reads, or is refused, the next call uses the same example.
 func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
 	h.T.Helper()
 	if h.unused.op != op || h.unused.tenant != tenant {

@@ -71,7 +71,7 @@ func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.S
 	return false, err
 }
 
-// namesSpec reports whether blocks name a specification.
+// namesSpec reports whether blocks refer to a specification.
 func namesSpec(nodes []schema.Node, slug string) bool {
 	return slices.ContainsFunc(nodes, func(n schema.Node) bool {
 		for _, value := range n.Data {

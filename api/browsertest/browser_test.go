@@ -70,7 +70,7 @@ func newTab(t *testing.T, flags ...string) *tab {
 	return b
 }
 
-// hear records errors in the browser's console. HTTP statuses are not errors, because the tests check them.
+// hear records the errors in the browser's console. HTTP statuses are not errors, because the tests check them.
 func (b *tab) hear(event any) {
 	var complaint string
 	switch e := event.(type) {

@@ -120,7 +120,7 @@ func TestDashboardBroken(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardRedirectRights tells a reader who may make no redirect.
+// TestDashboardRedirectRights: a reader who may not make redirects gets a message.
 func TestDashboardRedirectRights(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -49,7 +49,7 @@ func (d *dashboard) asks() asked {
 	return a
 }
 
-// answer returns what the API answers to a query of the page.
+// answer returns the API's answer to a query of the page.
 func (a asked) answer(name string) map[string]any {
 	a.t.Helper()
 	answer, found := a.answers[name].(map[string]any)

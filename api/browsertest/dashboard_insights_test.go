@@ -43,7 +43,7 @@ type madeUpQuery struct {
 	GroupBy []struct{ Column, Interval string }
 	Compare string
 	Limit   int
-	// NeverRead belongs to lists of pages: no page of the list has events.
+	// NeverRead is for lists of pages: no page of the list has events.
 	NeverRead bool
 	// Steps are the steps of a funnel.
 	Steps []json.RawMessage

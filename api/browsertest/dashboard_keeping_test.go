@@ -193,7 +193,7 @@ func TestDashboardSettings(t *testing.T) {
 			t.Errorf("%s: the API has %q", kind, got)
 		}
 	}
-	// Secrets are shown once, and work.
+	// Secrets are shown once, and are valid.
 	token := d.texts("[data-panel=tokens] .made code")[0]
 	if a := d.h.Do(http.MethodGet, d.insights()+"/access", token, nil); a.Status != http.StatusOK {
 		t.Errorf("the token is answered %d %s", a.Status, a.Body)
@@ -226,7 +226,7 @@ func TestDashboardSettings(t *testing.T) {
 	}
 	d.run(`document.querySelector('[data-panel=installation] [name=url]').focus()`)
 	d.press("https://docs.example.invalid/")
-	// A text that somebody types stays when figures come.
+	// Text that is being typed stays when new figures arrive.
 	d.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', bubbles: true}))`)
 	d.shown()
 	d.press(kb.Enter)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// block keeps addresses of a pattern from loading. Without a pattern, all load again.
+// block stops addresses that match a pattern from loading. Without a pattern, all addresses load again.
 func (b *tab) block(patterns ...string) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {

@@ -33,7 +33,7 @@ func mapped(t *testing.T) *dashboard {
 	return d
 }
 
-// drawn waits until the map is drawn.
+// drawn waits until the map has been drawn.
 func (d *dashboard) drawn() {
 	d.t.Helper()
 	d.until(`document.querySelector('.map path')`)
@@ -115,8 +115,8 @@ func TestDashboardMap(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMapAccessible checks the map by the rules of axe. Without countries the panel says so, and without the
-// file of the map it has the list.
+// TestDashboardMapAccessible checks the map by the rules of axe. Without countries, the panel says so. Without the file
+// of the map, the panel has the list.
 func TestDashboardMapAccessible(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)

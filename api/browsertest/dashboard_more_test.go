@@ -45,7 +45,7 @@ func (a asked) rows(panel string, want ...string) {
 	}
 }
 
-// filters presses Enter on the first row of each panel, and wants its filter and how it reads.
+// filters presses Enter on the first row of each panel. It requires the resulting filter and the filter's text.
 func (d *dashboard) filters(of map[string][2]string) {
 	d.t.Helper()
 	for panel, want := range of {
@@ -62,7 +62,7 @@ func (d *dashboard) filters(of map[string][2]string) {
 	}
 }
 
-// empty looks at a view of a range without events.
+// empty opens a view with a range without events.
 func (d *dashboard) empty(name, says string) {
 	d.t.Helper()
 	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
@@ -87,8 +87,8 @@ func (d *dashboard) view(key, name, panel string, queries int) asked {
 	return a
 }
 
-// TestDashboardAgents goes to the agents by a key, compares each figure with the API's answers, and filters by rows.
-// The lists are of agents whatever the reader chose elsewhere.
+// TestDashboardAgents opens the view of agents with a key, compares each figure with the API's answers, and filters by
+// rows. The lists are of agents whatever the reader chose elsewhere.
 func TestDashboardAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

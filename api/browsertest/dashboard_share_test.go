@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// share makes a share link by the API, and returns its id and its address in the dashboard.
+// share makes a share link through the API, and returns its id and its address in the dashboard.
 func (d *dashboard) share(link map[string]any) (id, address string) {
 	d.t.Helper()
 	made := d.h.Want(http.StatusCreated, http.MethodPost, d.insights()+"/share-links", d.token(), link)

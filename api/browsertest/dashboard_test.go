@@ -203,7 +203,7 @@ func TestDashboardKeys(t *testing.T) {
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 23.*People [\d,]+/.test(document.querySelector('.graph [aria-live]').textContent)`)
 
-	// Enter on a row filters by it, and a chip turns around and goes.
+	// Enter on a row filters by the row. The filter's chip can be negated and removed.
 	d.run(`document.querySelector('[data-panel=pages] .name').focus()`)
 	d.press(kb.Enter)
 	filter := func(want string) {
@@ -247,7 +247,7 @@ var hostile = []any{
 	strings.Repeat("long", 500),
 }
 
-// TestDashboardHostile shows what visitors have sent. It stays text in the page, in files and in commands.
+// TestDashboardHostile shows hostile texts of visitors. They stay plain text in the page, in files and in commands.
 func TestDashboardHostile(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

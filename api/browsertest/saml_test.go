@@ -174,7 +174,7 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// TestLoginOfAnother: a page that posts another user's valid answer logs nobody in, because this browser did not start
+// TestLoginOfAnother: a page posts another user's valid answer. Nobody is logged in, because this browser did not start
 // that login.
 func TestLoginOfAnother(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Generators find node_modules in the folder above. They mistake a linked node_modules for a part of the site.
+	// Generators find node_modules in the folder above. They would treat a linked node_modules as a part of the site.
 	folder, err := os.MkdirTemp(source, ".build-")
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	return base
 }
 
-// write writes a file of a site, and the folders above it.
+// write writes a file of a site, and creates its folders.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -97,7 +97,7 @@ func newPerson(t *testing.T) *tab {
 	return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1", "disable-blink-features", "AutomationControlled")
 }
 
-// typeOver types a text in place of an input's text, key by key.
+// typeOver replaces an input's text by typing a new text, key by key.
 func (b *tab) typeOver(selector, text string) {
 	b.t.Helper()
 	b.run("document.querySelector('" + selector + "').select()")

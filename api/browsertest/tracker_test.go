@@ -48,7 +48,8 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted: the others had time to.
+// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the others had
+// enough time to be counted.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -90,7 +91,7 @@ func TestTrackerStaysSilent(t *testing.T) {
 	d.await("ask_view", len(want))
 }
 
-// TestTrackerSteps walks through an application of one page, with the Navigation API and without it.
+// TestTrackerSteps uses a single-page application, with and without the Navigation API.
 func TestTrackerSteps(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
@@ -128,8 +129,8 @@ func TestTrackerSteps(t *testing.T) {
 	}
 }
 
-// TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker
-// respects the server's wait, and a refusal is final.
+// TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker waits
+// as long as the server asks. It does not repeat a refused request.
 func TestTrackerTries(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -142,7 +143,7 @@ func TestTrackerTries(t *testing.T) {
 	}
 	b := newReader(t)
 
-	// 503 twice, then an answer that gets lost after the batch was taken, then success.
+	// The answers are 503 twice, then an answer that is lost after the batch was accepted, then success.
 	d.answers(func(w http.ResponseWriter, n int) {
 		switch n {
 		case 1, 2:
@@ -191,7 +192,7 @@ func TestTrackerTries(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerCloses leaves pages in every way while events wait. All of them arrive.
+// TestTrackerCloses leaves pages in every way while events are pending. All of them arrive.
 func TestTrackerCloses(t *testing.T) {
 	t.Parallel()
 	head := `<p id="in">x`
@@ -221,7 +222,7 @@ func TestTrackerCloses(t *testing.T) {
 			if name == "link" {
 				d.await("link_click", 1)
 			}
-			// The page that is loaded again may have been counted already.
+			// The reloaded page may already have been counted.
 			views := d.of("page_view")
 			if len(views) == 0 || len(views) > 2 || len(views) == 2 && name != "reload" {
 				t.Errorf("views: %v", views)

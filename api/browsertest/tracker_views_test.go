@@ -30,7 +30,7 @@ func TestTrackerComesBack(t *testing.T) {
 	b.open(base+"/next", "#next")
 	d.await("page_leave", 1)
 	b.run(`setTimeout(() => history.back())`)
-	// A page that is loaded again has no referrer.
+	// A reloaded page has no referrer.
 	again := d.await("page_view", 2)[1]
 	if again.text("url") != base+"/kept" || again.text("referrer") != base+"/kept" {
 		t.Errorf("%v", again)
@@ -98,7 +98,7 @@ func TestTrackerPrerendered(t *testing.T) {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-browser.Process.Pid, syscall.SIGKILL)
 		_ = browser.Wait()
-		// Processes of the group that still end may write their last files.
+		// Processes of the group that are still exiting may write their last files.
 		eventually.Succeeds(t, "an empty profile", func() error { return os.RemoveAll(profile) })
 	})
 	if asked := d.await("ask_question", 1)[0]; asked.text("query") != "true" {

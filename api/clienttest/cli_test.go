@@ -258,8 +258,8 @@ func startTunnel(t *testing.T, script string) string {
 	return strings.TrimSpace(address)
 }
 
-// development switches the development mode with the published client, because the command line needs a tunnel program
-// for that.
+// development changes the development mode with the published client, because the command line would need a tunnel
+// program.
 func (s *server) development(t *testing.T, token, do, tunnel string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/development.mjs", do, tunnel)

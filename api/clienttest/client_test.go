@@ -161,7 +161,7 @@ func (s *scenarios) scenario(t *testing.T, of scenario) {
 	t.Fatalf("node exited before the end of the scenario: %v\n%s", s.report.Err(), s.output)
 }
 
-// runNode runs a file of tests; each of them becomes a subtest here.
+// runNode runs a file of tests. Each test becomes a subtest.
 func runNode(t *testing.T, file string, env []string) {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report")

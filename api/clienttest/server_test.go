@@ -25,7 +25,7 @@ type server struct {
 	postgres string
 }
 
-// startServer starts a server with its required settings and these.
+// startServer starts a server with the required settings and these additional settings.
 func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)

@@ -494,7 +494,7 @@ func TestMoveCollection(t *testing.T) {
 	h.Want(403, "POST", "/v1/collections/"+deep+"/move", h.Ours.Tokens[schema.RoleEdit], `{"parent":null}`)
 }
 
-// TestCreateInParents checks which rights creating something takes, depending on the parent.
+// TestCreateInParents checks which rights are needed to create content, for each kind of parent.
 func TestCreateInParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -64,7 +64,7 @@ func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems reports what is wrong with the body.
+// Problems lists the body's problems.
 func (b *richBody) Problems(field string) []schema.Detail {
 	if b.formless {
 		return []schema.Detail{{Field: field, Problem: "must have markdown or document"}}
@@ -85,7 +85,7 @@ func (pageBody) OpenAPISchema() map[string]any {
 	}, anyForm...)
 }
 
-// Problems reports what is wrong with the text.
+// Problems lists the text's problems.
 func (b *pageBody) Problems(field string) []schema.Detail {
 	if b.formless || b.document.noNodes {
 		return b.richBody.Problems(field)

@@ -144,7 +144,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			); !is.Outdated {
 				t.Errorf("the review still counts: %+v", is)
 			}
-			// The same choice again is no change.
+			// Repeating a choice changes nothing.
 			review = apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)

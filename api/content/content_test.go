@@ -230,7 +230,7 @@ func TestContentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestParallelContent has several editors on one request; all their pages are there in the end.
+// TestParallelContent has several editors who change one request. At the end it has all their pages.
 func TestParallelContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -385,7 +385,7 @@ func TestMergesByBlock(t *testing.T) {
 	}
 }
 
-// TestMergeRulesAreAsked merges only what the rules allow, whether set on the space or inherited.
+// TestMergeRulesAreAsked merges only if the rules allow it. Rules may be set on the space or inherited.
 func TestMergeRulesAreAsked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

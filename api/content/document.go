@@ -35,7 +35,7 @@ func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems reports what is wrong with the document.
+// Problems lists the document's problems.
 func (r *richDocument) Problems(field string) []schema.Detail {
 	if r.noNodes {
 		return []schema.Detail{{Field: field + ".nodes", Problem: "is required"}}

@@ -55,7 +55,7 @@ func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	return files
 }
 
-// of names a branch of a repository, and a folder there.
+// of returns the parameters for a branch of a repository, and a folder in it.
 func (b *gitBench) of(repository, branch, folder string) map[string]any {
 	more := map[string]any{
 		"url": strings.Replace(b.forge.HTTP.URL, "http://", "http://me:s3cr3t@", 1) + "/" + repository,
@@ -330,7 +330,7 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	before := b.texts()
 	b.done("import", b.of("copy.git", "main", ""))
 	b.has("a copy", before)
-	// The page was moved in the space, and another one was edited.
+	// The page was moved in the space, and another page was edited.
 	b.change(map[string]any{
 		"operation": "update_page", "page": b.page("guide/setup").ID, "slug": "install", "title": "Install",
 	})

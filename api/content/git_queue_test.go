@@ -171,7 +171,7 @@ func TestGitCancel(t *testing.T) {
 	}
 	b.cancel(queued, http.StatusOK)
 	b.runJobs()
-	// Retrying: it is not tried again.
+	// A final failure is not retried.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/broken.git"})
 	b.becomes(0, schema.GitRetrying)
 	b.cancel(b.operations()[0].ID, http.StatusOK)

@@ -433,8 +433,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: a request has an import of a branch. An export to this branch waits until the request is closed,
-// and its state shows that it waits. Other exports run.
+// TestGitExportsWait: a change request contains an import of the branch. An export to this branch waits until the
+// request is closed, and its state shows that it waits. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -583,8 +583,8 @@ func TestGitTrustedBranches(t *testing.T) {
 }
 
 // TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit adds a unique word
-// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. Short
-// mode has two seeds: an imported space, and a space that is only bound.
+// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. The short
+// form has two seeds: an imported space, and a space that is only synchronized.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5

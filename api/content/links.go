@@ -32,7 +32,7 @@ func (l *linkPaths) paths(ctx context.Context) (store.GitPaths, error) {
 	return *l.git, nil
 }
 
-// placed gives a page of the revision its file.
+// placed returns a page of the revision together with its file in the repository.
 func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.Page, error) {
 	git, err := l.paths(ctx)
 	if err != nil || !git.Synced() {
@@ -177,7 +177,7 @@ func (l *linkPaths) asWritten(
 	}
 	written, unreadable := markdown.Read(source)
 	if unreadable != nil {
-		written = schema.NewDocument() // No reference of it is known.
+		written = schema.NewDocument() // none of its references is known
 	}
 	var known pagelinks.Known
 	if pagelinks.HasPaths(written) {

@@ -132,7 +132,7 @@ func TestLongPages(t *testing.T) {
 	if len(e.Details) != 1 || e.Details[0].Field != "body.markdown" {
 		t.Errorf("a comment: %+v", e)
 	}
-	// A body takes much more memory decoded than as it is sent.
+	// A body takes much more memory when it is decoded than when it is sent.
 	for _, body := range []string{
 		`{"changes":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`,
 		`{"changes":[{"operation":"insert_page","title":"a","target":{"a":[` + strings.Repeat(`0,`, 5<<20) + `0]}}]}`,

@@ -221,7 +221,8 @@ func addCovers(linked map[string]bool, pages []tree.Page) {
 	}
 }
 
-// mergedFrom presents the change request that a revision merged, if any. Readers do not see it: it names its authors.
+// mergedFrom presents the change request that a revision merged, if any. Readers do not see it, because it contains its
+// authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
 		return nil, nil // The member is optional.

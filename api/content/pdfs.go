@@ -27,7 +27,7 @@ const (
 	pdfPoll = 250 * time.Millisecond
 	// pdfReading is the time for everything except the wait.
 	pdfReading = 10 * time.Second
-	// pdfRetry is when a client may try again.
+	// pdfRetry is the time after which a client may retry.
 	pdfRetry = 5 * time.Second
 	// maxWaiting is the number of requests that may wait concurrently. Anybody with a signed URL can send them, without
 	// a token whose rate limits would apply.

@@ -277,7 +277,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople gives the rules the reviews that count: the reviews of people who may review now. Other reviews neither
+// judgePeople passes to the rules the reviews that count: reviews of people who may still review. Other reviews neither
 // approve nor block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {

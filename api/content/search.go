@@ -136,7 +136,7 @@ type searchSiteScope struct {
 	SiteSpaceIDs     []string `json:"siteSpaceIds" rules:"len=..1000"`
 }
 
-// Validate checks that the site spaces are named which the mode needs.
+// Validate checks that the request names the site spaces that its mode needs.
 func (r *searchSiteRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	switch b := r.Body; {

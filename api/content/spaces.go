@@ -145,7 +145,7 @@ type updateSpaceRequest struct {
 	} `body:"json"`
 }
 
-// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is named, only imports of this folder
+// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is set, only imports of this folder
 // do.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`

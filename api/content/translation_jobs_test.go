@@ -338,7 +338,7 @@ func TestTranslationFollows(t *testing.T) {
 	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") {
 		t.Errorf("the copy has %s", text)
 	}
-	// Pages move, are renamed and go; a page of the copy stays.
+	// Pages are moved, renamed and deleted. A page that is only in the copy stays.
 	b.edit(copied, `{"operation":"insert_page","title":"Impressum"}`)
 	other, _ := b.page(b.source, "Other page")
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"into":null,"at":0,"title":"Another page","slug":"another"}`, other),
@@ -353,7 +353,7 @@ func TestTranslationFollows(t *testing.T) {
 	if got := b.outline(copied); strings.Contains(got, "NEWS") || !strings.Contains(got, "Impressum") {
 		t.Errorf("the copy has %s", got)
 	}
-	// The space stays when the translation goes.
+	// The space stays when the translation is deleted.
 	b.do(http.StatusNoContent, "DELETE", b.one, nil)
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	step("no translation", b.runJobs())
@@ -455,7 +455,7 @@ func TestTranslationGoesOn(t *testing.T) {
 	failing := 0
 	b.answer = func(r chattest.Request) chattest.Answer {
 		if len(b.sent) >= 40 && failing < 4 {
-			failing++ // Once more than a run itself tries again.
+			failing++ // one failure more than a run retries itself
 			return chattest.Answer{Status: http.StatusServiceUnavailable}
 		}
 		return b.loud(r)

@@ -40,7 +40,7 @@ type page struct {
 	// Guide is the text of a guide.
 	Guide      *guide
 	Operations []operation
-	// Index says that the page lists all operations.
+	// Index means that the page lists all operations.
 	Index bool
 }
 

@@ -240,7 +240,7 @@ var (
 	anchors = regexp.MustCompile(` id="([^"]+)"`)
 )
 
-// TestLinksResolve follows each link of each page, also to its anchor, and the links of twins and llms.txt.
+// TestLinksResolve follows each link of each page, including its anchor, and the links in Markdown twins and llms.txt.
 func TestLinksResolve(t *testing.T) {
 	t.Parallel()
 	all := must(t, files)

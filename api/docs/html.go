@@ -37,7 +37,7 @@ type shown struct {
 	Site       *site
 }
 
-// Body is the HTML of the guide, with the way to other pages.
+// Body is the HTML of the guide, with links to the other pages.
 func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }

@@ -187,7 +187,7 @@ type memberTable struct {
 	Rows             []member
 }
 
-// Table gives the rows of a table their caption.
+// Table returns the rows of a table with a caption.
 func (o operation) Table(title string, rows []member) memberTable {
 	return memberTable{Title: title, Operation: o.ID, Rows: rows}
 }

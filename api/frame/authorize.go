@@ -42,7 +42,7 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
 }
 
-// presented returns what a request shows of its sender.
+// presented returns a request's evidence about its sender.
 func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	header := &ctx.Request.Header
 	p := access.Presented{Authorization: header.Peek("Authorization")}

@@ -75,7 +75,7 @@ func benchDoor(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx 
 	}
 }
 
-// BenchmarkFrame measures an event request's whole way through the frame, without the intake.
+// BenchmarkFrame measures an event request through the whole frame, without the intake.
 func BenchmarkFrame(b *testing.B) {
 	handler, request := benchFrame(b)
 	handleAll(b, handler, request)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan says how a request fills its type. Building the server compiles it from the tags of the fields:
+// bindPlan defines how a request fills its type. Building the server compiles it from the tags of the fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
@@ -151,7 +151,7 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	return nil
 }
 
-// paramSource is a place that a parameter can come from, with its tag. The values alias the request.
+// paramSource is a place from which a parameter can come, with its tag. The values alias the request.
 type paramSource struct {
 	Tag  string
 	In   string // in the OpenAPI document
@@ -257,14 +257,14 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	return err
 }
 
-// scalarSetters has a row per kind of field that takes a single value.
+// scalarSetters has a row for each kind of field with a single value.
 var scalarSetters = map[reflect.Kind]func(field reflect.Value, text string) string{
 	reflect.String: func(field reflect.Value, text string) string { field.SetString(text); return "" },
 	reflect.Bool:   setBool,
 	reflect.Int:    setInt,
 }
 
-// setterOf picks how a field of this type takes its values.
+// setterOf returns the function that sets a field of this type.
 func setterOf(t reflect.Type) (func(field reflect.Value, values [][]byte) string, error) {
 	if set, ok := scalarSetters[t.Kind()]; ok {
 		return single(set), nil
@@ -313,7 +313,7 @@ func setInt(field reflect.Value, text string) string {
 	return ""
 }
 
-// setStrings accepts both a repeated parameter and a comma-separated list: clients send either.
+// setStrings accepts both a repeated parameter and a comma-separated list, because clients send either form.
 func setStrings(field reflect.Value, values [][]byte) string {
 	var all []string
 	for _, value := range values {

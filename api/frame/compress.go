@@ -6,7 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. A larger one would take long.
+// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. Compressing a larger answer
+// would take long.
 const (
 	leastCompressed = 1 << 10
 	mostCompressed  = 8 << 20

@@ -24,7 +24,7 @@ func conditional(c *call, body []byte) (unchanged bool) {
 	return unchanged
 }
 
-// tagMatches reports whether the client has the answer with this ETag already.
+// tagMatches reports whether the client already has the answer with this ETag.
 func tagMatches(ctx *fasthttp.RequestCtx, tag string) bool {
 	for _, list := range ctx.Request.Header.PeekAll("If-None-Match") {
 		for known := range strings.SplitSeq(string(list), ",") {

@@ -54,7 +54,7 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body of any operation. Some have an
+// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some have an
 // unknown token, and others a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
@@ -81,7 +81,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 // on its timeout, or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // most counts the client's end, too
+	const conns, most = 500, 8 << 10 // most also counts the client's end
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {
@@ -240,8 +240,8 @@ func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	}
 }
 
-// TestFramingIsStrict sends what a proxy could interpret differently. The connection closes, and the bytes that follow
-// are not taken for a request.
+// TestFramingIsStrict sends requests that a proxy could interpret differently. The connection closes, and the following
+// bytes are not read as a request.
 func TestFramingIsStrict(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -348,7 +348,7 @@ func TestCutBodiesAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestRefusedBodiesAreNotRequests sends a refused request and another behind it, in one write.
+// TestRefusedBodiesAreNotRequests sends a refused request and another request after it, in one write.
 func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -480,7 +480,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/user", good, nil), http.StatusInternalServerError)
 }
 
-// TestRefusalsQuoteLittle sends names of megabytes, compressed to a few bytes.
+// TestRefusalsQuoteLittle sends names of several megabytes, compressed to a few bytes.
 func TestRefusalsQuoteLittle(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -44,7 +44,7 @@ type frame struct {
 type route struct {
 	op   *Operation
 	plan *bindPlan
-	// changes says that the operation may change resources, for a caller whom the audit log names.
+	// changes means that the operation may change resources, by a caller whom the audit log shows.
 	changes bool
 }
 
@@ -223,7 +223,7 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	return c
 }
 
-// end records the call's metrics and releases it.
+// end records the metrics of the call and releases the call.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
 	bytesOut := response.Header.ContentLength()

@@ -41,7 +41,7 @@ type keepRequest struct {
 	} `body:"json"`
 }
 
-// TestNothingAliasesTheRequest keeps every string that a function can see, overwrites the request's buffers, and
+// TestNothingAliasesTheRequest stores every string that a function receives, overwrites the request's buffers, and
 // compares.
 func TestNothingAliasesTheRequest(t *testing.T) {
 	t.Parallel()

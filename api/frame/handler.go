@@ -65,8 +65,8 @@ type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler of a function. A request with a raw body is pooled, and so is the body. A function that
-// retained either would later see another caller's data there. Strings in requests are copies and may be kept.
+// Handle makes a Handler from a function. A request with a raw body is pooled, and so is the body. A function that
+// retained either would later see another caller's data there. Strings in requests are copies and may be stored.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
@@ -114,7 +114,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 	}
 }
 
-// responder picks the encoding for the response type, once.
+// responder chooses the encoding for the response type, once.
 func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
@@ -163,8 +163,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends what is encoded. The tag of a shared answer is its name's tag. So the bytes are not read for a
-// client that has the answer.
+// writeEncoded sends an encoded answer. The tag of a shared answer is its name's tag. So the bytes are not read if the
+// client already has the answer.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {
@@ -224,6 +224,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	// Without this flush, the first piece would only fill the rest of a small buffer behind the header.
+	// Without this flush, the first piece would only fill the rest of a small buffer after the header.
 	ctx.Response.ImmediateHeaderFlush = true
 }

@@ -53,7 +53,7 @@ func readJSON(body []byte, value any, options ...json.Options) error {
 	return nil
 }
 
-// jsonError names the member of body that cannot be decoded, and says why.
+// jsonError returns the error about the member of body that cannot be decoded, with the reason.
 func jsonError(body []byte, err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		if errors.Is(err, json.ErrUnknownName) {
@@ -104,7 +104,7 @@ func typeName(t reflect.Type) string {
 	return "of another type"
 }
 
-// typeNames names the JSON that each Go kind is read from.
+// typeNames has, for each Go kind, the JSON type from which it is read.
 var typeNames = map[reflect.Kind]string{
 	reflect.String: "a string", reflect.Bool: "a boolean",
 	reflect.Int: "an integer", reflect.Int8: "an integer", reflect.Int16: "an integer", reflect.Int32: "an integer",

@@ -356,7 +356,7 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// clientEnded reports whether a request ended because its client went away.
+// clientEnded reports whether a request ended because its client disconnected.
 func clientEnded(ctx *fasthttp.RequestCtx) bool {
 	conn, ok := ctx.Conn().(*edgeConn)
 	return ok && conn.ended

@@ -31,7 +31,7 @@ type Page struct {
 	Title string
 	// Body is the content after the title. Texts from users must be escaped by html/template.
 	Body template.HTML
-	// To sends the browser there with 303 instead. The row must say that it Redirects.
+	// To sends the browser there with 303 instead. The row must have Redirects set.
 	To      string
 	Cookies []*http.Cookie
 }

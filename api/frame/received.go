@@ -114,7 +114,7 @@ func (m *bodyMemory) take(class int) *[]byte {
 // body is the received part of one request's body. It belongs to a call until the call ends.
 type body struct {
 	memory *bodyMemory
-	// token owns the share that the body counts against. holder is set once the body has more than the first piece.
+	// token owns the share that the body counts against. holder is set when the body has more than its first piece.
 	token  string
 	holder *bodyHolder
 	piece  *[]byte
@@ -211,7 +211,7 @@ func (b *body) nextClass(limit int) int {
 	return len(bodyPieces) - 1
 }
 
-// release gives the memory back. Code that kept any of it would see the next request's data.
+// release returns the body's memory. Code that retained these bytes would see the next request's data.
 func (b *body) release() {
 	if b.piece == nil {
 		return

@@ -16,7 +16,7 @@ const (
 	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as the part that the
 	// client has already taken. So a client who does not read costs only a small piece.
 	leastPiece, mostPiece = 8 << 10, 256 << 10
-	// leastTaken is the least number of bytes that a reading client takes in Config.WriteStall.
+	// leastTaken is the least number of bytes that a reading client accepts in Config.WriteStall.
 	leastTaken = 8 << 10
 )
 

@@ -115,7 +115,7 @@ func pair(t *testing.T) (server, client *net.TCPConn) {
 	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
 }
 
-// edge makes a connection whose end goes to a list.
+// edge makes a connection that adds the reason of its end to a list.
 func edge(tcp *net.TCPConn, stall time.Duration, ended *[]string) *edgeConn {
 	return &edgeConn{TCPConn: tcp, listener: &edgeListener{connections: &connections{
 		stall: stall, ended: func(reason string) { *ended = append(*ended, reason) }, sent: func(*edgeConn) {},

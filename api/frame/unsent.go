@@ -20,7 +20,7 @@ const (
 	streamedAnswer = leastPiece
 	// unsentShare is the fraction of the memory that the answers to one address may take.
 	unsentShare = 4
-	// unsentRetry is when a caller may try again.
+	// unsentRetry is the pause after which a caller may try again.
 	unsentRetry = time.Second
 )
 
@@ -101,8 +101,8 @@ func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	return nil
 }
 
-// refusal returns the reason for not sending an answer. An address may use its share, and no more than is free. The
-// first answer always passes, because the largest may exceed a limit.
+// refusal returns the reason for not sending an answer. An address may use its share, but no more than the free memory.
+// The first answer always passes, because the largest may exceed a limit.
 func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	free := u.most - u.all.bytes
 	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&

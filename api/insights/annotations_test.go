@@ -180,7 +180,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	h.WantError(h.Do("PATCH", one, admin, `{"text":"x"}`), http.StatusConflict)
 	h.Want(204, "DELETE", one, admin, nil)
 	h.WantError(h.Do("GET", one, admin, nil), http.StatusNotFound)
-	// All go with the site.
+	// All annotations are deleted with the site.
 	h.Want(204, "DELETE", site, admin, nil)
 	h.Exec("do $$ begin " +
 		"assert (select count(*) = 1 from insights_annotations), 'annotations of a deleted site'; end $$")
@@ -294,8 +294,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: answers have texts of all kinds exactly as they were sent. Texts that cannot be stored or shown
-// are refused.
+// TestAnnotationTexts: answers return texts of all kinds exactly as they were sent. Texts that cannot be stored or
+// shown are refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

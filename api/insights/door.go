@@ -149,7 +149,7 @@ type pixelEvent struct {
 }
 
 func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (frame.Pixel, error) {
-	if c.Head { // Nobody saw the page: programs that check links send HEAD.
+	if c.Head { // Nobody saw the page. Programs that check links send HEAD.
 		return frame.Pixel{}, nil
 	}
 	taken, err := h.admit(c, &r.browser)

@@ -46,7 +46,7 @@ func readable(t *testing.T, a apitest.Answer) {
 	}
 }
 
-// TestDoorTakesBatches: a browser's batch reaches the intake with all that the request says.
+// TestDoorTakesBatches: a browser's batch reaches the intake together with the facts from the request.
 func TestDoorTakesBatches(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)

@@ -308,7 +308,7 @@ func TestEventSettings(t *testing.T) {
 	if a := h.Do("GET", path, admin, nil); string(a.Body) != none {
 		t.Errorf("after what was refused: %s", a.Body)
 	}
-	// Everybody who may query sees the settings.
+	// Everybody who may query may read the settings.
 	h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 	h.WantError(h.Do("GET", path, h.Ours.SiteKey, nil), http.StatusForbidden)
 	h.WantError(h.Do("PATCH", path, h.Ours.Tokens[schema.RoleCreate], `{}`), http.StatusForbidden)
@@ -320,7 +320,7 @@ func TestEventSettings(t *testing.T) {
 	}
 }
 
-// TestNewKeysRespectGPC: a key that is made without respectGPC has the site's.
+// TestNewKeysRespectGPC: a key that is created without respectGPC gets the site's setting.
 func TestNewKeysRespectGPC(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

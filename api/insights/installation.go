@@ -33,7 +33,7 @@ type installations struct {
 	rates checkRates
 }
 
-// maxChecks is how many checks a node makes at a time. A check takes at most pagecheck.Total.
+// maxChecks is the number of checks that a node makes at a time. A check takes at most pagecheck.Total.
 const maxChecks = 4
 
 func newInstallations(

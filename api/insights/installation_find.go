@@ -13,7 +13,7 @@ import (
 // foundTracker is how a page sends events.
 type foundTracker struct {
 	key string
-	// door takes the events.
+	// door is the address that accepts the events.
 	door *url.URL
 	// address is the address of the tracker's script. It is nil for a pixel, and if the page's own scripts contain the
 	// tracker.

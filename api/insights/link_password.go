@@ -25,7 +25,7 @@ const (
 	argonSalt    = 16
 )
 
-// Hashes that a node computes concurrently, and how long others wait for their turn.
+// These bound the number of hashes that a node computes concurrently, and the time that others wait for their turn.
 const (
 	hashTurns = 2
 	hashWait  = 3 * time.Second

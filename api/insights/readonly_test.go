@@ -96,7 +96,7 @@ func TestInsightsTokenLife(t *testing.T) {
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
 	h.WantError(h.Do("GET", one, h.Ours.Tokens[schema.RoleAdmin], nil), 404)
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
-	h.Serve(nil) // a node that has not seen the token
+	h.Serve(nil) // a node that has not read the token yet
 	h.WantError(h.Do("GET", base+"/access", made.Token, nil), 401)
 }
 

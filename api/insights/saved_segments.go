@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// savedSegments has the operations on filters that people keep under a name.
+// savedSegments has the operations on filters that people save under a name.
 type savedSegments struct {
 	store *store.Store
 	urls  schema.URLs

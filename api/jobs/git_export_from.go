@@ -37,7 +37,7 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match finds another synchronization's commit or files in a branch that was never synchronized.
+// match looks in a branch that was never synchronized for a commit or for files of another synchronization.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {

@@ -57,10 +57,10 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
 		reason = public.Message
 	}
-	// The reason is stored even if the time of the job is over.
+	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or the job gives way: see worker.Work
+	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or another job gets the worker: see worker.Work
 		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
 	}
 	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))

@@ -47,7 +47,7 @@ var inviteHTML = html.Must(html.New("html").Parse(
 </body></html>
 `))
 
-// message writes the mail of an invite. Its error is about this invite only.
+// message writes the mail of an invite. Its error concerns only this invite.
 func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.Message, error) {
 	fill := inviteFill{
 		Organization: view.ShownName(m.Organization, "an organization"), Inviter: view.ShownName(m.Inviter, "Somebody"),

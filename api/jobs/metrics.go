@@ -84,7 +84,7 @@ func (m *Metrics) set(totals []queue.Totals) {
 	}
 }
 
-// watchEvery is the pause between two looks at the totals.
+// watchEvery is the pause between two reads of the totals.
 const watchEvery = 15 * time.Second
 
 // Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs also watch: their

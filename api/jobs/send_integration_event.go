@@ -61,7 +61,7 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
 		return failure // The server requests another attempt.
 	case status >= 400 && status <= 499:
-		return GiveUp(failure) // a retry would get the same answer
+		return GiveUp(failure) // A retry would get the same answer.
 	}
 	return failure
 }

@@ -58,7 +58,7 @@ func (s *inviteSending) postponed() error {
 	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
 }
 
-// send sends a mail and records the outcome. Its error is about all mails.
+// send sends a mail and records the outcome. Its error concerns all mails.
 func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err

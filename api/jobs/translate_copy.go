@@ -15,7 +15,7 @@ import (
 // translatedPage is a page of the source that becomes one of the copy.
 type translatedPage struct {
 	node tree.Node
-	// document is a clone of the source's; nil for a page without a document.
+	// document is a copy of the source page's document. It is nil for a page without a document.
 	document *schema.Document
 	// places are the places of the document and of the page's own texts.
 	places []translation.Place

@@ -36,7 +36,7 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
 		reason = public.Message
 	}
-	// The reason is stored even if the time of the job is over.
+	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	noted, failed := d.Store.FailTranslationRun(noting, args.Run, reason)

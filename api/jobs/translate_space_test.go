@@ -115,7 +115,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			tenant := storetest.NewTenant(t, b.st, "ours")
 			b.fill(tenant, test.pages, func(page int) schema.Document {
 				blocks := []schema.Node{schema.Block("paragraph", schema.Text("A sentence of every page."))}
-				for i := range perPage - 2 { // besides it and the title
+				for i := range perPage - 2 { // besides this segment and the title
 					blocks = append(blocks, schema.Block("paragraph", schema.Text(paragraphOf(page, i))))
 				}
 				return schema.NewDocument(blocks...)

@@ -215,7 +215,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// TestResend sends a mail once more, to a bound.
+// TestResend sends a mail again, up to the limit.
 func TestResend(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,7 +282,7 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The login is refused until the operator repairs it. A mail that waited for a day is given up.
+	// The server refuses the login until the operator repairs it. A mail that waited for a day is not sent any more.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)

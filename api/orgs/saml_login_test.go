@@ -161,7 +161,7 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an account is linked by its address once. The address's domain must be proved for this organization.
+// TestWhoIsLinked: an address links an account only once. The address's domain must be proved for this organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

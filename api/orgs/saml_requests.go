@@ -41,7 +41,7 @@ type samlRequests struct {
 
 func (s samlRequests) sign(body string) string {
 	mac := hmac.New(sha256.New, s.key)
-	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to take bytes.
+	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to accept bytes.
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 

@@ -191,7 +191,7 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	}
 }
 
-// TestSAMLChangesAtOnce changes different members at the same time: no change undoes another.
+// TestSAMLChangesAtOnce changes different members concurrently. No change undoes another.
 func TestSAMLChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

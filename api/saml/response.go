@@ -31,7 +31,7 @@ type Login struct {
 }
 
 // Read checks a response as the browser posted it, and returns its login. expected are the requests that this browser
-// started. Errors are for people. They name the setting that an administrator can correct, and quote only names.
+// started. Errors are written for users. They name the setting that an administrator can correct, and quote only names.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {

@@ -27,7 +27,7 @@ func member(of map[string]any, path string) any {
 	return value
 }
 
-// orNil returns the value of a member with this text, in an answer without empty members.
+// orNil returns nil for an empty text, because answers leave out empty members.
 func orNil(text string) any {
 	if text == "" {
 		return nil

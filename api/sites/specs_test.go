@@ -97,7 +97,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	if a := h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/openapi/pets/versions/latest/content", reader, nil); a.Status != http.StatusNotFound {
 		t.Errorf("another organization's: %d %s", a.Status, a.Body)
 	}
-	// A page that goes takes its specification with it, and a draft that is merged brings one.
+	// A deleted page takes its specification out of the site, and a merged draft adds one.
 	page := h.Want(http.StatusOK, "GET", revision+"/path/pets", admin, nil)["id"].(string)
 	adaptive(h, site, map[string]any{"operation": "delete_page", "page": page})
 	check("a reader without the page", reader, "hooks")

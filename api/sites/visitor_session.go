@@ -34,7 +34,7 @@ type visitorSessions struct {
 	store *store.Store
 	// cookie has the attributes of every cookie.
 	cookie http.Cookie
-	// origins are the front ends' and our own.
+	// origins has the origins of the front ends and our own origin.
 	origins []string
 }
 

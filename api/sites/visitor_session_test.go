@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestVisitorSession asks for a visitor's id as browsers do, from pages of several origins.
+// TestVisitorSession requests a visitor's id like browsers, from pages of several origins.
 func TestVisitorSession(t *testing.T) {
 	t.Parallel()
 	frontEnd := &url.URL{Scheme: "https", Host: "Front.example.net:8443"}

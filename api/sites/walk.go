@@ -92,7 +92,7 @@ type shownPart struct {
 	sites.PublishedPart
 	// segments is how many segments of the path name the section and the site space.
 	segments int
-	// complete says that no segment after them can name a section or a site space.
+	// complete means that no later segment can name a section or a site space.
 	complete bool
 }
 
@@ -130,7 +130,7 @@ func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	}
 	named := found.segments > 0 || !sections
 	at := -1
-	alone := len(parts) == 1 && parts[0].IsDefault // Its path is no part of any address.
+	alone := len(parts) == 1 && parts[0].IsDefault // Its path is not part of any address.
 	if !alone {
 		at = slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.Path == next(found.segments) })
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrUnknownForm is the error of a name that Snippet does not know.
+// ErrUnknownForm is the error for a name that Snippet does not know.
 var ErrUnknownForm = errors.New("is no known kind of site")
 
 // Site has the inputs of a snippet.
@@ -22,7 +22,7 @@ type Site struct {
 	Newest bool
 }
 
-// Names returns the names of Snippet.
+// Names returns the names that Snippet accepts.
 func Names() []string {
 	var names []string
 	for _, f := range forms {
@@ -50,7 +50,7 @@ func Snippet(kind string, site Site) (string, error) {
 		{"src", address + b.path}, {"data-key", site.Key}, {"integrity", b.integrity}, {"crossorigin", "anonymous"},
 	}
 	if site.Newest {
-		// The bytes change with each version, so their hash cannot be named.
+		// The bytes change with each version, so the snippet cannot contain their hash.
 		values = [][2]string{{"src", address + "/" + Docs + ".js"}, {"data-key", site.Key}}
 	}
 	// list writes the attributes of the script in the syntax of a framework. without lists the attributes to leave out.

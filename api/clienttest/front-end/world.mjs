@@ -30,7 +30,7 @@ export async function build({ ada, org, url }) {
         await publish(ada, made.id, title, pages);
         return made;
     };
-    // For what the contract of 0.146.0 does not have.
+    // send sends requests that the contract of 0.146.0 does not have.
     const send = async (method, path, body) => {
         const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' };
         const response = await fetch(`${url}/v1${path}`, { method, headers, body: JSON.stringify(body) });

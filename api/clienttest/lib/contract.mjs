@@ -12,7 +12,8 @@ export const published = (name = '@gitbook/api') => structuredClone(require(`${n
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-// Refusals that any operation may give although the document lists them for few: the body is the document's Error.
+// These are refusals that any operation may return, although the document lists them only for few operations. The body
+// is the document's Error.
 const refusals = new Set([400, 401, 403, 404, 409, 412, 413, 415, 429]);
 
 export class Contract {

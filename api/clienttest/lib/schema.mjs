@@ -1,7 +1,8 @@
 // Turns schemas of OpenAPI 3.0 into JSON Schema. It knows every keyword of the published document and refuses any
 // other. So a newer document cannot add a rule that is silently not checked.
 
-// Keywords that say nothing about which values are valid. A discriminator only helps to choose among the alternatives of a oneOf.
+// These keywords do not restrict the valid values. A discriminator only helps to choose among the alternatives of a
+// oneOf.
 const annotations = new Set(['description', 'title', 'example', 'default', 'deprecated', 'discriminator', 'readOnly', 'writeOnly']);
 
 const plain = new Set([

@@ -196,7 +196,7 @@ export class Replay {
         try {
             data = text === '' ? undefined : JSON.parse(text);
         } catch {
-            // The contract's judge reports it.
+            // The contract's checker reports it.
         }
         return { status: response.status, headers: response.headers, text, data, pathname: url.pathname };
     }

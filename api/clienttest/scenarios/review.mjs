@@ -184,7 +184,7 @@ await step('it is printed', async () => {
         const { data } = await bob.api.spaces.getChangeRequestPdf(...at(), query);
         const response = await until('PDF', async () => {
             const answer = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
-            return answer.status !== 503 && answer; // On a busy machine it is not made yet.
+            return answer.status !== 503 && answer; // on a busy machine it may not exist yet
         });
         assert.equal(response.status, 200, data.url);
         const bytes = Buffer.from(await response.arrayBuffer());

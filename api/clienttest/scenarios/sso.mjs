@@ -1,4 +1,5 @@
-// Single sign-on: a provider from its name to its activation, and the logins that people are offered.
+// This scenario tests single sign-on: the steps of a provider until its activation, and the logins that people are
+// offered.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, step } from '../lib/scenario.mjs';
 

@@ -168,7 +168,7 @@ func memoryOfParts(t *testing.T, s pdf.Source, least int) int64 {
 	return 0
 }
 
-// counting counts what is rendered.
+// counting is a renderer that counts its calls.
 type counting struct {
 	book.Renderer
 	front, parts, whole int

@@ -20,7 +20,7 @@ type Config struct {
 	Model    string
 }
 
-// Client sends requests to a model. It is safe for concurrent use.
+// Client sends requests to a model. Many goroutines may use it at a time.
 type Client struct {
 	provider *provider.Client
 	model    string

@@ -2,5 +2,5 @@
 // .../chat/completions). It returns a complete answer, as text or as a checked JSON value. An error shows whether a
 // retry may help.
 //
-// It imports of Octavo only package provider. Tests of its users talk to package chattest.
+// Of this module it imports only package provider. Tests of its users talk to package chattest.
 package chat

@@ -111,7 +111,7 @@ func TestCache(t *testing.T) {
 			if n := look("forced", 3); n > whole/20 {
 				t.Errorf("%d bytes came after a push by force, of %d", n, whole)
 			}
-			// The old commit is gone from the server, and its files with it.
+			// The server no longer has the old commit and its files.
 			f.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")
 			want = manyFiles(30)
 			f.Files("a.git", "main", want)
@@ -301,7 +301,7 @@ func TestCacheLimits(t *testing.T) {
 		}
 	}
 	sweep(size, now, true, true, true)
-	// Using it makes it new.
+	// The use of a pack makes it new.
 	remote := remoteOf(f, "1.git", "main")
 	remote.Cache = CacheKey{"organization", "cache"}
 	fetch(t, c, remote)

@@ -19,13 +19,13 @@ import (
 
 // Remote is a branch of a repository with its login.
 type Remote struct {
-	URL string // http or https; login data in it counts if Username and Password are empty
+	URL string // http or https; a login in it counts if Username and Password are empty
 	Ref string // such as refs/heads/main
 	// Commit is the hash of a commit to fetch instead of the branch's newest commit. Servers only send commits that are
 	// reachable from a branch.
 	Commit string
-	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
-	// that they choose.
+	// Username and Password are sent only to the repository's own origin. Forges accept a token as password, with a
+	// user name that the forge chooses.
 	Username, Password string
 	// Cache names the objects that are kept for the next fetch.
 	Cache CacheKey
@@ -138,7 +138,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch status := response.StatusCode; {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		_ = response.Body.Close() // the status says more
+		_ = response.Body.Close() // the status is more informative
 		return nil, errServerFailed
 	case status >= 300:
 		_ = response.Body.Close()

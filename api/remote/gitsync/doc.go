@@ -11,5 +11,5 @@
 // Every error has a Step and a Reason of closed sets, and a text for users. Errors and their causes never contain login
 // data. Bodies of refusals may repeat login data, so they are not read.
 //
-// The package knows Git, not spaces and pages: it imports of Octavo only package outbound.
+// The package knows Git, but not spaces and pages. Of this module it imports only package outbound.
 package gitsync

@@ -19,7 +19,7 @@ type Step string
 
 // The steps, in their order.
 const (
-	StepResolve      Step = "resolve"      // find the addresses of the host, and check them
+	StepResolve      Step = "resolve"      // look up the addresses of the host, and check them
 	StepConnect      Step = "connect"      // connect and ask for the branches
 	StepAuthenticate Step = "authenticate" // be let in
 	StepFindRef      Step = "find the ref" // find the repository and the branch
@@ -32,7 +32,7 @@ const (
 // Reason is why a fetch or push failed: one row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
-	Retryable bool   // whether the same attempt may succeed later
+	Retryable bool   // whether a later attempt may succeed without a change
 	Text      string // for users
 }
 
@@ -91,7 +91,7 @@ func (e *Error) Is(target error) bool {
 	return ok && e.Reason == reason
 }
 
-// Retryable reports whether the same attempt may succeed later.
+// Retryable reports whether a later attempt may succeed without a change.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
 		return false // another attempt would take just as long
@@ -163,7 +163,7 @@ func explain(step Step, err error) *Error {
 	return &Error{Step: step, Reason: PushRefused, cause: err}
 }
 
-// said makes one line of a server's words.
+// said makes one line of a server's text.
 func said(text string) string {
 	const longest = 300
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")

@@ -406,7 +406,7 @@ func TestLimits(t *testing.T) {
 		for {
 			_, err := client.Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
 			if e, ok := errors.AsType[*Error](err); ok && e.Step == StepConnect && limits.Time < time.Minute {
-				// A busy machine has not come to the pack.
+				// A busy machine may not have reached the pack yet.
 				limits.Time *= 2
 				client = newClient(t, limits)
 				continue
@@ -435,7 +435,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestForcePush: a branch that was moved to a commit of another history is fetched like any other.
+// TestForcePush: a branch that was moved to an unrelated commit is fetched like any other branch.
 func TestForcePush(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

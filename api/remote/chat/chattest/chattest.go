@@ -47,15 +47,15 @@ type Answer struct {
 	Code string
 	// RetryAfter is the header Retry-After; "" sends no header.
 	RetryAfter string
-	// Raw, if it is not empty, is the body as it stands.
+	// Raw is the exact body, if it is not empty.
 	Raw string
 	// Half breaks the connection in the middle of the body.
 	Half bool
-	// Hang gives no answer until the client goes.
+	// Hang means that the server does not answer before the client disconnects.
 	Hang bool
 }
 
-// Server answers as the function says that it was made with.
+// Server answers with the function that it was made with.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -72,7 +72,7 @@ func New(t testing.TB, answer func(Request) Answer) *Server {
 	return s
 }
 
-// Requests are those that the server took.
+// Requests returns the requests that the server received.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ type Forge struct {
 	t    testing.TB
 	Root string
 	HTTP *httptest.Server
-	// Before runs before a request; it answers itself if it returns true.
+	// Before runs before a request is served. If it returns true, it has answered the request.
 	Before func(http.ResponseWriter, *http.Request) bool
 	// After runs when the backend has answered.
 	After func(*http.Request)
@@ -91,7 +91,7 @@ func (f *Forge) env() []string {
 	}
 }
 
-// Git runs git in a repository and returns what it prints.
+// Git runs git in a repository and returns its output.
 func (f *Forge) Git(repository, stdin string, args ...string) string {
 	f.t.Helper()
 	cmd := exec.CommandContext(f.t.Context(), "git", append([]string{"-C", filepath.Join(f.Root, repository)}, args...)...)
@@ -177,7 +177,7 @@ func (f *Forge) Files(repository, branch string, files map[string]string, parent
 	for path, content := range files {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 	}
-	stream.WriteString("get-mark :1\n") // It prints the hash.
+	stream.WriteString("get-mark :1\n") // The command prints the commit's hash.
 	return f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
 }
 
