@@ -20,7 +20,7 @@ import (
 type kind struct {
 	name    string
 	weight  int      // how often it is in a deck
-	targets []string // one is chosen that no other fault is using
+	targets []string // a fault takes one that no other fault uses
 	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
 	// the fault was not possible at that time.
 	inject func(ctx context.Context, target string, variant int) error
@@ -85,7 +85,7 @@ func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 	r.mu.Unlock()
 	before, err := r.signal(target, syscall.SIGTERM)
 	if err != nil {
-		return errNotInjected // it is just starting, from either version
+		return errNotInjected // the process is still starting, with the old or the new version
 	}
 	return r.restarted(ctx, before)
 }

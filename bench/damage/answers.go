@@ -23,7 +23,7 @@ type answer struct {
 	text    string
 	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
 	doubled string // the header Octavo-Doubled-Rows
-	events  string // what /readyz then says about events, if one of these headers is set
+	events  string // the text of /readyz about events, if one of these headers is set
 }
 
 // right reports whether the answer is as the undamaged node's.
@@ -106,7 +106,7 @@ func pathOf(address string) string {
 
 func whole(body []byte) string { return string(body) }
 
-// id returns the id of a resource. Its addresses depend on the node's.
+// id returns the id of a resource. The addresses in an answer depend on the node's address.
 func id(body []byte) string {
 	var resource struct {
 		ID string `json:"id"`

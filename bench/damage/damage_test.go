@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestRefusal checks that a refusal names the file or folder and a way out.
+// TestRefusal checks that a refusal names the file or folder, and says how to repair the damage.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]outcome{

@@ -28,7 +28,7 @@ const (
 // rig runs cases.
 type rig struct {
 	*world
-	slot    string              // name of the data directory of a case
+	slot    string              // the name of a case's data directory
 	ports   int                 // the engines' ports are the next ones
 	message int64               // bytes of a message of the log
 	want    map[string][]answer // the undamaged answers, by data directory
@@ -55,7 +55,7 @@ func newRig(ctx context.Context, dir, binary string) (*rig, error) {
 	return r, nil
 }
 
-// judgeAll runs cases, some at a time, and tells each verdict.
+// judgeAll runs cases, several at a time, and reports each verdict.
 func (r *rig) judgeAll(ctx context.Context, cases []damageCase, workers int, tell func(row)) ([]row, error) {
 	for _, from := range []string{r.stored, r.waiting} {
 		if _, err := r.undamaged(ctx, from); err != nil {
@@ -193,7 +193,7 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	return v, err
 }
 
-// keepLog keeps the log of a case.
+// keepLog saves the log of a case.
 func (r *rig) keepLog(c damageCase) error {
 	logs := filepath.Join(r.dir, "logs")
 	name := filepath.Join(logs, c.String()+".log")
@@ -262,7 +262,7 @@ func logOf(n *single.Node) string {
 	return string(text)
 }
 
-// examine asks a running node for everything.
+// examine sends all requests to a running node.
 func (r *rig) examine(
 	ctx context.Context, n *single.Node, c damageCase, taken int64, want []answer,
 ) (v verdict, err error) {

@@ -20,7 +20,7 @@ type Load struct {
 	Connections int
 	// Rate is requests per second; 0 means a closed loop.
 	Rate     float64
-	Warmup   time.Duration // comes before Duration and is not counted
+	Warmup   time.Duration // the load before Duration, which is not counted
 	Duration time.Duration
 	// Timeout bounds each request, and how long a lagging open loop may
 	// continue after its end.
@@ -87,7 +87,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	total.Elapsed = l.Duration
 	switch {
 	case due != nil:
-		// A lagging open loop takes longer than asked for.
+		// An open loop that lags takes longer than the requested time.
 		total.Elapsed = max(l.Duration, time.Since(span.measured))
 		total.Unsent += uint64(len(due))
 	case span.extended.Load():

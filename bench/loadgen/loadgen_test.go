@@ -52,7 +52,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
-// TestNumberedRequests: each sending of a request has a different number. All have one length.
+// TestNumberedRequests: each sending of a request has a different number. All numbers have the same length.
 func TestNumberedRequests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}

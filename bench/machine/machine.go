@@ -27,7 +27,7 @@ type Machine struct {
 	Load float64 `json:"load"`
 }
 
-// This returns the machine that runs the program.
+// This describes the machine that runs the program.
 func This() (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
 	var name unix.Utsname

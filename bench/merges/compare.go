@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// compare merges a pair in both ways.
+// compare merges a pair with both methods.
 func (r *repository) compare(ctx context.Context, name string, v [3]string) error {
 	text, conflicts, err := mergeFile(ctx, v)
 	if err != nil {

@@ -29,7 +29,7 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said returns the words of conflicts. A word may have parts with different marks.
+// said returns the words in conflicts. A word may have parts with different marks.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {

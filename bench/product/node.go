@@ -16,7 +16,7 @@ type Node struct {
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
-	// The login of an embedded broker; empty for one without.
+	// These are the login of an embedded broker. They are empty for a broker without a login.
 	KafkaUser, KafkaPassword string
 	Topic                    string
 }

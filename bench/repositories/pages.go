@@ -117,7 +117,7 @@ func marked(marks any) bool {
 	return false
 }
 
-// edit edits a word of some pages, spread over the space, in either way.
+// edit changes a word of some pages, spread over the space, by both methods.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
 	if err != nil {

@@ -55,7 +55,7 @@ func cut(source string) (repository, folder string) {
 	return repository, folder
 }
 
-// title is the last names of a path.
+// title returns the last names of a path.
 func title(source string) string {
 	repository, folder := cut(source)
 	name := filepath.Base(repository)

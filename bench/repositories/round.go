@@ -91,7 +91,7 @@ func (r *round) operation(ctx context.Context, kind, branch string) error {
 	}
 }
 
-// say prints details if they are requested.
+// say prints details if the user requested them.
 func (r *round) say(format string, values ...any) {
 	if r.Verbose {
 		fmt.Printf("  "+format+"\n", values...)

@@ -16,8 +16,7 @@ var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#
 //go:embed exceptions.txt
 var exceptionList string
 
-// exception is a tag that readers of a page see, because its author means them
-// to.
+// exception is a tag that a page shows because the author intended it.
 type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }

@@ -113,7 +113,7 @@ func (o Outcome) String() string {
 	return [...]string{"unsent", "acknowledged", "refused", "failed", "unknown"}[o]
 }
 
-// Row is the number of an event's rows, and where in the log they came from.
+// Row has the number of an event's rows, and the positions in the log that they come from.
 type Row struct {
 	Rows  int
 	Where string

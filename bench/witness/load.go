@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// answerLimit is the time that a request waits for its response. It is longer than the intake tries to append.
+	// answerLimit is the time that a request waits for its response. It is longer than the time for which the intake
+	// tries to append.
 	answerLimit = 20 * time.Second
 	// MaxOpen bounds the requests without a response. Further requests are counted but not sent.
 	MaxOpen     = 2000
@@ -337,7 +338,7 @@ type Counts struct {
 	Keyed        int // with an Idempotency-Key
 	Door         int // requests through the door for browsers
 	Retries      int
-	Held         int // due while too many were open
+	Held         int // due while too many requests were open
 	Events       int
 	Acknowledged int
 	Refused      int // 4xx

@@ -82,7 +82,7 @@ func kindOf(c prometheus.Collector, name string) string {
 	case prometheus.Counter:
 		return "counter"
 	}
-	// Collectors of our own have counters and gauges only.
+	// Our own collectors only have counters and gauges.
 	if strings.HasSuffix(name, "_total") {
 		return "counter"
 	}

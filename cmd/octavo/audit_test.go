@@ -67,7 +67,7 @@ func TestAuditList(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	// The removal marks the organization; its rows go later.
+	// The removal only marks the organization. Its rows are deleted later.
 	if users := len(kept.Users) + len(removed.Users) + many; actions["create user"] != users || actions["update organization"] != 1 {
 		t.Errorf("%v, want %d users", actions, users)
 	}

@@ -78,7 +78,7 @@ func TestDoorOnce(t *testing.T) {
 	wantCode(t, two.batch(t, "site_a", "k", "q", nil), 422)
 	wantCode(t, two.batch(t, "site_b", "k", "q", nil), 204)
 	wantCode(t, two.batch(t, "site_a", "k", "q", func(d *schema.DoorInfo) { d.Key = "pk2" }), 204)
-	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is another key
+	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is a different key
 	b.wantMessages(4, 4)
 	wantCode(
 		t,

@@ -511,7 +511,7 @@ func TestRetention(t *testing.T) {
 	if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":30}`)); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {
 		t.Fatalf("%d %s", status, answer)
 	}
-	i.stop() // the node looks when it starts, and then every hour
+	i.stop() // the node checks when it starts, and then every hour
 	i.start()
 	i.wantCounts(3, 3)
 	i.until("agreement of log and table", func() error {

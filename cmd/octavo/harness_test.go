@@ -211,7 +211,7 @@ func (i *instance) stop() {
 
 // kill sends SIGKILL to the server. Its engines end with it.
 func (i *instance) kill() {
-	_ = i.cmd.Process.Kill() // it may have ended already
+	_ = i.cmd.Process.Kill() // the process may have ended already
 	err := <-i.ended
 	i.ended <- err
 }

@@ -98,7 +98,7 @@ func TestMissingRows(t *testing.T) {
 		mend()
 	}
 
-	// The log is gone too.
+	// Now the log is removed, too.
 	path, rows := i.part()
 	i.stop()
 	damageFile(t, filepath.Join(path, "checksums.txt"))

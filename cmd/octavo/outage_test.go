@@ -145,7 +145,7 @@ func TestStartWithoutClickHouse(t *testing.T) {
 	if status, names, err := i.failing(); status != 503 || names != "clickhouse sink" || err != nil {
 		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
 	}
-	// A load balancer that only wants the intake can leave the check out.
+	// A load balancer that only needs the intake can leave out the check.
 	if status, answer := i.request("GET", "/readyz?exclude=clickhouse&exclude=sink", "", nil); status != 200 {
 		t.Errorf("readyz without the insights store: %d %s", status, answer)
 	}

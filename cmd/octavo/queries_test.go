@@ -100,7 +100,7 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_QUERY_MAX_TIME=5ms")
-	// The rows take every machine more than 5 ms.
+	// The rows take more than 5 ms on every machine.
 	err := i.clickHouse().Exec(t.Context(), `INSERT INTO events (site, time, type, url, visitor, session)
 		SELECT '`+i.site+`', now64(3) - toIntervalSecond(1 + number % 100000), 'page_view', concat('https://docs.example.com/', toString(number)),
 		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(300000)`)

@@ -429,8 +429,8 @@ func (n *node) buildSink() error {
 	return nil
 }
 
-// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the
-// log and the table with the same.
+// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
+// settings.
 func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()
 	return sink.Config{

@@ -35,7 +35,7 @@ var byHand = map[string]string{
 	"@gitbook/runtime": "Apache-2.0",
 }
 
-// fileNames are the files that may hold a licence.
+// fileNames are the names of files that may contain a licence.
 var fileNames = []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"}
 
 func main() {
@@ -116,7 +116,7 @@ func goModules() ([]module, error) {
 	return modules, nil
 }
 
-// licencesIn names the licences in a module's root.
+// licencesIn returns the names of the licences in a module's root.
 func licencesIn(known *classifier.Classifier, dir string) ([]string, error) {
 	var licences []string
 	for _, name := range fileNames {
@@ -143,7 +143,7 @@ func licencesIn(known *classifier.Classifier, dir string) ([]string, error) {
 	return slices.Compact(licences), nil
 }
 
-// npmPackages are those of a lock file, with the licences that it names.
+// npmPackages returns the packages in a lock file, with the licences that the file names.
 func npmPackages(path string) ([]module, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

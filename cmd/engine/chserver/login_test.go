@@ -45,7 +45,7 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 	defer func() { _, _ = a.Close(), b.Close() }()
 	var before, after runtime.MemStats
 	conns := make([]*conn, 50)
-	least := uint64(math.MaxUint64) // the least of many rounds, because other tests add to some
+	least := uint64(math.MaxUint64) // the minimum of many rounds, because other tests add to some rounds
 	for range 20 {
 		runtime.ReadMemStats(&before)
 		for i := range conns {

@@ -338,7 +338,7 @@ func TestEngineArguments(t *testing.T) {
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
 	}
-	// With so small a pool, a server's defaults for these would keep merges small and mutations waiting.
+	// By default these numbers are too large for so small a pool: merges would stay small, and mutations would wait.
 	if got := one[uint64](t, db, t.Context(), "SELECT max(toUInt64(value)) FROM system.merge_tree_settings WHERE name LIKE 'number_of_free_entries_in_pool%'"); got > 1 {
 		t.Errorf("merges need %d free slots", got)
 	}

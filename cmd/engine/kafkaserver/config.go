@@ -39,7 +39,7 @@ type Config struct {
 	// MaxBytes is small.
 	SegmentBytes int64
 	// Clock is a file with the time that records' ages are measured against. Another process rewrites the file
-	// regularly. Without the file, no record is old. If Clock is "", this machine's clock decides.
+	// regularly. Without the file, no record is old. If Clock is "", ages are measured against this machine's clock.
 	Clock string
 	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration

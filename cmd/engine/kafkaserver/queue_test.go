@@ -178,7 +178,7 @@ func TestAFullDiskLeavesARest(t *testing.T) {
 	cfg.MinFreeBytes = 1 << 60
 	address, _ = runConfig(t, cfg)
 	c = clientOf(t, address)
-	// It cleans before it refuses.
+	// The broker removes old messages before it refuses new ones.
 	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
 		t.Fatalf("on a full disk: %v", err)
 	}

@@ -178,7 +178,7 @@ func readNumber(files fs.FS, name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// valueOf returns the number after a name at the begin of a line.
+// valueOf returns the number after a name at the beginning of a line.
 func valueOf(text []byte, name string) (int64, bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(lines.Text())

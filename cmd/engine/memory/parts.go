@@ -64,7 +64,7 @@ func (p Plan) Sum() (sum int64) {
 	return sum
 }
 
-// TooSmall is the error of a budget that is too small for the parts.
+// TooSmall is the error for a budget that is too small for the parts.
 type TooSmall struct{ Budget, Least int64 }
 
 func (e *TooSmall) Error() string {

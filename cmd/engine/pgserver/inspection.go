@@ -39,7 +39,7 @@ revoke execute on function inspection.lost_pages from public;
 grant usage on schema inspection to ` + appUser + `;
 grant execute on function inspection.lost_pages to ` + appUser
 
-// inspect adds the function, once. Without it, the product says that it cannot look for lost pages.
+// inspect adds the function once. Without it, the product says that it cannot look for lost pages.
 func (s *Server) inspect(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, appDatabase))
 	if err != nil {

@@ -88,7 +88,7 @@ for (const name of images) {
 }
 compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
 
-// So would a formula.
+// A formula that it cannot read would fail the document, too.
 const draws = (list) => {
   compiler.map_shadow("/try.json", new TextEncoder().encode(JSON.stringify(list)));
   compiler.add_source("/try.typ", `#show math.equation: set text(font: "Noto Sans Math")

@@ -182,7 +182,7 @@ func (r *Renderer) run(
 		_ = cmd.Wait() // It was killed.
 		return err
 	}
-	// A broken pipe is only the effect; the child's end is the cause.
+	// A broken pipe is only the effect. The end of the child is the cause.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)

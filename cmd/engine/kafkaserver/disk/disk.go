@@ -16,7 +16,7 @@ type FS interface {
 	Open(name string) (File, error)
 	// List returns the entries of a directory.
 	List(dir string) ([]Entry, error)
-	// Mkdir creates one directory. It is no error if it exists.
+	// Mkdir creates one directory. It returns no error if the directory exists.
 	Mkdir(dir string) error
 	Rename(from, to string) error
 	Remove(name string) error

@@ -145,7 +145,7 @@ func TestPutsAreInOrder(t *testing.T) {
 }
 
 // TestADamagedJournalIsRefused: a good entry behind the damage shows that it is no incomplete end. The refusal changes
-// nothing and names the ways out.
+// nothing and lists the ways to start again.
 func TestADamagedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	write := func() (*crashdisk.Disk, string, []byte) {

@@ -243,7 +243,7 @@ func (l *Log) setAside(file disk.File, name string, h hole) error {
 	return errors.Join(err, to.Close())
 }
 
-// missing says which offsets between segments are missing.
+// missing reports which offsets between segments are missing.
 func (l *Log) missing(first, next int64) {
 	if first < next {
 		l.lost(nil, first, []hole{{0, 0, first, next}})

@@ -67,7 +67,7 @@ type Log struct {
 	queue    []*appending
 	flushing bool
 
-	damage        sync.Mutex // held while damage is said
+	damage        sync.Mutex // held while damage is reported
 	said          []offsets
 	damagedActive atomic.Bool // begin a new segment before writing
 

@@ -17,7 +17,7 @@ import (
 // its last user.
 type openSegment struct {
 	file  disk.File
-	marks []mark // index, only of a full segment
+	marks []mark // the index; only full segments have one
 	refs  *atomic.Int32
 }
 
