@@ -163,7 +163,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	eventually.True(t, "the query of d to wait", func() bool {
 		return testutil.ToFloat64(service.metrics.waiting) == 64
 	})
-	answer(schema.CodeTooManyRequests) // one of the 64 gave up its place
+	answer(schema.CodeTooManyRequests) // one of the 64 lost its place to d's query
 	close(running[2])
 	answer(0) // b's
 	answer(0) // d's

@@ -133,7 +133,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	return of, append(body, '}'), nil
 }
 
-// answerAll answers queries in one turn. Its error means that there was no turn.
+// answerAll answers queries in one turn. Its error means that the batch got no turn.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
@@ -245,7 +245,7 @@ func headersOf(list []*named) map[string]string {
 	return headers
 }
 
-// headersOfMost takes headers of the answer whose number in a header is largest.
+// headersOfMost copies headers from the answer that has the largest value in the header `number`.
 func headersOfMost(headers map[string]string, list []*named, number string, more ...string) {
 	most := int64(0)
 	for _, n := range list {

@@ -264,7 +264,7 @@ func TestDifferentialBatch(t *testing.T) {
 	}
 }
 
-// TestLive checks the parts of a live answer, and that fifty callers run its statements once.
+// TestLive checks the parts of a live answer. It also checks that the statements run once for fifty callers.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

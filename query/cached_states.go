@@ -58,8 +58,8 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	return cost(min(rows, left+extra) + s.sources.left(built))
 }
 
-// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller
-// must read the best other source. A failure of states never fails the query.
+// readStates answers a plan from cached states, and builds states that are needed again. If ok is false, the caller
+// must read the best source other than the cached states. A failure of states never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)
@@ -162,8 +162,8 @@ func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errQueryTime)
 }
 
-// withoutStates logs an error that only makes an answer slower, and returns nil. It returns an error that ended the
-// query.
+// withoutStates logs an error that only makes an answer slower, and returns nil. If the error ended the query, it
+// returns the error.
 func (q *query) withoutStates(ctx context.Context, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err

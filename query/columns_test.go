@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sample returns a valid filter value of a column. It is the first candidate that the column's row parses.
+// sample returns a valid filter value of a column. It is the first candidate that the column can parse.
 func sample(t testing.TB, c insights.Column) string {
 	t.Helper()
 	candidates := []string{
@@ -89,7 +89,7 @@ func TestEveryColumn(t *testing.T) {
 			}
 			filter := extraMember(t, c)
 			if c.Extra != nil && !c.Extra.Required {
-				filter = "" // filters take required extras only
+				filter = "" // filters only take required extras
 			}
 			if !c.Has(insights.Filter) {
 				run(t, "has no filter", `{"range":"lastYear","where":[{"column":"%s","values":[1]}]}`, c.Name)
@@ -135,7 +135,7 @@ func TestNoColumnByName(t *testing.T) {
 		}
 	}
 	literal := regexp.MustCompile(`"(` + strings.Join(names, "|") + `)"`)
-	// These are words of the request and of segments, not columns.
+	// These words are from requests and segments. They are not columns.
 	shared := regexp.MustCompile(`json:"|\[?"(time|claims|column)"\]? *$`)
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -97,7 +97,7 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		// If the engine's process may change priorities (CAP_SYS_NICE), inserts run before queries, and queries
 		// before merges of the embedded engine.
 		"os_thread_priority": 5,
-		// A request of 10,000 values makes a statement of a megabyte or two.
+		// A request with 10,000 values makes a statement of one or two megabytes.
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,

@@ -122,7 +122,7 @@ func TestCursorKeysAreChecked(t *testing.T) {
 		{new(uint64), "18446744073709551615", []string{"", "-1", "x", "18446744073709551616"}},
 		{new(int64), "-3", []string{"", "1.5", "9223372036854775808"}},
 		{new(uint8), "255", []string{"256", "-1"}},
-		// The engine knows the years 1900 to 2299 only.
+		// The engine only knows the years 1900 to 2299.
 		{new(time.Time), "-86400000", []string{"", "now", "9223372036854775807", "-9223372036854775808", "-62135596800000"}},
 		{new([]any), schema.PageToken(tupleKey, "space\xff", "page"), []string{"", "space", schema.PageToken(tupleKey, "cell"), schema.PageToken(tupleKey, "a", "b", "c"), schema.PageToken("spaces", "a", "b")}},
 		{new(string), "", nil},

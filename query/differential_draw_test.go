@@ -92,8 +92,8 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				e.Claims = append(e.Claims, insights.Claim{Name: name, Value: pick("1", "2")})
 			}
 		}
-		// An array matches by its text and by its members. A string that begins with "[" matches by its text; only
-		// the notes distinguish it from an array. Older events have no notes.
+		// An array matches by its text and by its members. A string that begins with "[" only matches by its text. Only
+		// the notes show that it is not an array. Older events have no notes.
 		if roles := pick("", `["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a", `["a"]`, `[2]`); roles != "" {
 			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: roles})
 			if notes := pick("", "", `{"roles":"a"}`, `{"roles":"s"}`); notes != "" {
@@ -151,7 +151,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	for range rapid.IntRange(0, 2).Draw(t, "groups") {
 		r.GroupBy = append(r.GroupBy, drawRef(t, "group", append(dimensions, "datetime", "datetime")))
 	}
-	// Metrics of sessions stand with every dimension.
+	// Metrics of sessions are combined with every dimension.
 	if rapid.IntRange(0, 3).Draw(t, "sessions") == 0 {
 		r.Select = append(r.Select, drawRef(t, "metric of sessions",
 			[]string{"bounceRate", "sessionDuration", "pagesPerSession"}))
@@ -205,7 +205,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
 			filled := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")
 			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: filled})
-			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
+			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, both in the engine and here
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)
 			}

@@ -223,7 +223,7 @@ func readRanges(ranges []byte, timezone string) (list []rangeRequest, zone *time
 	return list, zone, err
 }
 
-// check refuses a range that names no times.
+// check refuses a range that describes no times.
 func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	switch {
 	case r.from != nil:

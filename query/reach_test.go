@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// savedSegments are the segments of a service, by id. A segment of a user is not another's.
+// savedSegments are the segments of a service, by id. A segment of one user is not visible to another user.
 type savedSegments map[string]struct{ user, where string }
 
 func (list savedSegments) config(c *Config) {

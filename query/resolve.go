@@ -161,8 +161,8 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. The extra comes from the same column in others. A column
-// without a match keeps its default.
+// inferExtras completes each column of list that has no extra. It copies the extra of the same column in others. A
+// column that is not in others keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
 	for i, n := range list {

@@ -77,7 +77,7 @@ func (q *query) run(
 		settings["max_result_rows"] = q.most
 	}
 	if q.source != rawEvents {
-		// The engine (26.5) would use one table's snapshot for the other table.
+		// The engine (26.5) would use one table's snapshot for the other table, too.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {

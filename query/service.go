@@ -62,7 +62,7 @@ func (c Config) slowAge() time.Duration {
 	return max(c.Keep, time.Minute)
 }
 
-// Live answers serve other callers for liveAge. liveBytes limits their memory.
+// Live answers are reused for liveAge. liveBytes limits their memory.
 const (
 	liveAge   = 2 * time.Second
 	liveBytes = 4 << 20

@@ -178,7 +178,7 @@ func TestSessionsAtBorders(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", request, body, err, want)
 		}
 	}
-	// A live board sees how a session began.
+	// A live board shows how a session began.
 	body, _, err := service.Aggregate(
 		t.Context(),
 		Caller{},

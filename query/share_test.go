@@ -127,7 +127,7 @@ func TestTurnsAreOnesOwn(t *testing.T) {
 	all := asking{t: t, service: service}
 	var running []chan struct{}
 	const each = float64(unknownRows)
-	another := 0 // makes each query different
+	another := 0 // makes each query different from the others
 	other := func() string {
 		another++
 		return strings.Replace(byCountry, "{", fmt.Sprintf(`{"limit":%d,`, another), 1)

@@ -74,7 +74,7 @@ func TestSiteSettings(t *testing.T) {
 			if err != nil || string(x.Answer) != want {
 				t.Errorf("%s: %s explained, %v, want %s", name, x.Answer, err, want)
 			}
-			// A request's own words win.
+			// A request's own settings win.
 			own := fmt.Sprintf(`{%s,"timezone":"Europe/Berlin","weekStart":"friday"}`, members)
 			if got, want := answer(service, of, own), answer(plain, of, own); got != want {
 				t.Errorf("%s: %s with its own zone, want %s", name, got, want)
@@ -100,7 +100,7 @@ func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	for _, c := range []struct{ zone, offset, from string }{
 		{"", "", "2026-02-13T12:30:45.678Z"},
 		{"Asia/Kolkata", "+05:30", "2026-02-13T12:30:45.678Z"},
-		{"America/New_York", "-04:00", "2026-02-13T13:30:45.678Z"}, // its clocks went forward on March 8
+		{"America/New_York", "-04:00", "2026-02-13T13:30:45.678Z"}, // clocks in New York went forward on March 8
 		{"", "", "2026-02-13T12:30:45.678Z"},
 	} {
 		site.Timezone = c.zone

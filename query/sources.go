@@ -276,7 +276,7 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	days = []dayRows{}
 	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
 	if err != nil {
-		return nil, err // an incomplete count is worse than none
+		return nil, err // an incomplete count is worse than no count
 	}
 	return days, nil
 }
@@ -353,7 +353,7 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the rows of a statement over a scope that reads refs: see choose.
+// cost returns the number of rows that a statement reads. It has the arguments of choose.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true

@@ -76,7 +76,7 @@ var inlineText = childRule{types: inlines, text: true}
 
 func holds(kinds ...string) *childRule { return &childRule{types: kinds} }
 
-// The rows for nodes that are not named by a type, and for the document itself.
+// These are the rules for the nodes whose kind is not their type, and for the document.
 var (
 	documentData  = *open(opt("schemaVersion", integer(0)))
 	documentMeta  = *open(opt("token", str))

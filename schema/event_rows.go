@@ -53,7 +53,7 @@ func (r RowsByMonth) Total() (rows int64) {
 	return rows
 }
 
-// RowsEnd says up to where the rows of a log partition are counted.
+// RowsEnd is the offset up to which the rows of a log partition are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
 	// Tail is the sum of the message before Next. It distinguishes the log from the log of a recreated topic. HasTail

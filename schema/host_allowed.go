@@ -14,7 +14,7 @@ func HostAllowed(hosts []string, host string) bool {
 		return false
 	}
 	for _, allowed := range hosts {
-		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its dot.
+		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its leading dot.
 			if len(host) > len(domain) && sameHost(host[len(host)-len(domain):], domain) {
 				return true
 			}

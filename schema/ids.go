@@ -11,7 +11,7 @@ import (
 // text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// MaxIDLength bounds the ids that clients may send; ours have 26 characters.
+// MaxIDLength bounds the ids that clients may send. Our ids have 26 characters.
 const MaxIDLength = 64
 
 // NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly. Ids of

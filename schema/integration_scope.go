@@ -9,7 +9,7 @@ type IntegrationScope struct {
 	OpensNothing bool
 }
 
-// The scopes that rows of operations name.
+// These scopes appear in the rows of operations.
 const (
 	ScopeSpaceContentRead    = "space:content:read"
 	ScopeSpaceContentWrite   = "space:content:write"

@@ -249,5 +249,6 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is the time that translations are stored after their source was deleted. The source may come back.
+// unusedSegmentsKept is the time that translations are stored after their source was deleted. The same source may be
+// used again.
 const unusedSegmentsKept = 90 * 24 * time.Hour

@@ -30,7 +30,7 @@ type ListQuery struct {
 	SQL string
 	// Index is the index that the query's plan must use. It is empty if the comment names no index.
 	Index string
-	// Sorts says that the query sorts intentionally, a few rows only.
+	// Sorts means that the query sorts intentionally, because it has only a few rows.
 	Sorts bool
 	// Optional means that a call may leave out some of the query's filters or orders.
 	Optional bool

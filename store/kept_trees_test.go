@@ -62,7 +62,7 @@ func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	renamed := "renamed"
 	change(nil, tree.Update{Page: pages[1].ID, Attributes: tree.Attributes{Slug: &renamed}})
 
-	cold = storetest.Open(t, url) // It must have cached no tree.
+	cold = storetest.Open(t, url) // The opened store must not have cached a tree.
 	for _, revision := range revisions {
 		pages, err := kept.Pages(ctx, space, revision)
 		if err != nil {

@@ -53,7 +53,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	database := stdlib.OpenDB(*conn)
-	defer func() { _ = database.Close() }() // Nothing was written through it that Up did not confirm.
+	defer func() { _ = database.Close() }() // An error loses nothing, because Up confirms its writes.
 	files, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		return 0, fmt.Errorf("cannot read embedded migrations: %w", err)

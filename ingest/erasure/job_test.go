@@ -302,7 +302,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {
 		name        string
-		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers no
+		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers "no"
 		want        string
 	}{
 		{"no", nil, nil, missing},

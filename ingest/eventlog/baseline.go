@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline marks the error about a topic of another baseline.
+// ErrBaseline is the error for a topic of another baseline.
 var ErrBaseline = errors.New("another baseline")
 
 // OtherBaseline returns the error for a topic whose messages have the baseline found. 0 means no baseline.

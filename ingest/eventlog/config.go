@@ -18,8 +18,8 @@ type Config struct {
 	Topic   string // DefaultTopic
 	Logger  *slog.Logger
 
-	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic the log
-	// compares them with the topic's own. 4, 1, all replicas except one, 7 days.
+	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic, the log
+	// compares them with the topic's settings. 4, 1, all replicas except one, 7 days.
 	Partitions int
 	Replicas   int
 	MinInSync  int

@@ -34,8 +34,8 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. The slice is empty until the topic is known, and away says why. The slice
-	// is replaced, never changed.
+	// partitions are the topic's partitions. The slice is empty until the topic is known. Until then, away has the
+	// reason. The slice is replaced, never changed.
 	partitions []*partition
 	away       error
 }
@@ -240,7 +240,8 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	return nil
 }
 
-// Unavailable refuses a request that the log gave no answer for. Its message may be in the log, or arrive there later.
+// Unavailable refuses a request whose append the log did not answer. Its message may be in the log, or arrive there
+// later.
 func Unavailable(cause error) *insights.Refusal {
 	return insights.Refuse(insights.LogUnavailable, "", "the event log does not answer, try again").Because(cause)
 }

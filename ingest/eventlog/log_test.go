@@ -94,7 +94,7 @@ func TestLogFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		code   kafka.Error
-		times  int32 // how often the broker gives this answer
+		times  int32 // the number of times that the broker gives this answer
 		reason *insights.Reason
 	}{
 		{"leader moves", kafka.NotLeaderForPartition, 2, nil},

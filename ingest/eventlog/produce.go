@@ -78,7 +78,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 	}
 }
 
-// attempt is the result of one produce.
+// attempt is the result of one attempt to produce a batch.
 type attempt struct {
 	err            error
 	sent, answered bool // whether the batch was sent, and whether the broker answered

@@ -34,7 +34,7 @@ func NewTopic(brokers []string, access Access, clientID string, timeout time.Dur
 // which the connection pool otherwise caches for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
-// maxPartitions is how many partitions a row's position can name.
+// maxPartitions is the number of partitions that a row's position can name.
 const maxPartitions = 1 << 16
 
 // errPartitions is wrapped by the error about a topic with too many partitions.

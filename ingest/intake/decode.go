@@ -254,7 +254,7 @@ func (d *decoder) payloadMember(name string) *insights.Refusal {
 	return nil
 }
 
-// member reads an object's next member up to its value; more is false after the last member.
+// member reads an object's next member up to its value. more is false after the last member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {

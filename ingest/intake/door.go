@@ -42,7 +42,7 @@ func (in *Intake) AcceptDoor(ctx context.Context, site Site, body []byte, door D
 
 // doorBatch is a browser's batch that is being decoded.
 type doorBatch struct {
-	on   bool // whether the request is such a batch
+	on   bool // whether the request is a browser's batch
 	door Door
 	late int64 // milliseconds
 

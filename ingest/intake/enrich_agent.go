@@ -32,7 +32,7 @@ type agentEntry struct {
 	agent agent
 }
 
-// cachedAgents is how many user agents the cache holds.
+// cachedAgents is the number of user agents that the cache holds.
 const cachedAgents = 4096
 
 // maxAgent is how many bytes of a user agent are parsed.

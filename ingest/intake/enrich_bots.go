@@ -122,7 +122,7 @@ var botCodes = func() []insights.Code {
 	return list
 }()
 
-// botOf returns the bot of a user agent, or 0 if it is none.
+// botOf returns the bot of a user agent. It returns 0 for other user agents.
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {

@@ -100,7 +100,7 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	}
 }
 
-// keep copies bytes that the next claim would overwrite to scratch.
+// keep copies b to scratch, because the decoder overwrites b with the next claim.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)

@@ -10,7 +10,7 @@ import (
 func (a *agent) correct(text string) {
 	has := func(part string) bool { return strings.Contains(text, part) }
 	if has(" Silk/") && has("Chrome/") {
-		a.browser = browserChrome // the parser takes Amazon's browser for Safari
+		a.browser = browserChrome // the parser mistakes Amazon's browser for Safari
 	}
 	switch {
 	case hasAny(text, televisions):

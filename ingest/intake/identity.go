@@ -11,7 +11,7 @@ import (
 // part of the key: one visitor of two sites counts as two.
 type Hasher struct{ k0, k1 uint64 }
 
-// NewHasher takes the secret key. It must never change.
+// NewHasher makes a Hasher with the secret key. The key must never change.
 func NewHasher(key [16]byte) Hasher {
 	return Hasher{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }

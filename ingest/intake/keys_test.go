@@ -58,7 +58,7 @@ func TestKeysHang(t *testing.T) {
 	wantIdle(t, in, testSite.ID)
 }
 
-// slowKeys grants every key. A key is finished when its finish is let go.
+// slowKeys grants every key. A key is finished when the test lets its finish continue.
 type slowKeys struct {
 	recordedKeys
 	finish   chan struct{}

@@ -26,9 +26,9 @@ type SaltStore interface {
 }
 
 const (
-	saltInterval = time.Minute // between two looks at the store's salts
+	saltInterval = time.Minute // between two reads of the store's salts
 	saltWait     = 2 * time.Second
-	saltPause    = time.Second // after a failed look
+	saltPause    = time.Second // after a failed read
 	dayMillis    = 24 * 60 * 60 * 1000
 )
 
@@ -50,7 +50,7 @@ type Salts struct {
 
 	mu     sync.Mutex // held while the store is asked
 	failed time.Time
-	err    error // of the last look at the store
+	err    error // of the last read of the store
 }
 
 // NewSalts builds Salts. It starts nothing.
@@ -185,7 +185,7 @@ func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	if s.err != nil && time.Since(s.failed) < s.pause {
 		return s.err
 	}
-	// The first caller's end must not fail the others.
+	// The end of the first caller's request must not fail the other callers.
 	if s.err = s.compare(context.WithoutCancel(ctx), now, true); s.err != nil {
 		s.failed = time.Now()
 		return fmt.Errorf("cannot get the salt of visitors: %w", s.err)

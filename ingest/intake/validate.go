@@ -39,7 +39,7 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrongType refuses a value of the wrong JSON type. It skips the value first, so that a body that is not JSON gets the
+// wrongType refuses a value of the wrong JSON type. It skips the value first, so a body that is not JSON gets the
 // syntax error.
 func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {

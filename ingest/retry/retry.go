@@ -1,4 +1,5 @@
-// Package retry waits between the attempts of ingest's packages. Each wait is longer, and only some waits are logged.
+// Package retry waits between the attempts of ingest's packages. Each wait is longer than the last wait, and only some
+// waits are logged.
 //
 // It imports no other package of this module. The supervisor in cmd/engine has a different policy: it counts restarts
 // and gives up.

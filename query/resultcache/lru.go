@@ -90,7 +90,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 		k, oldest, _ := l.entries.GetOldest()
 		if oldest.chances > 0 && now.Before(oldest.expires()) {
 			oldest.chances--
-			l.entries.Get(k) // makes it the most recently used
+			l.entries.Get(k) // makes the entry the most recently used
 			continue
 		}
 		l.entries.Remove(k)

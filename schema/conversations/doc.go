@@ -17,7 +17,8 @@
 // of both clusters. Older issues do not move: the profiles of their clusters represent them.
 //
 // TestCorpus prints the figures, and says which sets chose the parameters. Two mistakes are frequent. Problems of one
-// thing become one cluster ("webhooks have stopped", "webhooks time out"). A problem told in many ways becomes several.
+// thing become one cluster ("webhooks have stopped", "webhooks time out"). A problem that is told in many ways becomes
+// several clusters.
 //
 // The package imports schema only, and hands results back: api stores them by store.
 package conversations

@@ -89,8 +89,8 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// at calls add with the things at the beginning of a text. These are all things of several words, and the longest
-// single word.
+// at calls add with the things at the beginning of a text. It adds all things that have several words, and the longest
+// thing that is a single word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {

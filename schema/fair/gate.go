@@ -201,7 +201,7 @@ func (g *Gate) Weight(bytes int64) int64 {
 // passes reports whether a request goes before the requests that wait for bytes.
 func (g *Gate) passes(weight int64) bool { return g.room.Bytes > 0 && weight == 0 }
 
-// Inside tells how much the requests inside take.
+// Inside returns the number of bytes that the requests inside take.
 func (g *Gate) Inside() (bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

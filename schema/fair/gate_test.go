@@ -376,7 +376,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantWaiting(2)
 	c.comeWith("a", "other", 1000) // counts as 4 bytes, and the party has 3 left
 	c.wantWaiting(3)
-	c.comeWith("a", "third", 1) // the member that came first is not overtaken
+	c.comeWith("a", "third", 1) // the member that came first keeps its turn
 	c.wantWaiting(4)
 	for range 2 {
 		c.comeWith("a", "heavy", 0)

@@ -43,9 +43,9 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	return w, Admitted
 }
 
-// newest returns the party's request that loses its place. It is the newest request of the member with the most waiting
-// requests. If own is set, a new request of the member `comes` also counts. nil means that the new request itself
-// loses.
+// newest returns the request of the party that must leave the queue. It is the newest request of the member with the
+// most waiting requests. If own is set, a new request of the member `comes` also counts. nil means that the new request
+// itself loses.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {

@@ -72,7 +72,7 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 
 // urlPath reads a URL's path: without a path it is "/" (RFC 3986 §6.2.3), if the URL has a host.
 func urlPath(url sqltree.Expr) sqltree.Expr {
-	// The engine takes a slash of the query for the path's first, and cuts a fragment at its question mark.
+	// The engine would take a slash in the query for the path's first slash, and cut a fragment at its question mark.
 	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
 	path := sqltree.Call("path", address)
 	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))

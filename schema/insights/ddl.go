@@ -33,8 +33,7 @@ const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 // only in statements that use _state.
 const OnDisk = "_state != ''"
 
-// The columns that come from an event's place in the log. Partition, offset and
-// index identify a row forever.
+// These columns come from an event's place in the log. Partition, offset and index identify a row forever.
 const (
 	ColumnSite      = "site"
 	ColumnTime      = "time"

@@ -11,7 +11,7 @@ type Event struct {
 
 	// Visitor and Session are keyed hashes of the ids that were sent, never 0.
 	Visitor, Session uint64
-	// VisitorID and SessionID are the ids in clear, only if the site asks.
+	// VisitorID and SessionID are the ids in plain text, only if the site asks for them.
 	VisitorID, SessionID string
 
 	URL, Referrer, ReferrerDomain                          string
@@ -52,7 +52,7 @@ type Event struct {
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string
-	Door                                   Code   // EventDoors; 0 is api
+	Door                                   Code   // a code of EventDoors; 0 is api
 	PublishableKey                         string // <key id>.<generation>
 }
 

@@ -8,7 +8,7 @@ import "fmt"
 // Message is public. It contains only our own field names and limits, never a sent value.
 type Refusal struct {
 	Reason  *Reason
-	Index   int    // the event's place in the request, -1 for the whole request
+	Index   int    // the event's index in the request; -1 means the whole request
 	Field   string // path from the body's root, as in events[3].session.visitorId; "" for the whole body
 	Problem string // completes the sentence "<field> …"
 	Message string // Field and Problem

@@ -299,7 +299,7 @@ func pagesPerSession() sqltree.Expr {
 
 func viewingSessions() sqltree.Expr { return sessionsWhere(sqltree.Gt, 0) }
 
-// sessionsWhere is the number of sessions whose number of page views compares with n.
+// sessionsWhere counts the sessions whose number of page views satisfies a comparison with n.
 func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
 	views := sqltree.Bin(op, sqltree.Col(sessionViews.Name), sqltree.Int(n))
 	return sqltree.Call("countIf", sqltree.AllOf(views, ofSession()))

@@ -242,7 +242,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 			list = append(list, read)
 		}
 	}
-	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the day before once more
+	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the previous day again
 	return list, true
 }
 

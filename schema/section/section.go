@@ -19,7 +19,7 @@ func Shown(id string) string {
 	return Prefix + id
 }
 
-// ID returns the id as it is stored that a request means.
+// ID returns the stored form of an id in a request.
 func ID(sent string) string {
 	if id, shown := strings.CutPrefix(sent, Prefix); shown && made(id) {
 		return id

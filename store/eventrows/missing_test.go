@@ -65,7 +65,7 @@ func TestMissing(t *testing.T) {
 	note(8, 0) // another loss, and rows that are back in the table
 	want(2, 6, map[schema.MissingDay]int64{b: 3})
 	note(2, 0)
-	want(0, 2, nil) // the days have more rows than the month lacks
+	want(0, 2, nil) // the days have more missing rows than the month
 	note(2, 5)
 	want(5, 2, nil)
 	if accepted, err := rows.AcceptMissing(ctx); err != nil || len(accepted) != 1 || accepted[202604] != 5 {

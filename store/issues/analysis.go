@@ -140,7 +140,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 	if err := w.read(ctx, fresh); err != nil {
 		return false, err
 	}
-	// So far only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the lock.
+	// Until now only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the
+	// lock.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}

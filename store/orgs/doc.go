@@ -29,7 +29,7 @@ type Config struct {
 	InvitesByMail bool
 }
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct {
 	db     *postgres.DB
 	config Config

@@ -35,7 +35,7 @@ func mailsBy(inviter string) string { return "by " + inviter }
 // link, although only its hash is stored.
 func linkSecret(key []byte, mailID string) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(mailID)) // A hash never fails to take bytes.
+	_, _ = mac.Write([]byte(mailID)) // A hash never fails to accept bytes.
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
 }
 

@@ -77,7 +77,7 @@ func (s *Store) ListLinkInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// inviteEnd returns the end of an invite that is made now; nil is never.
+// inviteEnd returns the end of an invite that is made now. nil means that it never ends.
 func (s *Store) inviteEnd() *time.Time {
 	if s.config.InviteLifetime <= 0 {
 		return nil

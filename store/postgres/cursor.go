@@ -61,7 +61,7 @@ var (
 	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// LastID sorts after every id: no id has this character.
+// LastID sorts after every id, because no id has this character.
 const LastID = "~"
 
 // OrFirst returns the cursor, or for nil the place before the first row.

@@ -34,7 +34,7 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
-	// Of the kinds that Octavo makes, the newest stay.
+	// Of the annotations that Octavo makes, the newest stay.
 	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`

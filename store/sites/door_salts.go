@@ -65,7 +65,7 @@ func (s *Store) DeleteOldDoorSalts(ctx context.Context) error {
 		return postgres.Interpret(err, "salts of visitors")
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Locked first, so that no salt comes between reading and truncating.
+		// The table is locked first, so that no salt is added between reading and truncating.
 		if err := q.LockDoorSalts(ctx); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func TestDoorSaltsAgree(t *testing.T) {
 }
 
 // TestDoorSaltsOlderWins: a salt that is put back replaces a younger salt. It does not replace an older salt. Days that
-// are over for long get none.
+// ended long ago get no salt.
 func TestDoorSaltsOlderWins(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

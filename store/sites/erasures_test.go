@@ -17,7 +17,7 @@ import (
 // deleted events, with its time limits, stays after every change of the number of days.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
-	// The days of UTC, also across a change of the session's clock.
+	// These are days of UTC, also if the session's clock changes.
 	zoned, err := url.Parse(storetest.URL(t))
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestEmbedded: every set is some agent's, and each class that programs may have has rows.
+// TestEmbedded: every set belongs to an agent, and each class of programs has rows.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	used, classes := map[Set]bool{}, map[insights.Code]bool{}

@@ -45,8 +45,8 @@ type Tools struct {
 	// missing in the last synchronisation, Known gives the page at this path. It also gives the file, if its blob is
 	// equal.
 	Known map[string]Synced
-	// KeepMissing keeps the last synchronisation's pages without a file. An export to another place sets it, because
-	// the repository may not have all of these files.
+	// KeepMissing keeps pages of the last synchronisation whose files are missing. An export to another place sets it,
+	// because the repository may not have all of these files.
 	KeepMissing bool
 	// Progress is called with the number of pages that are read or written, and with their total. It may be nil.
 	Progress func(done, total int)
@@ -89,7 +89,7 @@ type importer struct {
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
-	// read counts the pages that were read, of the number of entries.
+	// read is the number of pages that were read, and count is the number of all entries.
 	read, count int
 }
 

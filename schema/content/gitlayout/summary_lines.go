@@ -24,7 +24,7 @@ type rewriter struct {
 	next int
 	// fresh means that the last written line is new.
 	fresh bool
-	// above has the last line of each depth below one parent, in the order of the result.
+	// above describes, for each depth below the current parent, the last line of this depth in the result.
 	above []entryForm
 	end   string
 }

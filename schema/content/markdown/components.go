@@ -52,7 +52,7 @@ func componentEnd(source []byte) (length, seen int) {
 		switch c := source[at]; c {
 		case '>':
 			if !expressions {
-				return 0, at // A tag of HTML.
+				return 0, at // This is an HTML tag.
 			}
 			return at + 1, at
 		case '"', '\'':

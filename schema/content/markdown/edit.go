@@ -314,8 +314,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. It is the source's separator, if that separates
-// the blocks. A tag needs no blank line.
+// gapFrom returns the separator of two blocks that were not neighbours. If the source's separator is long enough, it
+// returns this separator. A tag needs no blank line.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

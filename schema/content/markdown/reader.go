@@ -28,7 +28,8 @@ type markdownState struct {
 	noDollars, noTagEnd, noCommentEnd int
 	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
 	failedSearch int
-	// nextComment is the position behind the next end of a comment. Without such an end, it is behind the text.
+	// nextComment is the position behind the next end of a comment. If no comment ends, it is a position behind the
+	// text.
 	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock

@@ -59,7 +59,7 @@ func splitTags(source string) string {
 	return string(s.out)
 }
 
-// line splits a line, and returns its end: a tag may go on in the next lines.
+// line splits a line and returns its end. If a tag continues on the next lines, they are joined to the line.
 func (s *tagSplitter) line(from, to int) int {
 	line := s.out[from:to]
 	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {

@@ -661,7 +661,7 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 // TestBoundsOfPages: each side is within the bounds, but their merge is not.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c under b. Theirs moves x, with y below it, under c. So y would be on the fifth level.
+	// Ours moves c under b. Theirs moves x, with y below it, under c. Then y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
@@ -711,7 +711,7 @@ func TestManyCycles(t *testing.T) {
 // page.
 func TestCycleBelowADeletedPage(t *testing.T) {
 	t.Parallel()
-	// Both have a below z. Ours moves b below a. Theirs moves a below b, and deletes z.
+	// On both sides, a is below z. Ours moves b below a. Theirs moves a below b, and deletes z.
 	base := rows(page("z", ""), page("a", "z"), page("b", ""))
 	ours := rows(page("z", ""), page("a", "z"), page("b", "a"))
 	theirs := rows(page("a", "b"), page("b", ""))

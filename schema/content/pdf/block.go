@@ -184,7 +184,7 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
-	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The numbers of lines take some.
+	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The line numbers take some letters.
 	return made
 }
 
@@ -313,7 +313,7 @@ func (b *builder) tabs(n *schema.Node) node {
 	return made
 }
 
-// The narrowest and the widest share of a column, in percent.
+// These are the narrowest and the widest share of a column, in percent.
 const (
 	leastShare = 10
 	mostShare  = 90

@@ -23,7 +23,7 @@ type measured struct {
 type extent struct {
 	cost    int64
 	notes   int // at the foot of the sheets
-	anchors int // of the page, up to the end of the block
+	anchors int // number of the page's anchors up to the end of this block
 }
 
 // Place is a place between two blocks. Block is the number of the page's blocks before it.

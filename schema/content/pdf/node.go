@@ -104,7 +104,7 @@ func (b *builder) formula(kind string, n *schema.Node) node {
 	return node{Kind: kind, Text: &tex, Formula: &place}
 }
 
-// begin forgets the last page.
+// begin resets the builder for a page.
 func (b *builder) begin(page int, d schema.Document) {
 	b.page, b.depth, b.share, b.anchors = page, 0, 0, []string{}
 	sample := sampleOf(b.Pages[page].Title, d)

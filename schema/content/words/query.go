@@ -160,7 +160,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 				return either(scope, token, stems, meant[token.Folded], begins(token, last))
 			}
 			part := one(whole, last)
-			// An excluded word is the whole word, not all of its parts somewhere.
+			// An excluded word excludes only the whole word, not pages with all of its parts.
 			if humps := tokens[1:]; len(humps) > 0 && !t.without {
 				all := make([]string, len(humps))
 				for j, hump := range humps {

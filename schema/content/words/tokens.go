@@ -14,7 +14,7 @@ const maxWord = 64
 type Token struct {
 	// Folded is the word as it is compared: in lower case, without accents.
 	Folded string
-	// Lower is the word for a dictionary: in lower case, with its accents. Pairs of letters have none.
+	// Lower is the form for a dictionary, in lower case and with accents. It is empty for pairs of letters.
 	Lower string
 	// Position counts words from 1.
 	Position int

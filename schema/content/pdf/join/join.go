@@ -79,7 +79,7 @@ func Join(out io.Writer, parts []*Part) error {
 
 func (b *book) write(text []byte) {
 	b.at += int64(len(text))
-	_, _ = b.out.Write(text) // Flush gives the error.
+	_, _ = b.out.Write(text) // Flush returns the error.
 }
 
 // to returns the number of a part's object in the book.
