@@ -85,7 +85,8 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 	})
 }
 
-// TestEveryOperationHidesOtherTenants loops over the table: a foreign object and a missing one get equal answers.
+// TestEveryOperationHidesOtherTenants loops over the table: a request for a foreign object gets the same answer as a
+// request for a missing object.
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

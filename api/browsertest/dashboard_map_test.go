@@ -14,7 +14,7 @@ import (
 const mapFile = "*://*:*/o/world.*"
 
 // readersOf has countries by their codes. The map draws all except the last three: a spot, an unknown country, and two
-// codes that are no country.
+// codes that do not belong to a country.
 var readersOf = []any{
 	"US", "DE", "IN", "BR", "FR", "JP", "GB", "CA", "AU", "NL", "ES", "PL", "ZA", "MX", "ID", "SG", "XK", nil, "ZZ",
 	"constructor",

@@ -179,7 +179,7 @@ type createChangeRequestRequest struct {
 		} `json:"template"`
 		// The member is accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
-		// Cluster is the cluster of issues that the request is for. A muted one is refused.
+		// Cluster is the cluster of issues that the request is for. A muted cluster is refused.
 		Cluster *string `json:"conversationsIssuesCluster"`
 	} `body:"json,optional"`
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// runJobs runs jobs until the test ends. A failed one waits for an hour.
+// runJobs runs jobs until the test ends. A failed job waits for an hour.
 func (b *gitBench) runJobs() {
 	b.T.Helper()
 	jobstest.Start(b.T, b.Store, func(cfg *jobs.Config) { cfg.Pause = func(int) time.Duration { return time.Hour } })

@@ -337,8 +337,8 @@ func validText(values [][]byte) bool {
 	return true
 }
 
-// unescapePath decodes one segment of a path. The router matched it as it was sent, so that an escaped slash stays
-// inside.
+// unescapePath decodes one segment of a path. The router matches escaped paths, so an escaped slash stays in its
+// segment.
 func unescapePath(segment string) ([]byte, bool) {
 	if !strings.Contains(segment, "%") {
 		return []byte(segment), true

@@ -58,7 +58,7 @@ type bodyHolder struct {
 	bodies int
 }
 
-// bodyPiecesMost bounds the number of pieces taken at once; the bound on bytes always applies earlier.
+// bodyPiecesMost bounds the number of pieces in memory. The bound on bytes always applies earlier.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {

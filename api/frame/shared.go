@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. So many callers who
-// do not read take the memory of one caller.
+// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. In this way, many
+// callers who do not read take the memory of one caller.
 type Shared struct {
 	// Name identifies the bytes of the answer: different bytes need a different name.
 	Name string

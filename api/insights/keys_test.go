@@ -107,7 +107,7 @@ func TestPublishableKeyRights(t *testing.T) {
 		got["name"] != "Pages" {
 		t.Errorf("%v", got)
 	}
-	// A key is no token.
+	// A key is not a token.
 	for _, path := range []string{base, h.EventsPath()} {
 		h.WantError(h.Do("GET", base, text, nil), http.StatusUnauthorized)
 		h.WantError(h.Do("POST", path, text, `{"events":[]}`), http.StatusUnauthorized)

@@ -97,7 +97,7 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 }
 
 // TestSweepInDoubt sets the clock days ahead of the latest time that nodes have seen. The sweep then deletes nothing by
-// age. It continues when an operator confirms the time. Every kind of deleted object has an old one.
+// age. It continues when an operator confirms the time. There is an old object of every kind that the sweep deletes.
 func TestSweepInDoubt(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)

@@ -56,7 +56,7 @@ func (p *translatedPage) own() {
 	field(segmentDescription, &p.node.Description, maxPageDescription)
 }
 
-// fieldPlace is the place of a text with a greatest length.
+// fieldPlace returns the place of a text with a limited length.
 func fieldPlace(id string, text *string, most int) translation.Place {
 	return translation.PlainPlace(id, *text, func(translated string) {
 		if utf8.RuneCountInString(translated) <= most {

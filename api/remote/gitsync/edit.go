@@ -116,7 +116,7 @@ func (e *editor) edit(tree plumbing.Hash, changes *folder, path string) (plumbin
 	return e.add(plumbing.TreeObject, encodeTree(entries))
 }
 
-// listing finds the entries of a tree by name. Of two with one name it finds the first.
+// listing finds the entries of a tree by name. If two entries have the same name, it finds the first one.
 type listing struct {
 	entries []object.TreeEntry
 	at      map[string]int

@@ -22,7 +22,7 @@ type Config struct {
 	From   *mail.Address
 	// Timeout bounds each of: connecting with the login, and sending one mail; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Authorities sign the server's certificate; nil means the system's.
+	// Authorities sign the server's certificate. nil means the system's authorities.
 	Authorities *x509.CertPool
 }
 
@@ -71,7 +71,7 @@ func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c.client = client
 	if err := client.DialWithContext(ctx); err != nil {
 		if c.conn != nil {
-			_ = c.conn.Close() // The first error says more.
+			_ = c.conn.Close() // The first error is more informative.
 		}
 		return nil, opening(err)
 	}
@@ -133,6 +133,6 @@ func (c *Connection) Send(m Message) error {
 // Close ends the connection.
 func (c *Connection) Close() {
 	c.forget()
-	_ = c.client.Close() // What was sent is sent.
+	_ = c.client.Close() // An error does not affect sent mails.
 	_ = c.conn.Close()
 }

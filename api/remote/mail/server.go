@@ -9,17 +9,17 @@ import (
 	"strconv"
 )
 
-// Server says how to reach an SMTP server.
+// Server has the settings for reaching an SMTP server.
 type Server struct {
 	Host string
 	Port int
-	// TLS says when the connection is encrypted.
+	// TLS defines when the connection is encrypted.
 	TLS TLS
 	// User and Password log in, if User is not empty.
 	User, Password string
 }
 
-// TLS says when a connection is encrypted.
+// TLS defines when a connection is encrypted.
 type TLS int
 
 // A connection is encrypted by STARTTLS before anything is sent, from its start, or never.

@@ -76,7 +76,7 @@ func withRef(ref string) string {
 	return "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {$ref: '" + ref + "'}}\n"
 }
 
-// TestFetchFails has a server that fails in every way. No other server is reached.
+// TestFetchFails has a server that fails in every way. No other server receives a request.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
@@ -290,7 +290,7 @@ func TestFetchAgain(t *testing.T) {
 	}
 	documents["/openapi.yaml"] = document{withRef("/a.yaml") + "# changed", `"3"`}
 	step("specification", false, "/openapi.yaml 200", "/a.yaml 200")
-	// The state of another address is of no use.
+	// The state of another address is not used.
 	known[0].URL = "http://specs.example/other"
 	step("moved", false, "/openapi.yaml 200", "/a.yaml 200")
 }

@@ -49,7 +49,7 @@ const (
 	scalarAny    = "any"
 )
 
-// Parts that several versions share.
+// These parts are shared by several versions.
 const sharedKinds = `
 info title!:string version!:string description:string termsOfService:string contact:contact license:license
 contact name:string url:string email:string

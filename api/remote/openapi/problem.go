@@ -9,7 +9,7 @@ import (
 
 // Problem is one problem of a document. The sender may see it.
 type Problem struct {
-	// Document is the address of the document, if it is another one than the specification itself.
+	// Document is the address of the document, if it is not the specification itself.
 	Document string
 	// Line and Column start at 1; they are 0 if the position is unknown.
 	Line, Column int
@@ -65,7 +65,7 @@ type Problems []*Problem
 // mostProblems limits the reported problems of a document.
 const mostProblems = 20
 
-// Error tells the first and how many more there are.
+// Error returns the first problem and the number of the others.
 func (p Problems) Error() string {
 	text := p[0].Error()
 	if more := len(p) - 1; more > 0 {

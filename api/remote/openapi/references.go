@@ -12,10 +12,10 @@ import (
 // source is a document that parts come from. The specification itself has no name.
 type source struct {
 	name string
-	// url is where it was read; nil for a text that was sent.
+	// url is the address of the source. It is nil for a text that was sent.
 	url  *url.URL
 	root *node
-	// failed says why it could not be read.
+	// failed is the reason why the source could not be read.
 	failed error
 }
 
@@ -65,8 +65,8 @@ type moved struct {
 	at      *path
 }
 
-// follow finds the target of a reference, and queues its check as an object of a kind. n is the object that has the
-// reference, if it is nothing but one.
+// follow finds the target of a reference, and queues its check as an object of a kind. n is the object with the
+// reference, if it contains nothing else.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)
@@ -186,7 +186,7 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles finds references that only lead to references in a cycle, which a reader would follow without end.
+// circles finds references that only lead to references in a cycle, which a reader would follow endlessly.
 func (c *checker) circles() {
 	const under, over = 1, 2
 	state := map[*node]int{}

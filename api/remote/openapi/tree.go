@@ -158,7 +158,7 @@ type path struct {
 func (p *path) to(name string) *path { return &path{p, name} }
 func (p *path) item(i int) *path     { return &path{p, strconv.Itoa(i)} }
 
-// pointer writes a path as the fragment of a URL would have it, but readable.
+// pointer writes a path like the fragment of a URL, but readably.
 func (p *path) pointer() string {
 	if p == nil {
 		return "#"

@@ -80,7 +80,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	response.Body = watched.watch(response.Body, true)
 	if err := t.bound(req, response); err != nil {
-		_ = response.Body.Close() // the first error says more
+		_ = response.Body.Close() // the first error is more informative
 		return nil, firstHop(req, err)
 	}
 	return response, nil
@@ -123,7 +123,7 @@ func firstHop(req *http.Request, err error) *Error {
 		first = first.Response.Request
 	}
 	if first != req {
-		e.Redirected, e.Detail = true, "" // the detail is about what the user did not type
+		e.Redirected, e.Detail = true, "" // the detail is about text that the user did not type
 	}
 	if _, h, refused := parseURL(first.URL); refused == nil {
 		e.Host = h.String()

@@ -51,7 +51,7 @@ func New(cfg Config) *Guard {
 const (
 	// dialTimeout bounds DialContext, with the look-up of the name.
 	dialTimeout = 10 * time.Second
-	// mostAddresses bounds how many addresses of one name are tried.
+	// mostAddresses bounds the number of a name's addresses that are tried.
 	mostAddresses = 6
 )
 

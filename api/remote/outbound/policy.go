@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Policy says which addresses may be reached. The zero Policy allows the public network only.
+// Policy decides which addresses may be reached. The zero Policy allows the public network only.
 type Policy struct {
 	hosts    []string
 	networks []netip.Prefix

@@ -10,7 +10,7 @@ import (
 // https://www.w3.org/TR/CSP3/ defines the syntax and the matching.
 type Policy struct {
 	directives map[string][]string
-	// From says where the policy stands, for people: "header" or "meta element".
+	// From is the place of the policy, in words for users: "header" or "meta element".
 	From string
 }
 

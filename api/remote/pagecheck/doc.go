@@ -5,5 +5,5 @@
 // It runs no script. If another script adds the tracker's script, its address is found in the text of the page and of
 // the page's own scripts.
 //
-// It imports of Octavo only package outbound.
+// Of this module it imports only package outbound.
 package pagecheck

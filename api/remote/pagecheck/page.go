@@ -22,7 +22,7 @@ type Page struct {
 
 // Element is a script or an image.
 type Element struct {
-	// Address is absolute; nil for an element without an address.
+	// Address is absolute. It is nil for an element without an address.
 	Address    *url.URL
 	Attributes map[string]string
 	// Text is the text of a script in the page.
@@ -37,7 +37,7 @@ type metaPolicy struct {
 // Refused is a request that a policy refuses.
 type Refused struct {
 	Directive string
-	// From says where the policy stands: see Policy.
+	// From is the place of the policy: see Policy.
 	From string
 }
 

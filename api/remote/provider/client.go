@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config says which provider it is. Key may be empty, and so may Timeout.
+// Config has the settings of a provider. Key may be empty, and so may Timeout.
 type Config struct {
 	// Guard opens the host of URL, which is the operator's.
 	Guard *outbound.Guard
@@ -91,7 +91,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, ans
 	if err != nil {
 		return c.unreached(err)
 	}
-	defer func() { _ = response.Body.Close() }() // What was read is read.
+	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
 	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		return c.unreached(err)

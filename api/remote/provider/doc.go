@@ -3,5 +3,5 @@
 // The reason determines whether a retry may succeed. The callers, packages chat and translation, define the documents'
 // meaning.
 //
-// It imports of Octavo only package outbound.
+// Of this module it imports only package outbound.
 package provider

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is why a call gave no usable answer: one row of Reasons.
+// Reason is the reason why a call had no usable answer. It is one row of Reasons.
 type Reason struct {
 	Label string
 	// Retryable is true if the same call may succeed later.

@@ -6,5 +6,5 @@
 // Places finds the segments of a document and replaces them by translations. Engine sends segments to a provider in
 // bounded batches, and checks and repairs the translations. Providers are LibreTranslate and language models.
 //
-// The package stores nothing. It imports of Octavo only schema, and the packages chat and provider.
+// The package stores nothing. Of this module it imports only schema, chat and provider.
 package translation

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Options say how the server behaves. The zero Options take every mail.
+// Options say how the server behaves. The zero Options accept every mail.
 type Options struct {
 	// TLS offers STARTTLS. Implicit requires TLS from the start.
 	TLS      *tls.Config
@@ -43,7 +43,7 @@ type Mail struct {
 	Header     mail.Header
 	Subject    string
 	Text, HTML string
-	// Encrypted reports whether it came over TLS.
+	// Encrypted reports whether the mail came over TLS.
 	Encrypted bool
 }
 
@@ -79,7 +79,7 @@ func New(t testing.TB, o Options) *Server {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // It ends with the test.
+		_ = server.Serve(listener) // Serve ends with the test.
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
