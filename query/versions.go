@@ -32,7 +32,7 @@ type versions struct {
 type siteVersion struct {
 	version    string    // "" if it is unknown
 	freshUntil string    // up to when the events of the version are complete; "" if it is unknown
-	read       time.Time // before the engine was asked
+	read       time.Time // the time before the engine was asked
 	took       time.Duration
 }
 

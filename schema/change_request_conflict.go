@@ -28,7 +28,7 @@ type ChangeRequestConflict struct {
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`
 	Theirs any `json:"theirs,omitzero"`
-	// Takes lists the values of `take` that the conflict can be resolved with.
+	// Takes lists the values of `take` that resolve the conflict.
 	Takes      []string            `json:"takes"`
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
@@ -49,7 +49,7 @@ type ConflictResolution struct {
 	ResolvedAt time.Time      `json:"resolvedAt"`
 }
 
-// The values of `take`.
+// These are the values of `take`.
 const (
 	TakeOurs   = "ours"
 	TakeTheirs = "theirs"

@@ -18,7 +18,7 @@ type PublishableKey struct {
 	Key string `json:"key"`
 	// Hosts are the hosts of the pages: an exact name, or *.example.com for every host below example.com.
 	Hosts []string `json:"hosts"`
-	// DailyCap is how many events each node takes in a day (UTC).
+	// DailyCap is the number of events that each node accepts in a day (UTC).
 	DailyCap int `json:"dailyCap"`
 	// RespectGPC means that a request with Sec-GPC: 1 stores nothing.
 	RespectGPC bool `json:"respectGPC"`

@@ -60,7 +60,7 @@ type InsightsShareLink struct {
 	Name   string `json:"name"`
 	// Secret opens the link. Only the answer to the link's creation has it.
 	Secret string `json:"secret,omitempty"`
-	// Password says whether the link takes a password.
+	// Password reports whether the link needs a password.
 	Password bool `json:"password"`
 	InsightsPart
 	CreatedBy string    `json:"createdBy,omitempty"`
@@ -107,7 +107,7 @@ type InsightsAccess struct {
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 }
 
-// InsightsSite names a site to whoever reads its insights.
+// InsightsSite describes a site to callers that read its insights.
 type InsightsSite struct {
 	ID           string `json:"id"`
 	Organization string `json:"organization"`

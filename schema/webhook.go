@@ -16,12 +16,12 @@ type Webhook struct {
 	// DisabledAt and DisabledReason are there if Octavo made it inactive.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Nothing is
-	// sent before HeldUntil.
+	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Before
+	// HeldUntil, nothing is sent.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
-	// Secret is shown when it is made, and never again.
+	// Secret is shown only once, when it is made.
 	Secret string `json:"secret,omitempty"`
 	// FormerSecretUntil is when the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`

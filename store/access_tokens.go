@@ -31,7 +31,7 @@ type Principal struct {
 	Scopes         []string
 	// Browser is set for a browser session. It acts with the token in TokenID.
 	Browser bool
-	// ShareLink and Generation are set for sessions of share links of insights. The link says the site.
+	// ShareLink and Generation are set for sessions of share links of insights. The session's site is the link's site.
 	ShareLink  string
 	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that stores a Principal must check ExpiresAt again.
@@ -150,7 +150,7 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// tokensEvery is the time between two looks for lost pages of the tables that have tokens.
+// tokensEvery is the time between two searches for lost pages in the tables that have tokens.
 const tokensEvery = 30 * time.Second
 
 // lostTokens knows whether the tables that have tokens have lost pages.

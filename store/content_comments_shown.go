@@ -20,7 +20,7 @@ type CommentRow struct {
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
 	Repliers []Replier
-	// Made is the document made from a Markdown body, if ReadDocuments found it; otherwise nil.
+	// Made is the document that was made from a Markdown body, if ReadDocuments found it. Otherwise it is nil.
 	Made []byte
 }
 

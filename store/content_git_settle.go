@@ -114,7 +114,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 		return false, err
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end meanwhile.
+		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end while the space is locked.
 			return postgres.Interpret(err, "space")
 		}
 		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)

@@ -208,7 +208,7 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether rules judge both facts alike. Of the space's head, rules see only whether the request is
+// same reports whether rules judge both facts alike. Rules only use the space's head to see whether the request is
 // outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {

@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Config says how the store treats invites and versions.
+// Config has the settings for invites and versions.
 type Config struct {
 	// Invites configures invites.
 	Invites orgs.Config

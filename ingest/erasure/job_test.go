@@ -437,7 +437,7 @@ func TestFinishInTurn(t *testing.T) {
 	}
 }
 
-// TestFinishWhileWaiting: an erasure is done while a later one waits for the sinks.
+// TestFinishWhileWaiting: an erasure ends while a later erasure waits for the sinks.
 func TestFinishWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

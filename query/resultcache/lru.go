@@ -77,7 +77,7 @@ func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
 	return e, ok && now.Before(e.until), ok && now.Before(e.expires())
 }
 
-// put caches an entry and replaces an older one.
+// put caches an entry and replaces an older entry.
 func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	defer func() { l.gauge.Set(float64(l.bytes)) }()
 	l.entries.Remove(k)

@@ -85,7 +85,7 @@ func New(c Config) *Cache {
 	return &Cache{Config: c, entries: entries, tables: map[string]bool{}}
 }
 
-// Status tells a query whether to read the states of an entry.
+// Status tells a query whether it may read the states of an entry.
 type Status int
 
 // The statuses of entries.
@@ -101,7 +101,7 @@ type Entry struct {
 	Parts  []Part // the parts from which the states are built
 	Key    string // of everything that the states depend on
 	Status Status
-	row    string // of the states in their table
+	row    string // names the rows of the states in their table
 	begun  bool   // whether some states may have been written
 }
 

@@ -37,7 +37,7 @@ func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed.Equal(listed) { // otherwise a part was replaced meanwhile
+	if c.listed.Equal(listed) { // if not, a part was replaced meanwhile
 		c.parts = parts
 	}
 	return parts, nil

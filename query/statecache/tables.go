@@ -22,7 +22,7 @@ var (
 	ErrCreate = errors.New("cannot create a table for aggregate states")
 )
 
-// Write runs a statement that writes, within the limits of a query. The settings replace the query's own.
+// Write runs a statement that writes, within the limits of a query. The settings replace the query's settings.
 type Write func(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error
 
 // TableOf returns the name of the table for the states of a statement. The text of the statement's columns contains no
@@ -46,8 +46,8 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	return string(sum[:])
 }
 
-// Put builds the states of an entry from rows, a statement over the entry's parts. It ends by until. Confirm caches
-// the entry after a right answer.
+// Put builds the states of an entry from rows, a statement over the entry's parts. It ends at the time `until`. Confirm
+// caches the entry after a right answer.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
 ) error {
@@ -127,8 +127,8 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 	return nil
 }
 
-// room reports whether there is room for more states, and whether their table is known. empty are tables without
-// parts on the disk. Dropping them makes room.
+// room reports whether there is space for more states, and whether their table is known. empty are tables without parts
+// on the disk. Dropping them makes room.
 func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
 	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(),

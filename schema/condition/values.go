@@ -235,7 +235,7 @@ func sameKind(a, b any) bool {
 	return aText == bText && aBool == bBool
 }
 
-// compare returns the order of two values, and false if they have none.
+// compare returns the order of two values. It returns false if the values have no order.
 func (e *evaluation) compare(a, b any) (int, bool) {
 	x, xText := a.(string)
 	y, yText := b.(string)

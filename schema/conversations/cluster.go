@@ -86,8 +86,8 @@ type assignment struct {
 	threshold float64
 }
 
-// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. Of a
-// single issue, both have length 1.
+// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. If a
+// node has only one issue, both have length 1.
 type node struct {
 	words    []entry
 	meaning  []float32

@@ -152,7 +152,7 @@ const TotalsExactly = 1 << 14
 // 65,537 values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks it on the
 // engine.
 //
-// Of a column with counters, only rows with such events count.
+// If a column has counters, only rows with the counted events count.
 func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 	sketch := func(bits int64) sqltree.Expr {
 		return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c.counted(env))

@@ -23,8 +23,8 @@ var (
 	typeTime   = sqltree.T("DateTime64(3,'UTC')")
 )
 
-// JSONOptions are the options for reading requests. Of equal member names the last counts. Invalid UTF-8 becomes
-// U+FFFD.
+// JSONOptions are the options for reading requests. If member names are equal, the last member counts. Invalid UTF-8
+// becomes U+FFFD.
 var JSONOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func isNull(raw jsontext.Value) bool { return raw.Kind() == jsontext.KindNull }

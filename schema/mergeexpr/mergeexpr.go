@@ -49,7 +49,7 @@ type Review struct {
 // MaxLength bounds an expression, in characters.
 const MaxLength = 1024
 
-// Bounds of the work that an expression makes.
+// These bound the work of an expression.
 const (
 	// costLimit is a few milliseconds.
 	costLimit = 100_000
@@ -57,7 +57,7 @@ const (
 	// KB of text.
 	memoryLimit = 32 << 10
 	maxDepth    = 32
-	// interruptEvery is how many steps of loops pass between two looks at the context.
+	// interruptEvery is the number of loop steps between two checks of the context.
 	interruptEvery = 100
 )
 

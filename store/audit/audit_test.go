@@ -478,7 +478,7 @@ func TestAuditOfErasures(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
 	})
-	for range 2 { // The second call requests the same.
+	for range 2 { // The second call makes the same request.
 		if _, err := st.Sites.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ type auditedTable struct {
 	name string
 	// object is the log's name for the table's objects; "" for exempt tables.
 	object string
-	// in says which organization, site and space a row belongs to.
+	// in defines the organization, the site and the space that a row belongs to.
 	in auditPlace
 	// id is the expression of the object's id in the row r. key are the columns that identify a row and never change.
 	id, key string
@@ -17,7 +17,7 @@ type auditedTable struct {
 	// so the log shows only that it changed. Rows of a table that shows organization_id may move to another
 	// organization. Both organizations then have an entry.
 	columns string
-	// exempt is the reason why changes of the table leave no entries.
+	// exempt is the reason why changes of the table create no entries.
 	exempt string
 }
 
@@ -78,7 +78,7 @@ func auditedTables() []auditedTable {
 		ownID("teams", "team", inOrganization, "title"),
 		keyed("team_members", "team-member", auditPlace{"join teams t on t.id = r.team_id", "t.organization_id", "null", "null"},
 			"r.user_id", "team_id user_id", "team_id user_id role"),
-		// Of these key columns, all but two are null.
+		// In each row, all except two of these key columns are null.
 		keyed("grants", "permission", inOrganization.with("null", "r.space_id"), "coalesce(r.user_id, r.team_id)",
 			"collection_id? space_id? user_id? team_id?", "collection_id space_id user_id team_id role"),
 		ownID("link_invites", "link-invite", inOrganization, "role space_id collection_id created_by expires_at"),
@@ -150,7 +150,7 @@ func auditedTables() []auditedTable {
 			"join integrations i on i.name = r.integration left join integration_installations n on n.id = r.installation_id",
 			"coalesce(n.organization_id, i.organization_id)", "null", "null",
 		}, "integration installation_id expires_at !hash"),
-		// The address of a receiver may hold a key.
+		// A receiver's address may contain a key.
 		ownID("webhooks", "webhook", inOrganization, "#url description events active disabled_reason !secret !former_secret"),
 	}
 	for _, part := range [][]auditedTable{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// auditedRows limits the entries that one statement leaves for each organization. A further entry has the number of
+// auditedRows limits the entries that one statement creates for each organization. A further entry has the number of
 // changes without an entry.
 const auditedRows = 100
 

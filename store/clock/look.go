@@ -10,11 +10,11 @@ const (
 	patience = 24 * time.Hour
 )
 
-// Doubt says why a clock is in doubt.
+// Doubt is the reason why a clock is in doubt.
 type Doubt string
 
 const (
-	Ahead  Doubt = "ahead"  // it is days ahead of all that is known
+	Ahead  Doubt = "ahead"  // it is days ahead of all known times
 	Behind Doubt = "behind" // it is days behind the furthest time that nodes have seen
 )
 
@@ -47,7 +47,7 @@ func (s State) Left() time.Duration {
 
 // Look is a node's observation of the time.
 type Look struct {
-	// Node names the node.
+	// Node is the name of the node.
 	Node string
 	// Clocks are the clocks of the node and of the insights store, if it answers.
 	Clocks []time.Time

@@ -17,7 +17,7 @@ import (
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
-	// Name is the name of an actor who is no user. For users, the log finds the names itself.
+	// Name is the name of an actor who is not a user. For users, the log finds the names itself.
 	Name      string `json:"name,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
 	TokenKind string `json:"tokenKind,omitempty"`

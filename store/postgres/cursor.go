@@ -51,7 +51,7 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	return &c, nil
 }
 
-// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are no ranks.
+// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are not ranks.
 const MaxRank = 1000
 
 // BeginOfTime and EndOfTime bound the times that RFC 3339 can represent. EndOfTime itself is not included. Postgres can

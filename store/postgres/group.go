@@ -7,7 +7,8 @@ import (
 )
 
 // Group collects concurrent calls and runs them together. Only one run is active at a time. A run takes the calls that
-// came during the previous run. So many callers share the statements and commits of a run, and use one connection.
+// came during the previous run. In this way, many callers share the statements and commits of a run, and use one
+// connection.
 type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int

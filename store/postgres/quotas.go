@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Quotas limit the stored data; 0 is no limit. The tags are the settings' names, defaults and meanings. Each default
+// Quotas limit the stored data; 0 means no limit. The tags are the settings' names, defaults and meanings. Each default
 // is above every size that the service is designed for.
 type Quotas struct {
 	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
@@ -34,7 +34,7 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
-	// Of the annotations that Octavo makes, the newest stay.
+	// Octavo also makes annotations. At the quota, the newest of these stay.
 	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`
@@ -76,7 +76,7 @@ func known(query func(*db.Queries, context.Context, string) (int64, error)) coun
 	}
 }
 
-// The quotas, each with its subject.
+// These are the quotas. The text of each quota describes its subject.
 var (
 	QuotaOrganizations = Quota{
 		"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations },

@@ -41,7 +41,7 @@ func (s *Store) CreateSavedSegment(
 	return row, err
 }
 
-// namedTwice says which member of a segment is taken.
+// namedTwice replaces a conflict by an error about the name. It returns other errors unchanged.
 func namedTwice(err error) error {
 	if schema.IsCode(err, schema.CodeConflict) {
 		return schema.Conflict("a saved segment with this name already exists")

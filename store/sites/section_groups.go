@@ -84,7 +84,7 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 }
 
 // putIntoGroup moves sections to the end of a group, in this order. Members of a request name the sections. A section
-// that is named twice takes its last place.
+// that is listed twice gets its last place.
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {

@@ -74,7 +74,7 @@ func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]Secti
 	return rows, nil
 }
 
-// NewSection has the values of a new section. Without a title it takes its space's title.
+// NewSection has the values of a new section. Without a title it gets its space's title.
 type NewSection struct {
 	SpaceID string
 	Title   *string

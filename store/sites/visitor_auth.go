@@ -67,7 +67,7 @@ func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth
 	return s.VisitorAuth(ctx, siteID)
 }
 
-// SetVisitorFallback sets where a site's visitors log in; nil for nowhere.
+// SetVisitorFallback sets the address where a site's visitors log in. nil means that there is no address.
 func (s *Store) SetVisitorFallback(ctx context.Context, siteID string, address *string) (VisitorAuth, error) {
 	if _, err := s.EnsureVisitorAuth(ctx, siteID); err != nil {
 		return VisitorAuth{}, err

@@ -147,7 +147,7 @@ type Tenant struct {
 	Organization orgs.Organization
 	Site         sites.Site
 	Space        store.Space
-	// Tokens are by role; the guest's is under the empty role.
+	// Tokens are by role. The guest's token has the empty role.
 	Tokens  map[schema.Role]string
 	Users   map[schema.Role]orgs.User
 	SiteKey string

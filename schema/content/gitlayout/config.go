@@ -35,7 +35,7 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// The names of files with a meaning.
+// These are the names of files with a special meaning.
 const (
 	configName    = ".gitbook.yaml"
 	summaryName   = "SUMMARY.md"

@@ -108,7 +108,7 @@ func FileName(slug string) string {
 	return made
 }
 
-// reserved are names that Windows keeps for devices.
+// reserved matches names that Windows reserves for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
 // free returns the first path that no entry of the repository has. Later paths have a number.

@@ -28,7 +28,7 @@ const (
 
 func leftWhy(why string) string { return "is left as it is: " + why }
 
-// fold returns equal texts for names that file systems without case take for one.
+// fold returns equal texts for names that file systems without case treat as equal.
 func (l *Layout) fold(name string) string {
 	if l.repository.Fold != nil {
 		return l.repository.Fold(name)

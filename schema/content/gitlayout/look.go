@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads the names of a page's tags. A page can have a primary tag.
+// tagsOf reads a page's tags. A page can have a primary tag.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag
@@ -127,7 +127,7 @@ var layoutParts = []string{
 	"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata", "tags",
 }
 
-// layoutOf reads which parts of a page are shown; nil if all are.
+// layoutOf reads which parts of a page are shown. It returns nil if all parts are shown.
 func layoutOf(front *frontmatter.Fields) schema.Data {
 	given, _ := front.Value("layout").(map[string]any)
 	layout := schema.Data{}

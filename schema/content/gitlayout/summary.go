@@ -123,7 +123,7 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 }
 
 // readLabel reads the Markdown of an entry. It returns the link's text, destination and title, or the entry's text if
-// it is no link.
+// it is not a link.
 func readLabel(text string) (title, dest, label string) {
 	d, err := markdown.Read(text)
 	if err != nil || len(d.Nodes) == 0 {

@@ -46,7 +46,7 @@ func componentEnd(source []byte) (length, seen int) {
 	if m == nil {
 		return 0, 0
 	}
-	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // which a name with dots is like
+	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // a name with dots looks like an expression
 	at := m[1]
 	for ; at < min(len(source), maxComponentTag); at++ {
 		switch c := source[at]; c {

@@ -21,7 +21,7 @@ type inlineWriter struct {
 	where place
 }
 
-// address matches the addresses that other readers of Markdown make links of.
+// address matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
 // text appends text. after is the source that directly follows. It determines the escapes at the end of the text,

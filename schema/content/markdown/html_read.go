@@ -90,7 +90,7 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 		}
 		more, ok := read(r, n)
 		if !ok {
-			line = append(line, n) // Its tags are hidden.
+			line = append(line, n) // The tags in it are hidden.
 			continue
 		}
 		flush()

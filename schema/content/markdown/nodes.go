@@ -71,7 +71,7 @@ var kindMathBlock = ast.NewNodeKind("MathBlock")
 
 func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
 
-// IsRaw keeps goldmark from looking for inlines.
+// IsRaw prevents goldmark from looking for inlines.
 func (n *mathBlock) IsRaw() bool { return true }
 
 // Dump is for goldmark's debugging.

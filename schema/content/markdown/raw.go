@@ -186,7 +186,7 @@ func shownAs(n *schema.Node) []schema.Node {
 	return b.inlines()
 }
 
-// addressOf matches an attribute that holds an address, with its value.
+// addressOf matches an attribute with an address, and its value.
 var addressOf = regexp.MustCompile(`(?i)(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')`)
 
 // elementTag matches a tag of HTML.

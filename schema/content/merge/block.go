@@ -36,7 +36,7 @@ func (m *merger) block(key string) schema.Node {
 	}
 	n.Key = key
 	if strings.HasPrefix(key, foreign) && n.Type != typeTable && n.Type != typeRow {
-		n.Key = "" // Ours has the key: a new one is made.
+		n.Key = "" // Ours already has this key, so a new key is made.
 	}
 	if !holdsText(&n) {
 		n.Nodes = m.build(spot{key, ""})

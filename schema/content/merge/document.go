@@ -179,7 +179,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 		Base: m.base.version(key), Ours: m.ours.version(key), Theirs: m.theirs.version(key),
 	}
 	if path != "" {
-		c.value = noValue // A record is no block.
+		c.value = noValue // A record is not a block.
 	}
 	take, value := m.conflicts.decide(c)
 	switch {

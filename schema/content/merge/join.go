@@ -155,7 +155,7 @@ func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) val
 	c.Base, c.Ours, c.Theirs = show(m.base, base), show(m.ours, mine), show(m.theirs, others)
 	switch {
 	case wrapped && parent.Type == typeTable:
-		return noValue // A record is no block.
+		return noValue // A record is not a block.
 	case several && !wrapped:
 		return documentValue
 	}

@@ -114,7 +114,7 @@ func plain(n *schema.Node) string {
 			cells = append(cells, content.Clean(name))
 		}
 	}
-	slices.Sort(cells[len(n.Fragments):]) // The order of a map is no order.
+	slices.Sort(cells[len(n.Fragments):]) // The order of a map's values is random.
 	return strings.Join(cells, " ")
 }
 

@@ -197,7 +197,7 @@ func language(info string) string {
 	return info[:end]
 }
 
-// printable leaves out control characters that are no space.
+// printable leaves out control characters that are not spaces.
 func printable(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
 	for i := range lines {

@@ -69,13 +69,13 @@ type builder struct {
 	Source
 	index    map[string]int // of the pages in the document, by id
 	language string         // of the space
-	// Of the page at hand.
+	// These describe the current page.
 	page      int
 	lang, dir string
 	depth     int
 	share     float64 // fraction of the sheet's width, or 0 for the whole width
 	anchors   []string
-	// Of all pages.
+	// These describe all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // the files of images, in the order of their names
 	// formulas has the document's formulas as TeX, without duplicates. places has each formula's index in the list.

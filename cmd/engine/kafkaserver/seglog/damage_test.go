@@ -415,7 +415,7 @@ func TestAPowerCutInAGroup(t *testing.T) {
 			l := open(t, f, seglog.Config{})
 			group := make(chan struct{})
 			cut := sync.OnceFunc(func() { close(group) })
-			t.Cleanup(cut) // before the log's cleanup, which waits for the sync
+			t.Cleanup(cut) // This runs before the log's cleanup, which waits for the sync.
 			queued, written := make(chan struct{}), make(chan struct{})
 			var syncs atomic.Int64
 			f.SetFail(func(op crashdisk.Op, _ string) error {

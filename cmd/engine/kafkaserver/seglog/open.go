@@ -95,8 +95,9 @@ func (l *Log) settleEnds(first int64) error {
 		return nil
 	}
 	// Either damage has removed the log's end. Or the last trim left no records, and a power loss undid only the
-	// removal of this old segment. The segment's producers have continued since then, so its state of them would refuse
-	// their next batches. A repeat of an old batch is appended again, as after every trim to the end.
+	// removal of this old segment. The segment's producers have continued since then. The state of producers in the
+	// segment is older and would refuse their next batches. A repeat of an old batch is appended again, as after every
+	// trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err

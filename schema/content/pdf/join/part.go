@@ -25,7 +25,7 @@ type Part struct {
 	trailer dict
 	catalog dict
 	sheets  []ref          // that are kept
-	dropped []ref          // the other ones
+	dropped []ref          // the left-out sheets
 	places  map[string]ref // by name
 	on      map[string]int // the sheet of each place, by name
 }
