@@ -84,8 +84,8 @@ func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 }
 
 // entityDescriptor is the root of the metadata. The library's root always writes validUntil: without a time, it writes
-// the year 1, and identity providers refuse expired metadata. This root has no end, because its addresses are good
-// until an administrator removes the provider.
+// the year 1, and identity providers refuse expired metadata. This root has no validUntil, because its addresses are
+// valid until an administrator removes the provider.
 type entityDescriptor struct {
 	XMLName         xml.Name                `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
 	EntityID        string                  `xml:"entityID,attr"`

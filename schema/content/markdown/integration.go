@@ -19,7 +19,7 @@ func (w writer) integration(n *schema.Node) string {
 		data[name] = value
 	}
 	text, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil { // The data came from JSON, and is shown at least by name.
+	if err != nil { // This cannot happen, because the data came from JSON. The block then shows at least its name.
 		return escaped(content.Label(n))
 	}
 	return fenced(integrationSyntax, string(text))

@@ -213,9 +213,9 @@ var labelled = []string{"mention", "content-ref", "table"}
 // hasLabel reports whether a node shows its own text instead of the name of its target.
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
-// Named returns the document with the names of its references' targets. The names are in nodes that show names in
-// Markdown, and in nodes of the types in also. A reference gets no name if name returns "". The result is only for
-// writing and is never stored.
+// Named returns the document with the names of its references' targets. It adds names in nodes that show names in
+// Markdown, and in nodes whose type is in the list `also`. A reference gets no name if name returns "". The result is
+// only for writing and is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""

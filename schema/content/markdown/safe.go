@@ -264,8 +264,9 @@ var passiveAttributes = setOf(
 // beginsTag matches a text that HTML could read as the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" is harmless. It begins no tag, a comment, or a tag that runs no code and links only
-// to listed schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
+// passiveTag reports whether a "<" is harmless. It is harmless if it begins no tag or a comment. It is also harmless if
+// it begins a tag that runs no code and only links to listed schemes. A tag ends at the next ">", because a tag with
+// ">" in its attributes is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true

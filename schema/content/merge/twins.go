@@ -264,7 +264,7 @@ func (p *pairing) discard(pairs []int) {
 		base: p.base.lists[p.at],
 		ours: rest(p.ours, twins), theirs: rest(p.theirs, func(j int) bool { return partners[j] }),
 	}.anchor()
-	before := func(list []string) []int { // The anchors before each block.
+	before := func(list []string) []int { // It returns the number of anchors before each block.
 		counts, n := make([]int, len(list)), 0
 		for i, key := range list {
 			counts[i] = n
