@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unaudited has the operations other than GET that leave no entry, with the reason.
+// unaudited has the operations other than GET that write no audit entry, with the reason.
 var unaudited = map[string]string{
 	"trackEventsInSiteById":              "Events are no change of what somebody edits.",
 	"aggregateSiteEvents":                "It only reads.",
@@ -30,7 +30,7 @@ var unaudited = map[string]string{
 	"redeliverWebhookDelivery":           "It sends something, which the list of deliveries has.",
 }
 
-// unshown has the tables where an example changes only columns that no entry shows.
+// unshown has the tables in which an example changes only columns that no entry shows.
 var unshown = map[string]string{
 	"browser_sessions":   "It is exempt.",
 	"front_end_changes":  "It is exempt.",
@@ -83,7 +83,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // Without a token the caller has no name.
+		if op.Method == http.MethodGet || op.Scope.Public { // a caller without a token has no name
 			return
 		}
 		path, body := h.Example(op, h.Ours)
@@ -112,7 +112,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			return
 		}
 		if len(rows) == 0 {
-			// The example requests the present state, which changes nothing.
+			// The example requests the current state, so it changes nothing.
 			for table, now := range h.Rows() {
 				if now != before[table] && unshown[table] == "" {
 					t.Errorf("%s has changed, without an entry", table)
@@ -214,8 +214,7 @@ func TestAuditLogList(t *testing.T) {
 	}
 }
 
-// TestAuditLogHasNoSecrets plants secrets wherever a request accepts or creates one, and searches the whole log for
-// them.
+// TestAuditLogHasNoSecrets puts secrets wherever a request accepts or creates one, and searches the whole log for them.
 func TestAuditLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -249,7 +248,7 @@ func TestAuditLogHasNoSecrets(t *testing.T) {
 	}
 }
 
-// keysOf reads every key, hash and sealed secret that the database has, in the forms in which they could be written.
+// keysOf reads every key, hash and sealed secret in the database, in each form in which a log could have it.
 func keysOf(h *apitest.Harness) (keys []string) {
 	h.T.Helper()
 	rows, err := h.DB.Query(h.T.Context(), `select key from share_links union all select encode(hash, 'hex') from tokens

@@ -23,7 +23,7 @@ import (
 
 // bad is an invalid value for a member.
 type bad struct {
-	path  []string // Names of members; "[]" is the entry of an array and "{}" that of a map.
+	path  []string // Names of members; "[]" is an entry of an array, and "{}" an entry of a map.
 	value any
 	why   string
 }
@@ -88,13 +88,13 @@ func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	return apitest.Form{Body: values.Encode(), Cookie: form.Cookie}, true
 }
 
-// missing stands for a member that is left out.
+// missing is a placeholder for an absent member.
 type missing struct{}
 
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
 	h.T.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
-	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Its refusals are images.
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // its refusals are images
 		if a.Header.Get("Content-Type") != "image/gif" || len(h.Intake.Doors) > 0 {
 			h.T.Errorf("%s: %d %v, and the intake has %v", name, a.Status, a.Header, h.Intake.Doors)
 		}
@@ -127,7 +127,8 @@ func put(at any, path []string, value any) any {
 	}
 	switch path[0] {
 	case "[]":
-		// Around the bad value the example stays valid where possible: one entry, or one object in place of many.
+		// The rest of the example stays valid where possible: an array has one entry, and a choice of one or many has
+		// one object.
 		if entries, ok := at.([]any); ok && len(entries) > 0 {
 			at = entries[0]
 		} else if ok {
@@ -304,7 +305,7 @@ func isTextOrObject(of reflect.Type) bool {
 	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }
 
-// badTextOrObject makes each alternative invalid; text is not a wrong type for the object, because it is the other
+// badTextOrObject makes each alternative invalid. A text is not a wrong type for the object, because text is the other
 // alternative.
 func badTextOrObject(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
@@ -356,7 +357,7 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 			add(*r.Span.Least-1, "too low")
 			add(fmt.Sprint(*r.Span.Least-1), "too low")
 		}
-	default: // Requests have no other scalar kinds: rules.go refuses them.
+	default: // Requests have no other scalar kinds, because rules.go refuses them.
 	}
 	return all
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // dates are the files that turn a time into a number of the calendar. A row has the number of these uses in a file, and
-// the reason why a step of the clock does no harm. Limits, leases, caches and deadlines of a process count in
-// schema.Elapsed, or compare times of time.Now.
+// the reason why a clock step does no harm. Limits, leases, caches and deadlines of a process count in schema.Elapsed,
+// or compare times of time.Now.
 var dates = map[string]struct {
 	uses int
 	why  string
@@ -51,7 +51,7 @@ var dates = map[string]struct {
 }
 
 // TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change
-// with the machine's clock. Because of this, a step back of an hour once refused every caller for an hour.
+// with the machine's clock. Because of such a difference, a step back of an hour once refused every caller for an hour.
 func TestNoDurationInWallTime(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)`)

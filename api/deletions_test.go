@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// byOwnTime are the statements that delete, and use another time than deletion_time. A row has the reason why a clock
-// that is ahead does not lose data.
+// byOwnTime are the deleting statements that use a time other than deletion_time. A row has the reason why a clock that
+// is ahead does not lose data.
 var byOwnTime = map[string]string{
 	"AnnotateSites":                "keeps a number of annotations; now() is when one was made",
 	"BeginRetention":               "deletes by deletion_time; now() is when it did",
@@ -22,9 +22,9 @@ var byOwnTime = map[string]string{
 	"forget_audit_entries":         "its caller gives it a time of deletion_time",
 }
 
-// TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and knows a time. Its time must be
-// deletion_time, because deletions stop while the clock is in doubt. A start in a wrong year once deleted 41,500
-// events.
+// TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and contains a time. Its time must
+// be deletion_time, because deletions stop while the clock is in doubt. A node that started in a wrong year once
+// deleted 41,500 events.
 func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(`(?i)\b(delete from|truncate)\b`)
@@ -101,7 +101,8 @@ var filesByAge = map[string]struct {
 	"query/statecache/tables.go":          {1, "states, which are computed again"},
 }
 
-// TestCodeDeletesByGuardedTime finds each file of Go that deletes files, rows of events or messages and knows a time.
+// TestCodeDeletesByGuardedTime finds each Go file that deletes files, rows of events or messages, and that contains a
+// time.
 func TestCodeDeletesByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(

@@ -1,6 +1,5 @@
 // Package api is the contract: one table of operations (table.go) with a line per domain. It assembles the table, the
-// frame that serves it and the dependencies of the operations. It has no rules about HTTP, rights or resources of its
-// own.
+// frame that serves it and the dependencies of the operations. It has no rules about HTTP, rights or resources.
 //
 // The folders below it, from the bottom:
 //
@@ -36,11 +35,11 @@
 //  3. store/content_git.go: the method of the store.
 //  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
 //     api/content/vocabulary.go; the presentation of the row goes into api/view.
-//  5. api/apitest/examples_content.go: the example with which every test of the whole table calls the operation.
+//  5. api/apitest/examples_content.go: the example call that every test of the whole table uses.
 //     Without an example these tests fail and name the operation.
 //
 // go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the
-// operation against its row: tokens, rights, other tenants, limits, bad input, its description. A test in api/content
-// checks what it does. A new resource gets a file of its own, and a line in its domain's table.go. An operation on a
-// new kind of object needs a finder in api/access/objects.go.
+// operation against its row: tokens, rights, other tenants, limits, bad input, and description. A test in api/content
+// checks what it does. A new resource gets a separate file, and a line in its domain's table.go. An operation on a new
+// kind of object needs a finder in api/access/objects.go.
 package api

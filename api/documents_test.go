@@ -41,7 +41,8 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-// compareNames fails for names that only the list or only the tree has. A list may also name folders without Go files.
+// compareNames fails for a name that is only in the list or only in the tree. A list may also name folders without Go
+// files.
 func compareNames(t *testing.T, list string, have, want []string) {
 	t.Helper()
 	for _, name := range want {
@@ -87,7 +88,7 @@ func anyFile(string) bool      { return true }
 func goFiles(path string) bool { return strings.HasSuffix(path, ".go") }
 func papers(path string) bool  { return strings.HasSuffix(path, ".md") }
 
-// goFolders returns every folder with a Go file below it.
+// goFolders returns every folder that has a Go file in it or below it.
 func goFolders(t *testing.T) (list []string) {
 	t.Helper()
 	for _, path := range files(t, ".", goFiles) {
@@ -142,7 +143,7 @@ var ofSites = []string{
 	"api/clienttest/front-end/blocks.md", "api/browsertest/sites/starlight/src/content/docs/index.md",
 }
 
-// TestLinksOfDocuments: each relative link of a document leads to a file, and to a heading if it names one.
+// TestLinksOfDocuments: each relative link of a document leads to a file, and to a heading if the link has one.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	links := 0
@@ -189,12 +190,12 @@ func anchors(text string) (list []string) {
 	return list
 }
 
-// notSettings has the variables of examples, commands and tests, which are not settings of octavo serve.
+// notSettings has the variables of examples, commands and tests, which octavo serve does not read.
 var notSettings = []string{
 	"OCTAVO_CONFIG", "OCTAVO_FRONT_END_TOKEN", "OCTAVO_ORG", "OCTAVO_SITE", "OCTAVO_TOKEN", "OCTAVO_URL",
 }
 
-// TestSettingsOfDocuments: each setting that a document names is in the generated list.
+// TestSettingsOfDocuments: each setting in a document is in the generated list.
 func TestSettingsOfDocuments(t *testing.T) {
 	t.Parallel()
 	list := setting.FindAllString(read(t, "deploy/SETTINGS.md"), -1)

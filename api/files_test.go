@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// fileBench writes pages that name files into the space of a published site.
+// fileBench writes pages that refer to files into the space of a published site.
 type fileBench struct {
 	*apitest.Harness
 	// ids are the ids of the files, by name.
@@ -80,7 +80,7 @@ func (b *fileBench) text(text string) string {
 	return `"document":{"markdown":` + string(quoted) + `}`
 }
 
-// everyKind returns a document that names a file in each place for files. name returns the name for each place.
+// everyKind returns a document that refers to a file at each place for files. name returns the name for each place.
 func everyKind(t *testing.T, name func() string) schema.Document {
 	t.Helper()
 	d := contenttest.EveryKind(t)
@@ -196,7 +196,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`,
 		"", 1)+`]}]}}`)
 
-	// Another space of the site names files of this space, and so does a space outside the site.
+	// Another space of the site refers to files of this space, and so does a space outside of the site.
 	for _, onSite := range []bool{true, false} {
 		other := h.FreshSpace(h.Ours, "Other").ID
 		here := "?space=" + h.Ours.Space.ID
@@ -213,7 +213,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		h.Want(http.StatusOK, "POST", path+"/merge", admin, nil)
 	}
 
-	// A page names a file, and a later revision of it does not.
+	// A page refers to a file, and a later revision of the page does not.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "once.png")
 	b.page(request, "once", b.text("![](@once.png)"))
@@ -224,7 +224,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b.ChangeContent(schema.RoleAdmin, request, empty(titled(named, "once")))
 	b.MergeNow(request)
 
-	// A draft has files of its own.
+	// A draft has separate files.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "draft.png", "draft-staff.png", "draft-unnamed.png")
 	b.page(request, "draft", b.text("![](@draft.png)\n\n"+condition("![](@draft-staff.png)")))
@@ -338,7 +338,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	}
 }
 
-// expand fills the parameters of a path with every combination of values. ok is false if a parameter has none.
+// expand fills the parameters of a path with every combination of values. ok is false if a parameter has no value.
 func expand(path string, values map[string][]string) (paths []string, ok bool) {
 	found := frame.PathParam.FindStringSubmatch(path)
 	if found == nil {

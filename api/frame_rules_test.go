@@ -52,7 +52,7 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		}
 		for _, a := range []apitest.Answer{last, h.Do(op.Method, path, "", nil, "X-Forwarded-For", client+"1")} {
 			if op.Handler.Response == reflect.TypeFor[frame.Pixel]() && a.Status == http.StatusTooManyRequests {
-				continue // Its refusals are images.
+				continue // The operation's refusals are images.
 			}
 			h.WantError(a, http.StatusTooManyRequests)
 		}
@@ -82,7 +82,7 @@ func TestAnswersAreNotKept(t *testing.T) {
 		if !op.Conditional {
 			return
 		}
-		path, _ := h.Example(op, h.Ours) // Another example can have another tag.
+		path, _ := h.Example(op, h.Ours) // Another example can have a different tag.
 		a = h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil)
 		for _, known := range []string{a.Header.Get("ETag"), "W/" + a.Header.Get("ETag"), `"other", ` + a.Header.Get("ETag"), "*"} {
 			same := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", known)

@@ -86,7 +86,7 @@ func TestFrontEndsHear(t *testing.T) {
 	}
 }
 
-// TestFrontEndsHearOfPlaces: a space's published addresses change with the sites that show it.
+// TestFrontEndsHearOfPlaces: a space's published addresses change when the sites that show it change.
 func TestFrontEndsHearOfPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -55,8 +55,8 @@ var installationsMay = map[string][]string{
 	},
 }
 
-// TestScopesOpenTheirOperations loops over operations and scopes. An installation's token with one scope opens the rows
-// that name the scope, for the installation's spaces and sites. All other rows, tenants and installations stay closed.
+// TestScopesOpenTheirOperations combines operations and scopes. An installation's token with one scope opens the rows
+// that name the scope, for the installation's spaces and sites. All other rows, tenants and installations are refused.
 func TestScopesOpenTheirOperations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -116,7 +116,7 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 }
 
 // TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. Its token
-// and its integration's token may send only the members that the row names.
+// and its integration's token may send only the members that the row lists.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -141,7 +141,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			t.Fatal("the row does not say which members an installation may send")
 		}
 		body, _ := op.Handler.Request.FieldByName("Body")
-		members := []string{"visibility", "permissions"} // Names that bodies of other versions have.
+		members := []string{"visibility", "permissions"} // Bodies of other versions have these names.
 		for _, field := range reflect.VisibleFields(body.Type) {
 			members = append(members, rules.MemberName(field))
 		}
@@ -157,7 +157,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			for _, value := range []any{nil, "x", true, map[string]any{}} {
 				path, _ := h.Example(op, h.Ours)
 				token := everything
-				if op.Scope.Installation == schema.ScopeInstallation { // The example makes its own installation.
+				if op.Scope.Installation == schema.ScopeInstallation { // the example makes its own installation
 					parts := strings.Split(path, "/")
 					token = h.InstallationToken(
 						h.Ours,
@@ -272,8 +272,8 @@ func TestInstallationTokensEnd(t *testing.T) {
 	}
 }
 
-// TestDeletedOrganizationHasNoInstallations: a deleted organization ends the tokens of another organization's
-// integration that is installed in it.
+// TestDeletedOrganizationHasNoInstallations: deleting an organization ends the tokens of integrations that it has
+// installed from other organizations.
 func TestDeletedOrganizationHasNoInstallations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })

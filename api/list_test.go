@@ -16,7 +16,7 @@ import (
 )
 
 // TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes, while objects are added and deleted
-// between pages. An object that exists throughout is seen exactly once, in order. No object is seen twice.
+// between pages. An object that exists throughout is listed exactly once, in order. No object is seen twice.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

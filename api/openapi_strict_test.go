@@ -147,7 +147,8 @@ func TestTheDocumentTakesTheExamples(t *testing.T) {
 	})
 }
 
-// unsaid has the members whose rule is not a regular expression: an emoji, a condition, any text except a private key.
+// unsaid has the members with a rule that no regular expression can express: an emoji, a condition, or any text except
+// a private key.
 var unsaid = []string{"addedReactions.[] pattern", "changes.[].condition pattern", "certificate pattern"}
 
 // TestTheDocumentRefusesBadInput validates the bad input of TestBadInputOfEveryOperation against the document.

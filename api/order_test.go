@@ -131,7 +131,7 @@ func TestOrderWithoutRoom(t *testing.T) {
 	squeeze(1<<63 - 5)
 	last := h.Collection(h.Ours, nil)
 	want(c, a, x, y, z, last)
-	// No request placed these explicitly.
+	// Equal positions mean that no request has placed the collections.
 	h.Exec("update collections set position = 0")
 	unplaced := []string{a, c, x, y, z, last}
 	slices.Sort(unplaced)

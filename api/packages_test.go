@@ -10,7 +10,7 @@ import (
 )
 
 // TestOnlyTheFrameSeesFasthttp checks that no package except the frame imports fasthttp. The linter checks the other
-// import rules; this test predates it and runs with every go test.
+// import rules. This test runs with every go test.
 func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -17,7 +17,7 @@ import (
 )
 
 // TestQuotas creates objects until each quota is reached. The refusal names the setting and the limit, and stores
-// nothing; existing objects can still be changed.
+// nothing. Existing objects can still be changed.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -131,7 +131,7 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 	}
 }
 
-// TestWhoPostsEvents: a front end posts events for all published sites, and a site key only for its own site. Readers
+// TestWhoPostsEvents: a front end posts events for all published sites. A site key posts only for its own site. Readers
 // cannot post events.
 func TestWhoPostsEvents(t *testing.T) {
 	t.Parallel()
@@ -165,8 +165,8 @@ func TestWhoPostsEvents(t *testing.T) {
 	expect("site key, unpublished", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
 }
 
-// TestSiteTokensEnd: a site token ends at its expiry, and when the site's key changes. It also ends with the
-// publication, the share link or the site.
+// TestSiteTokensEnd: a site token ends at its expiry, and when the site's key changes. It also ends when the
+// publication, the share link or the site ends.
 func TestSiteTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -222,7 +222,7 @@ func TestSiteTokensEnd(t *testing.T) {
 	if err := h.Store.Sites.EndTokens(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h.Serve(nil) // This server has not read the key yet.
+	h.Serve(nil) // this server has not read the key yet
 	if a := h.Do(http.MethodGet, path, old, nil); a.Status != http.StatusUnauthorized {
 		t.Errorf("a token of the key before: %d", a.Status)
 	}
@@ -318,7 +318,7 @@ func TestForgedSiteTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// No current token uses a key of another week. Such a key is not looked up and not created.
+	// No valid token uses a key of another week. Such a key is not looked up and not created.
 	var keys int
 	err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys)
 	if err != nil || keys != 1 {

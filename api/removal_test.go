@@ -20,7 +20,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRemovedMembersHaveNothing removes a member with access and objects of every kind, and checks what is left.
+// TestRemovedMembersHaveNothing removes a member who has access and objects of every kind. It checks what the member
+// can still reach.
 func TestRemovedMembersHaveNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -43,7 +44,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 	h.Want(204, "DELETE", org+"/members/nobody", admin, nil)
 	h.Want(404, "GET", member, admin, nil)
-	// The member's work still has the member's name and nothing else about the member.
+	// The member's work still shows the member's name, but nothing else about the member.
 	want := map[string]any{
 		"object": "user", "id": user.ID, "displayName": user.DisplayName,
 		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},
@@ -65,7 +66,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 			t.Errorf("%s: %v", list, got)
 		}
 	}
-	// The member's own invite links no longer work, so the member cannot come back with them. Other links and the
+	// The member's own invite links no longer work, so the member cannot return through them. Other links and the
 	// member's work stay.
 	h.Want(404, "POST", org+"/invites/"+link, token, nil)
 	if got := h.Want(200, "GET", path, admin, nil); got["id"] != request.ID {
@@ -83,8 +84,8 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 }
 
-// TestNamedUsersAreFound removes a member whom resources of every kind name. It then transfers the content to another
-// organization. Every user's address in an answer leads to that user.
+// TestNamedUsersAreFound removes a member to whom resources of every kind refer. It then transfers the content to
+// another organization. Every user's address in an answer leads to that user.
 func TestNamedUsersAreFound(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -244,8 +245,8 @@ func TestDeleteTeam(t *testing.T) {
 	h.Want(200, "GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/teams/"+foreign, h.Theirs.Tokens[schema.RoleAdmin], nil)
 }
 
-// TestDeleteOrganization fills an organization and deletes it. Nobody finds the organization afterwards. After the
-// purge, no table has rows of it. The other tenant's rows stay.
+// TestDeleteOrganization fills an organization and deletes it. Afterwards nobody can find the organization. After the
+// purge, no table has rows of the organization. The other tenant's rows stay.
 func TestDeleteOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -258,7 +259,7 @@ func TestDeleteOrganization(t *testing.T) {
 		op := &h.Table[i]
 		switch op.ID {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
-			continue // They affect another organization, or the members.
+			continue // these affect another organization, or the members
 		}
 		if op.Method == http.MethodPost || op.Method == http.MethodPut {
 			h.Try(op, tenant, tenant.Tokens[schema.RoleAdmin])

@@ -336,7 +336,8 @@ func optionalBody(op frame.Operation) bool {
 	return false
 }
 
-// TestOrganizationsAreTheCallersOwn lists organizations as a user of one, of none and of another organization.
+// TestOrganizationsAreTheCallersOwn lists organizations as a user with one organization, a user without any, and a user
+// of another organization.
 func TestOrganizationsAreTheCallersOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

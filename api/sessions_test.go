@@ -40,7 +40,7 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 		}
 		reached++
 		if a := h.Try(op, h.Ours, token); op.ID == "transferCollection" {
-			h.WantError(a, http.StatusNotFound) // The body names another organization.
+			h.WantError(a, http.StatusNotFound) // the body refers to another organization
 		} else if a.Status != op.Status && a.Status != http.StatusCreated {
 			t.Errorf("in its organization: %d %s, want %d", a.Status, a.Body, op.Status)
 		}

@@ -88,13 +88,14 @@ type Deps struct {
 	Erasures insights.VisitorErasures
 	Metrics  frame.Metrics
 	Log      *slog.Logger
-	// Resolver looks up the records that prove e-mail domains and the hostnames of sites; nil means the host's resolver.
+	// Resolver looks up the records that prove e-mail domains and sites' host names; nil means the host's resolver.
 	Resolver dnsproof.Resolver
-	// Outbound is the policy for hosts that users name and jobs call; the zero Policy allows the public network.
+	// Outbound is the policy for hosts that users name and that jobs contact. The zero Policy allows the public
+	// network.
 	Outbound outbound.Policy
 	// FrontEnds are the addresses of front ends that show sites to readers.
 	FrontEnds []*url.URL
-	// SSO are the settings of logins; zero means the defaults.
+	// SSO has the settings of logins. Zero values mean the defaults.
 	SSO orgs.SSO
 	// Checks are the checks of /readyz.
 	Checks []frame.Check

@@ -85,7 +85,8 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 	})
 }
 
-// TestEveryOperationHidesOtherTenants loops over the table: a foreign object and a missing one get equal answers.
+// TestEveryOperationHidesOtherTenants loops over the table: a request for a foreign object gets the same answer as a
+// request for a missing object.
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -125,7 +126,7 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	}
 }
 
-// TestMixedTenantsAreHidden asks for another tenant's site below the caller's own organization, and vice versa.
+// TestMixedTenantsAreHidden requests another tenant's site below the caller's own organization, and vice versa.
 func TestMixedTenantsAreHidden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -178,7 +179,7 @@ func TestPermissionMatrix(t *testing.T) {
 	})
 }
 
-// TestUnknownMembers loops over the operations with a body of JSON. Strict operations name an unknown member, and
+// TestUnknownMembers loops over the operations with a body of JSON. Strict operations report an unknown member, and
 // others ignore it.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
@@ -199,7 +200,7 @@ func TestUnknownMembers(t *testing.T) {
 	})
 }
 
-// queries refuse unknown members themselves, with a suggestion.
+// queries refuse unknown members with a suggestion of their own.
 var queries = map[string]bool{"aggregateSiteEvents": true, "getSiteEventsFunnel": true, "getSiteEventsRetention": true}
 
 func TestSiteKeyOpensEventsOnly(t *testing.T) {

@@ -106,7 +106,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 		do   func(t *testing.T)
 		id   func() string // of the object
 		gone bool
-		also []string // other types of events that come with it
+		also []string // other types of events that are sent with it
 	}{
 		{want: schema.WebhookPing, do: func(*testing.T) {
 			h.Want(201, "POST", org+"/webhooks/"+made["id"].(string)+"/ping", admin, nil)

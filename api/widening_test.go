@@ -19,7 +19,7 @@ import (
 type requests struct{ widen, keep []string }
 
 // widening has a row for each operation that lets more people read a site. The site is for authenticated visitors. The
-// operation's example has the path; {first} and {second} are site spaces of the site.
+// operation's example has the path. {first} and {second} are site spaces of the site.
 var widening = map[string]requests{
 	"updateSiteById": {
 		widen: []string{
@@ -65,8 +65,8 @@ var widening = map[string]requests{
 	},
 }
 
-// closeSite restricts a tenant's site to authenticated visitors. The site shows two spaces, and the second is hidden
-// from all except admins. It returns the ids of both site spaces and of the hidden space.
+// closeSite restricts a tenant's site to authenticated visitors. The site shows two spaces, and only admins see the
+// second space. It returns the ids of both site spaces and of the hidden space.
 func closeSite(h *apitest.Harness, tenant *storetest.Tenant) (first, second, hidden string) {
 	h.T.Helper()
 	admin, site := tenant.Tokens[schema.RoleAdmin], "/v1/orgs/"+tenant.Organization.ID+"/sites/"+tenant.Site.ID
@@ -187,7 +187,7 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 		h.Do(op.Method, path, create, body)
 		after := whoReads(h, h.Ours)
 		if op.Scope.Right == access.RightCreate && (op.ID == "addSpaceToSite" || op.ID == "addSectionToSite") {
-			// Both operations add a space that the caller may read. The other spaces stay as they were.
+			// Both operations add a space that the caller may read. The other spaces do not change.
 			a := h.Do(op.Method, path, create, map[string]string{"spaceId": hidden})
 			if h.WantError(a, http.StatusBadRequest); whoReads(h, h.Ours) != after {
 				t.Errorf("shows the hidden space once more: %s", whoReads(h, h.Ours))
@@ -200,7 +200,7 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	})
 }
 
-// TestNarrowingDoesNotWiden: a change that widens nothing at its request also widens nothing when it is stored.
+// TestNarrowingDoesNotWiden: a change that widens nothing when it is requested also widens nothing when it is stored.
 func TestNarrowingDoesNotWiden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

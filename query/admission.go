@@ -13,20 +13,20 @@ import (
 
 // Caller identifies the sender of a query.
 type Caller struct {
-	// Organization and Token each have their own limit of concurrent queries.
+	// Organization and Token have separate limits of concurrent queries.
 	Organization, Token string
 	// Request is the id of the HTTP request. The engine's log shows it with the
 	// statements; "" leaves it out.
 	Request string
 	// Fresh requests a newly computed answer instead of a cached one.
 	Fresh bool
-	// User is the user who sees personal segments; "" sees the site's own.
+	// User is the user whose personal segments are visible; "" only has the site's segments.
 	User string
 	// View narrows the events that the queries read; nil means no narrowing.
 	View *schema.InsightsView
 }
 
-// admission limits the number of concurrent queries and the rows that they read. It shares both fairly between
+// admission limits the number of concurrent queries and the rows that they read. It shares both limits fairly between
 // organizations.
 type admission struct {
 	config  Config
@@ -62,7 +62,7 @@ var (
 	errFull     = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits for a slot and until the query's rows fit. leave releases both.
+// enter waits for a slot, and until there is room for the query's rows. leave releases both.
 func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
 	a.gate.SetSlots(int64(max(1, a.config.Concurrency>>a.config.halvings())))
 	p, weight := a.hold(who.Organization), rows.weight()
@@ -114,12 +114,12 @@ type queueMetrics struct{ *Metrics }
 func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
 
-// cost is the number of rows that a query reads, as estimated before its turn. The estimate itself reads nothing. If
-// a site's rows are unknown, its queries count them when they run (sources.go), within their own turn and time.
+// cost is the number of rows that a query reads, as estimated before its turn. The estimate itself reads no rows. If a
+// site's rows are unknown, its queries count them when they run (sources.go), as part of their own turn and time.
 type cost int64
 
 const (
-	// unknownRows is the cost of a long range of a site with an unknown number of rows.
+	// unknownRows is the cost of a long range on a site with an unknown number of rows.
 	unknownRows cost = 2_000_000
 	// lightRows are read in a few hundredths of a second on two cores. A query within this limit needs only a slot, and
 	// passes queries that wait for rows.

@@ -55,7 +55,7 @@ func (noRows) Next() bool   { return false }
 func (noRows) Err() error   { return nil }
 func (noRows) Close() error { return nil }
 
-// TestHalvedLoad runs fewer queries at once while the load is halved, with fewer threads each.
+// TestHalvedLoad: while the load is halved, fewer queries run concurrently, with fewer threads each.
 func TestHalvedLoad(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -163,7 +163,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	eventually.True(t, "the query of d to wait", func() bool {
 		return testutil.ToFloat64(service.metrics.waiting) == 64
 	})
-	answer(schema.CodeTooManyRequests) // one of the 64 gave up its place
+	answer(schema.CodeTooManyRequests) // one of the 64 lost its place to d's query
 	close(running[2])
 	answer(0) // b's
 	answer(0) // d's
@@ -197,7 +197,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 }
 
 // TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
-// its limit, and otherwise a 503. Both errors have the time of the next retry, and the metrics count both.
+// its limit, and a 503 otherwise. Both errors have a time for the retry, and the metrics count both.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -266,7 +266,7 @@ func TestOneBudget(t *testing.T) {
 	q := service.query(Aggregate, Caller{}, testSite)
 	_, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
-		q.ends = time.Now() // as if the first statement had taken all of the time
+		q.ends = time.Now() // as if the first statement had used up the time
 		return nil, q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || time.Until(first) > time.Minute {

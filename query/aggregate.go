@@ -50,7 +50,7 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared, others), nil
 }
 
-// keyOf returns the cache key of a request's plan: the plan's description, but with times as the request gives them.
+// keyOf returns the cache key of a request's plan. It is the plan's description, but with the request's times.
 func (p plan) keyOf(r request) string {
 	p.scope, p.fill, p.compare = p.timeless(), nil, nil
 	compared, cursor := "-", "-"
@@ -64,7 +64,7 @@ func (p plan) keyOf(r request) string {
 		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
-// weigh sets the query's cost: the rows of both ranges, fewer if states are cached.
+// weigh sets the query's cost: the rows of both ranges, or fewer rows if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scans := []plan{p}, p.scans()
 	if p.compare != nil {

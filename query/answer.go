@@ -35,7 +35,7 @@ func (s *Service) Answer(
 	return q.reported(ctx, r, err)
 }
 
-// site reads what a query needs to know about its site.
+// site reads the data about its site that a query needs.
 func (s *Service) site(ctx context.Context, id string) (Site, error) {
 	if s.config.Site == nil {
 		return Site{ID: id}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// asking runs several concurrent queries about testSite. All get an answer unless their callers leave.
+// asking runs several concurrent queries about testSite. All get an answer, unless their callers disconnect.
 type asking struct {
 	t       *testing.T
 	service *Service

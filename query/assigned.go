@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// assigned reports whether a scope may have events whose sessions nodes assigned. Its statement ends with the first
-// such event. Without an answer in time there may be some.
+// assigned reports whether a scope may have events with sessions that nodes assigned. Its statement ends with the first
+// such event. If the engine does not answer in time, it returns true.
 func (s *Service) assigned(ctx context.Context, sc scope) bool {
 	st := sc.assignedEvents().Print()
 	found, none := false, new(uint8)
@@ -17,7 +17,8 @@ func (s *Service) assigned(ctx context.Context, sc scope) bool {
 	return found || err != nil
 }
 
-// assignedEvents reads one of the scope's events whose sessions nodes assigned. It leaves out conditions on sessions.
+// assignedEvents reads one of the scope's events with a session that a node assigned. It leaves out conditions on
+// sessions.
 func (s scope) assignedEvents() *sqltree.Select {
 	s.where = slices.DeleteFunc(slices.Clone(s.where), func(c condition) bool {
 		return slices.ContainsFunc(reads([]condition{c}), func(r ref) bool { return len(r.column.Session) > 0 })

@@ -36,7 +36,7 @@ type named struct {
 	body   []byte
 	report report // compiled
 	*query
-	equal int // index of an equal earlier query; -1 without such a query
+	equal int // index of an earlier, equal query; -1 if there is no such query
 
 	answer  []byte
 	headers map[string]string
@@ -44,7 +44,8 @@ type named struct {
 }
 
 // Batch answers named queries about a site. All presets end at now. The queries have one turn and the time of one
-// query. Their answers and errors are the same as alone. An error of Batch itself is about the batch or its turn.
+// query. Their answers and errors are the same as for single queries. An error of Batch itself concerns the batch or
+// its turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -103,7 +104,7 @@ func readBatch(body []byte) (list []*named, err error) {
 func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	of = Aggregate
 	if value.Kind() != jsontext.KindBeginObject {
-		return of, value, nil // as alone, it is refused when it is compiled
+		return of, value, nil // refused when it is compiled, like a single query
 	}
 	r := newReader(value)
 	_, _ = r.ReadToken()
@@ -132,7 +133,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	return of, append(body, '}'), nil
 }
 
-// answerAll answers queries in one turn. Its error means that there was no turn.
+// answerAll answers queries in one turn. Its error means that the batch got no turn.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
@@ -204,7 +205,7 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 	return nil
 }
 
-// batchAnswer writes the answers of queries, with the headers about all of them.
+// batchAnswer writes the answers of queries, with the headers for all of them.
 func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 	b := append([]byte(`{"now":`), `"`+schema.FormatMoment(ceil(now))+`","queries":{`...)
 	for i, n := range list {
@@ -223,8 +224,8 @@ func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 	return append(b, `}}`...), headersOf(list)
 }
 
-// headersOf returns the headers of several answers. They have the number of rows that were read, and the earliest time
-// up to which an answer has events.
+// headersOf returns the headers of several answers. They have the number of rows read, and the earliest time up to
+// which an answer has events.
 func headersOf(list []*named) map[string]string {
 	headers := map[string]string{}
 	var read uint64
@@ -244,7 +245,7 @@ func headersOf(list []*named) map[string]string {
 	return headers
 }
 
-// headersOfMost takes headers of the answer whose number in a header is largest.
+// headersOfMost copies headers from the answer that has the largest value in the header `number`.
 func headersOfMost(headers map[string]string, list []*named, number string, more ...string) {
 	most := int64(0)
 	for _, n := range list {
@@ -257,7 +258,7 @@ func headersOfMost(headers map[string]string, list []*named, number string, more
 	}
 }
 
-// appendFailure writes the error of a query, as it is answered alone.
+// appendFailure writes the error of a query in the form of a single query's error.
 func appendFailure(b []byte, err error) []byte {
 	e, ok := errors.AsType[*schema.Error](err)
 	if !ok {

@@ -63,7 +63,7 @@ func askBatch(t testing.TB, s *Service, body string) (r batchResult, headers map
 	return r, headers
 }
 
-// TestBatch checks that each query of a batch has the answer or the error that it has alone.
+// TestBatch checks that each query of a batch has the same answer or error as a single query.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -171,8 +171,8 @@ func TestBatchesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBatchTakesOneTurn runs a batch of many queries on a node with one slot. At most two of the batch's queries run at
-// once. A batch that gets no turn is refused as a whole.
+// TestBatchTakesOneTurn runs a batch of many queries on a node with one slot. At most two of the batch's queries run
+// concurrently. If a batch gets no turn, the whole batch is refused.
 func TestBatchTakesOneTurn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -209,7 +209,7 @@ func TestBatchTakesOneTurn(t *testing.T) {
 	}
 }
 
-// TestDifferentialBatch compares the queries of random batches with the same queries alone.
+// TestDifferentialBatch compares the queries of random batches with single queries.
 func TestDifferentialBatch(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -264,7 +264,7 @@ func TestDifferentialBatch(t *testing.T) {
 	}
 }
 
-// TestLive checks the parts of a live answer, and that fifty callers run its statements once.
+// TestLive checks the parts of a live answer. It also checks that the statements run once for fifty callers.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -278,7 +278,7 @@ func TestLive(t *testing.T) {
 		return e
 	}
 	insert(t, conn, testSite, []insights.Event{
-		at(0, "", 99), // at the end of the range: not in it
+		at(0, "", 99), // at the end of the range, so outside of it
 		at(time.Second, "", 1), at(2*time.Second, "", 1), at(time.Minute, "", 2), at(4*time.Minute, "gptbot", 3),
 		at(6*time.Minute, "", 4), at(29*time.Minute+45*time.Second, "", 5), at(29*time.Minute+46*time.Second, "", 6),
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// BenchmarkAggregate reports the p50 of an aggregate request as a ratio to the p50 of its bare SQL. Both run in turns
+// BenchmarkAggregate reports the p50 of an aggregate request as a ratio to the p50 of its bare SQL. The two alternate
 // on the same connection.
 func BenchmarkAggregate(b *testing.B) {
 	conn := store(b)

@@ -21,21 +21,21 @@ func (s *Service) offered(p plan, best scope, rows uint64, parts statecache.Part
 	return p.fromStates(parts, s.states.Cuts, s.sources.inVisits(best))
 }
 
-// wantsStates reports whether reading from states can pay: they have the plan's measures, and the best other source
-// reads many rows.
+// wantsStates reports whether reading from states can be worthwhile: states have the plan's measures, and the best
+// other source reads many rows.
 func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
 }
 
-// saves reports whether states save at least half of the rows that the best other source reads. They may not after an
-// import of old events, because most rows may be in other parts. left counts the remaining rows of events and visits,
-// and extra the rows that are read together with states.
+// saves reports whether states save at least half of the rows that the best alternative source reads. After an import
+// of old events they may not, because most rows may be in other parts. left counts the remaining rows of events and
+// visits, and extra the rows that are read together with states.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
 
-// costOfStates returns a plan's cost, where rows are the rows of the best other source. Without usable states the
-// cost is rows. Otherwise it is the remaining rows, and all events from which missing states are built.
+// costOfStates returns a plan's cost, where rows are the rows of the best other source. Without usable states the cost
+// is rows. Otherwise it is the remaining rows, plus all events from which missing states are built.
 func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	parts, known := s.states.KnownParts()
 	if !known || !s.wantsStates(p, best, rows) {
@@ -58,8 +58,8 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	return cost(min(rows, left+extra) + s.sources.left(built))
 }
 
-// readStates answers a plan from cached states, and builds states that are needed again. ok is false if the caller
-// must read the best other source. A failure of states never fails the query.
+// readStates answers a plan from cached states, and builds states that are needed again. If ok is false, the caller
+// must read the best source other than the cached states. A failure of states never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)
@@ -127,7 +127,7 @@ func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(pla
 	return cache.Confirm(ctx, st.table, entriesOf(st.spans), extra)
 }
 
-// buildStates builds missing states. It takes at most half of the query's remaining time, so that events can still be
+// buildStates builds missing states. It uses at most half of the query's remaining time, so that events can still be
 // read.
 func (q *query) buildStates(ctx context.Context, p plan) error {
 	cache, spans := q.service.states, p.states.toBuild()
@@ -148,7 +148,7 @@ func (q *query) buildStates(ctx context.Context, p plan) error {
 	return nil
 }
 
-// limited reports whether a statement about states exceeded a limit. The next such statement would exceed it too.
+// limited reports whether a statement about states exceeded a limit. Then the next such statement would exceed it too.
 func limited(err error) bool {
 	if errors.Is(err, statecache.ErrSlow) || errors.Is(err, statecache.ErrFull) || outOfMemory(err) {
 		return true
@@ -157,13 +157,13 @@ func limited(err error) bool {
 	return ok && slices.Contains([]int32{codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes}, e.Code)
 }
 
-// ended reports whether the query itself ended: its time is over, or no caller waits for it.
+// ended reports whether the whole query has ended: its time is over, or no caller is waiting for it.
 func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errQueryTime)
 }
 
-// withoutStates logs an error that only makes an answer slower, and returns nil. It returns an error that ended the
-// query.
+// withoutStates logs an error that only makes an answer slower, and returns nil. If the error ended the query, it
+// returns the error.
 func (q *query) withoutStates(ctx context.Context, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err

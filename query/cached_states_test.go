@@ -131,8 +131,8 @@ func TestStatesHaveNoRoom(t *testing.T) {
 	}
 }
 
-// TestStatesOfNothing checks a span without matching events. It has no states, but the states of other spans are
-// kept. Its states are not built again and again.
+// TestStatesOfNothing checks a span without matching events. It has no states, but the states of other spans stay in
+// the cache. Its states are not built repeatedly.
 func TestStatesOfNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -180,7 +180,7 @@ func TestStatesDoNotPay(t *testing.T) {
 	}
 }
 
-// TestStatesOfTwoNodes checks that nodes keep states in the same tables, and each reads only its own.
+// TestStatesOfTwoNodes checks that nodes store states in the same tables, and that each node reads only its own.
 func TestStatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // not immediately: another caller may hang up too
+			if c.made { // not immediately, because another caller may also disconnect
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {

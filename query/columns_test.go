@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sample returns a valid filter value of a column. It is the first candidate that the column's row parses.
+// sample returns a valid filter value of a column. It is the first candidate that the column can parse.
 func sample(t testing.TB, c insights.Column) string {
 	t.Helper()
 	candidates := []string{
@@ -50,8 +50,8 @@ func extraMember(t testing.TB, c insights.Column) string {
 	return ""
 }
 
-// TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each gives
-// rows, or exactly the error that the row's roles and operators require.
+// TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each query
+// returns rows, or exactly the error that the column's roles and operators require.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -89,7 +89,7 @@ func TestEveryColumn(t *testing.T) {
 			}
 			filter := extraMember(t, c)
 			if c.Extra != nil && !c.Extra.Required {
-				filter = "" // filters take required extras only
+				filter = "" // filters only take required extras
 			}
 			if !c.Has(insights.Filter) {
 				run(t, "has no filter", `{"range":"lastYear","where":[{"column":"%s","values":[1]}]}`, c.Name)
@@ -102,7 +102,7 @@ func TestEveryColumn(t *testing.T) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
 				rests := []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`}
-				if testing.Short() { // each operator with one of them
+				if testing.Short() { // each operator with one of the columns
 					rests = rests[i%len(rests):][:1]
 				}
 				for _, rest := range rests {
@@ -135,7 +135,7 @@ func TestNoColumnByName(t *testing.T) {
 		}
 	}
 	literal := regexp.MustCompile(`"(` + strings.Join(names, "|") + `)"`)
-	// These are words of the request and of segments, not columns.
+	// These words are from requests and segments. They are not columns.
 	shared := regexp.MustCompile(`json:"|\[?"(time|claims|column)"\]? *$`)
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// compared reads the other range's rows that correspond to rows of the first range, and writes them as columns.
+// compared reads the rows of the other range that correspond to rows of the first range, and writes them as columns.
 func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, error) {
 	set := &groupSet{}
 	ids := make([]string, len(first.kept))
@@ -54,9 +54,9 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 	return columnsJSON(nil, p.output, values), nil
 }
 
-// missing returns the value of an output column in a row that the other range lacks. Groups come from the first range's
-// row. A group of time has the other range's time. It is null if the other range lacks the bucket. Counts are 0, and
-// other measures null.
+// missing returns the value of an output column in a row that the other range does not have. Groups come from the first
+// range's row. A group of time has the other range's time. It is null if the other range does not have the bucket.
+// Counts are 0, and other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {
 	case r.isMeasure():

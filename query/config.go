@@ -19,16 +19,16 @@ type Config struct {
 	Concurrency int
 	// PerOrganization and PerToken limit the slots of one organization and of one token.
 	PerOrganization, PerToken int
-	// Rows limits the rows that running queries read together, as estimated before they run (admission.go).
+	// Rows limits the sum of the rows that running queries read, as estimated before they run (admission.go).
 	// RowsPerOrganization and RowsPerToken limit the rows of one organization and of one token. A larger query counts
 	// as its token's whole limit. 0 sets no limit. If Rows is 0, rows are not counted.
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is the time for which other callers of the same query get a cached answer while events of its site arrive.
-	// A quick answer stays ten times as long as it took. If an answer took longer than Keep, it stays for the time that
-	// it took, up to a minute. Without new events an answer stays for a day, or for a minute if its range ends now. 0
-	// turns sharing off, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is the time for which a cached answer serves other callers of the same query while events of its site
+	// arrive. A quick answer is cached for ten times its duration. If an answer took longer than Keep, it stays for the
+	// time that it took, up to a minute. Without new events an answer stays for a day, or for a minute if its range
+	// ends now. 0 turns sharing off, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 
@@ -46,30 +46,31 @@ type Config struct {
 	// MaxThreads is the number of threads of one query. 0 uses the engine's default.
 	MaxThreads int
 
-	// Halvings returns how many times the load of the engine is halved, if its memory ran out: queries at once, and
-	// threads of each. nil means never. It must not block.
+	// Halvings returns how many times the engine's load is halved after its memory ran out. This reduces concurrent
+	// queries, and the threads of each. nil means never. It must not block.
 	Halvings func() int
 
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
-	// lacks the header Octavo-Fresh-Until. It must not block.
+	// does not have the header Octavo-Fresh-Until. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Missing returns the rows that the store has lost; nil means that no row is missing. It must not block.
+	// Missing returns the rows that the store has lost. If it is nil, no row is missing. It must not block.
 	Missing func() []schema.MissingRows
 	// Damaged is called with each error about damaged files of the store; nil ignores them. It must not block.
 	Damaged func(error)
-	// Site returns the settings and hosts of a site. nil means that nothing is known. Each query calls it.
+	// Site returns the settings and hosts of a site. nil means that no settings or hosts are known. Each query calls
+	// it.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
 	// "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
-	// Pages returns the pages of the given spaces of a site; nil spaces means all spaces. ok is false if there are more
-	// pages than most. If Pages is nil, no page is known.
+	// Pages returns the pages of the given spaces of a site. If spaces is nil, it returns the pages of all spaces. ok
+	// is false if there are more than `most` pages. If Pages is nil, no page is known.
 	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
 	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs everything. It has no caches of answers or states.
+// DefaultConfig suits a small machine that runs all parts. It caches neither answers nor states.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
@@ -81,7 +82,7 @@ func DefaultConfig() Config {
 }
 
 // settings returns the settings of every statement. left is the time that the statement may take. readonly=2 forbids
-// writes and DDL; 1 would also forbid these settings. Statements that build states run without readonly: see
+// writes and DDL; readonly=1 would also forbid these settings. Statements that build states run without readonly: see
 // query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
@@ -91,17 +92,17 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_rows_to_read":      c.MaxRowsRead,
 		"read_overflow_mode":    "throw",
 		"max_memory_usage":      c.MaxMemory,
-		"max_result_rows":       maxLimit + 1, // one row beyond the limit shows that there is another page
+		"max_result_rows":       maxLimit + 1, // one row above the limit shows that another page follows
 		"result_overflow_mode":  "throw",
 		// If the engine's process may change priorities (CAP_SYS_NICE), inserts run before queries, and queries
 		// before merges of the embedded engine.
 		"os_thread_priority": 5,
-		// A request of 10,000 values makes a statement of a megabyte or two.
+		// A request with 10,000 values makes a statement of one or two megabytes.
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,
-		// Statements name visits themselves (visits.go). The engine's search for a usable projection would take
-		// longer than a small answer.
+		// Statements refer to the projection of visits explicitly (visits.go). The engine's search for a usable
+		// projection would take longer than a small query.
 		"optimize_use_projections":          0,
 		"optimize_use_implicit_projections": 0,
 		// Without this setting no week starts before 1970: see bucket in schema/insights.
@@ -133,6 +134,6 @@ func (c Config) threads() int {
 	return max(1, full>>halvings)
 }
 
-// Grace is added to MaxTime. The engine checks its own limit only between blocks and needs time to report it. Waiting
-// for a connection must fail with its own error, so that it does not look like a slow query.
+// Grace is added to MaxTime. The engine checks its limit only between blocks, and needs time to report it. Waiting for
+// a connection must fail with a different error, so that it does not look like a slow query.
 const Grace = 12 * time.Second

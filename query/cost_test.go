@@ -59,7 +59,7 @@ func TestRowsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// knows tells a service how many rows a site has on each of the last days.
+// knows gives a service a site's number of rows on each of the last days.
 func (s *Service) knows(site string, days int, each dayRows) {
 	r := &siteRows{counted: time.Now().Add(time.Hour), visits: true, first: make(chan struct{})}
 	close(r.first)

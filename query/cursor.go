@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A cursor names the last row of a page by its sort keys. It also has the time of the first page's request. So a
-// preset's range stays the same on all pages. Its hash of the plan prevents use with another request. It also records
-// the counting method for distinct values, because another method could order the rows differently.
+// A cursor identifies the last row of a page by its sort keys. It also has the time of the request for the first page.
+// So a preset's range is the same on all pages. Its hash of the plan prevents its use with another request. It also
+// records the counting method for distinct values, because another method could order the rows differently.
 
 const cursorList = "aggregate/"
 
 // cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or now
-// without a cursor. keys are the other keys of the cursor (at least one).
+// without a cursor. keys are the remaining keys of the cursor (at least one).
 func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
 	if cursor == "" {
 		return now, nil, nil
@@ -47,7 +47,7 @@ func hashOf(description string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// countedAs makes the plan count as the previous page did. text is a cursor's text.
+// countedAs makes the plan use the previous page's counting method. text is a cursor's text.
 func (p *plan) countedAs(text string) error {
 	counting, err := strconv.Atoi(text)
 	_, estimate := errorBounds[insights.Counting(counting)]
@@ -111,7 +111,8 @@ func keyText(target any) string {
 // tupleKey names a list of texts inside a key.
 const tupleKey = "tuple"
 
-// leadingTexts returns a tuple's leading texts, which identify the tuple. The rest of a place follows from its cell.
+// leadingTexts returns a tuple's leading texts, which identify the tuple. The other elements of a place are determined
+// by its cell.
 func leadingTexts(tuple []any) (texts []string) {
 	for _, e := range tuple {
 		s, ok := e.(string)
@@ -146,7 +147,7 @@ func parseKey(target any, text string) (k sortKey, ok bool) {
 			return k, false
 		}
 		k.typ, k.value = insights.TimeType(), insights.FormatTime(t)
-	case *[]any: // a pair of texts: other tuples sort by their rank
+	case *[]any: // a pair of texts; other tuples sort by their rank
 		var texts []string
 		texts, err = schema.PageKeys(tupleKey, text, 2)
 		if len(texts) != 2 {

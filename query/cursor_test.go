@@ -46,7 +46,7 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A day later the first days are outside the preset's range, but the cursor still covers them.
+	// A day later the first days are outside of the preset's range, but the cursor's range still includes them.
 	rest, next, err := ask(t, testSite, strings.Replace(request, `"limit":2`, `"limit":100`, 1), cursor, testNow.Add(24*time.Hour))
 	if err != nil || next != "" {
 		t.Fatal(next, err)
@@ -79,8 +79,8 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	}
 }
 
-// TestPagesCountAlike checks that a page counts as the previous page did, even if the number of rows has changed. Other
-// counts would change the order and so the rows. An exact answer is never an estimate, with any cursor.
+// TestPagesCountAlike checks that a page uses the previous page's counting method, even if the number of rows has
+// changed. Other counts would change the order and so the rows. With any cursor, an exact answer is never an estimate.
 func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`
@@ -122,7 +122,7 @@ func TestCursorKeysAreChecked(t *testing.T) {
 		{new(uint64), "18446744073709551615", []string{"", "-1", "x", "18446744073709551616"}},
 		{new(int64), "-3", []string{"", "1.5", "9223372036854775808"}},
 		{new(uint8), "255", []string{"256", "-1"}},
-		// The engine knows the years 1900 to 2299 only.
+		// The engine only knows the years 1900 to 2299.
 		{new(time.Time), "-86400000", []string{"", "now", "9223372036854775807", "-9223372036854775808", "-62135596800000"}},
 		{new([]any), schema.PageToken(tupleKey, "space\xff", "page"), []string{"", "space", schema.PageToken(tupleKey, "cell"), schema.PageToken(tupleKey, "a", "b", "c"), schema.PageToken("spaces", "a", "b")}},
 		{new(string), "", nil},

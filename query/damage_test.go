@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDamage damages each kind of file of a part that an answer reads. The answer is the error that stored data is
-// damaged. It is never an internal error, and never counts as complete.
+// TestDamage damages each kind of file of a part that an answer reads. The answer is the error about damaged stored
+// data. It is never an internal error, and never a complete answer.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestDamage(t *testing.T) {
 }
 
 // damagePart changes a file of a part of the events table, or removes the file if damage is nil. The engine must not
-// have the file in a cache, so a new table must not have been read.
+// have cached the file, so the table must be new and unread.
 func damagePart(t *testing.T, conn driver.Conn, file string, damage func([]byte) []byte) {
 	t.Helper()
 	var folder string

@@ -15,9 +15,8 @@ import (
 
 var places = [][2]float32{{52.52, 13.405}, {48.8566, 2.3522}, {-33.8688, 151.2093}, {0, 0}, {89.9, -179.9}, {52.51, 13.41}}
 
-// randomEvents has few values of everything, so that groups have several events and ties are common. Each member is
-// drawn separately. The intake accepts a page without a space, and a table may hold events that an older intake
-// accepted.
+// randomEvents uses few different values, so that groups have several events and ties are common. Each member is drawn
+// separately. The intake accepts a page without a space, and a table may hold events that an older intake accepted.
 func randomEvents(r *rand.Rand, n int) []insights.Event {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	enum := func(e *insights.Enum, least int) insights.Code {
@@ -94,8 +93,8 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				e.Claims = append(e.Claims, insights.Claim{Name: name, Value: pick("1", "2")})
 			}
 		}
-		// An array matches by its text and by its members. A string that begins with "[" matches by its text; only
-		// the notes distinguish it from an array. Older events have no notes.
+		// An array matches by its text and by its members. A string that begins with "[" only matches by its text. Only
+		// the notes show that it is not an array. Older events have no notes.
 		if roles := pick("", `["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a", `["a"]`, `[2]`); roles != "" {
 			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: roles})
 			if notes := pick("", "", `{"roles":"a"}`, `{"roles":"s"}`); notes != "" {
@@ -153,7 +152,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	for range rapid.IntRange(0, 2).Draw(t, "groups") {
 		r.GroupBy = append(r.GroupBy, drawRef(t, "group", append(dimensions, "datetime", "datetime")))
 	}
-	// Metrics of sessions stand with every dimension.
+	// Metrics of sessions are combined with every dimension.
 	if rapid.IntRange(0, 3).Draw(t, "sessions") == 0 {
 		r.Select = append(r.Select, drawRef(t, "metric of sessions",
 			[]string{"bounceRate", "sessionDuration", "pagesPerSession"}))
@@ -207,7 +206,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
 			filled := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")
 			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: filled})
-			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, here and there
+			if r.Range.To.Year() == 2200 { // two centuries of weeks take long, both in the engine and here
 				r.Range.From = monthsBefore(12 * 200)(daysBefore(14)(r.Range.To))
 				r.Range.To = r.Range.From.Add(20 * 24 * time.Hour)
 			}
@@ -273,7 +272,7 @@ func drawWords(t *rapid.T, events []insights.Event, now time.Time, week int) nai
 	return r
 }
 
-// drawCut draws a range that cuts a session, or ends just beyond a session's reach.
+// drawCut draws a range that cuts a session, or that ends just outside of a session's reach.
 func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
 	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour,
@@ -289,7 +288,7 @@ func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 
 func isTimeRef(r naiveRef) bool { return r.Column == "datetime" }
 
-// drawCondition draws a filter, or a group of filters. They are either on metrics or on other columns.
+// drawCondition draws a filter, or a group of filters. They are all on metrics, or all on other columns.
 func drawCondition(t *rapid.T, events []insights.Event, n *naive, depth int, metrics bool) naiveFilter {
 	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "group") > 0 {
 		return drawFilter(t, events, n, metrics)
@@ -310,7 +309,7 @@ var textColumns = slices.DeleteFunc(slices.Clone(naiveNames), func(s string) boo
 	return !slices.ContainsFunc(c.Operators, func(o *insights.Operator) bool { return o.Word == "contains" })
 })
 
-// drawFilter takes values from the events themselves, so that they match.
+// drawFilter draws values of the events themselves, so that the filter matches events.
 func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) naiveFilter {
 	filterable := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool {
 		c, _ := insights.ByName(s)

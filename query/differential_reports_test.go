@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// drawReport draws what requests of reports have in common.
+// drawReport draws the members that all requests of reports have.
 func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zone string, where []naiveFilter) {
 	bounds := rapid.SampledFrom([][2]time.Time{
 		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveCells asks the engine for the cells of the places, which the evaluator cannot compute itself.
+// naiveCells queries the engine for the cells of the places, because the evaluator cannot compute them.
 func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	t.Helper()
 	n := &naive{cells: map[[2]float32][16]naiveCell{}, zone: time.UTC, buckets: map[naiveMoment]time.Time{}}
@@ -47,12 +47,12 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 }
 
 // TestMain sets the number of cases that rapid draws: 500 in the long form and 50 in the short form. The engine takes
-// nearly all of their time. The flag -rapid.checks overrides the number.
+// almost all of their time. The flag -rapid.checks overrides the number.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "500"
 	if testing.Short() {
-		checks = "250" // rapid draws a fifth of it
+		checks = "250" // rapid draws a fifth of this number
 	}
 	flag.Visit(func(f *flag.Flag) {
 		if f.Name == "rapid.checks" {
@@ -76,7 +76,7 @@ func TestDifferential(t *testing.T) {
 		site := fmt.Sprint("site", i)
 		for _, some := range arrivals(randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)) {
 			insertAt(t, conn, some.month, site, some.events)
-			data[site] = append(data[site], some.events...) // in the order in which they were sent
+			data[site] = append(data[site], some.events...) // in the order of sending
 		}
 	}
 	oneThread := func(c *Config) { c.MaxThreads, c.Site = 1, ownSite } // starting threads costs more than the rows
@@ -206,7 +206,7 @@ func TestDifferential(t *testing.T) {
 
 func ownSite(context.Context, string) (Site, error) { return Site{Hosts: naiveOwn}, nil }
 
-// arrival has the events that arrive in a month, as a part of the table.
+// arrival has the events that arrived in one month, which become a part of the table.
 type arrival struct {
 	month  time.Time
 	events []insights.Event
@@ -229,9 +229,9 @@ func arrivals(events []insights.Event) (list []arrival) {
 	return slices.DeleteFunc(list, func(a arrival) bool { return len(a.events) == 0 })
 }
 
-// storeHot stores events of two days, of which a few hours are after now. Events arrive late and out of order, many at
-// the borders of quarters of an hour. Visitors are erased in between, and some of them come back. Parts are merged in
-// between too. storeHot returns the events that are left, in the order in which they were sent.
+// storeHot stores the events of two days; a few hours of them are after now. Events arrive late and out of order, many
+// at the borders of quarters of an hour. Visitors are erased between the inserts, and some of them return. Parts are
+// also merged between the inserts. storeHot returns the remaining events in the order in which they were sent.
 func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Event) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 37))

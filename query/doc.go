@@ -31,11 +31,12 @@
 //
 // service.go has the parts that all queries share, and site.go has the data about their site. engine.go has the
 // engine's errors and parameters, errors.go the errors for clients, and too_heavy.go the advice on lighter queries.
-// kind.go and metrics.go are closed sets.
+// kind.go and metrics.go have closed sets.
 //
 // A column's row in the column table (schema/insights) defines the column's meaning, its SQL and the form of its
-// values. The code here names no column. sqltree prints the SQL text of every query, and no value of a request becomes
-// part of the text. Only short statements about tables, in sources.go, versions.go and statecache, are written as text.
+// values. The code in this package names no column. sqltree prints the SQL text of every query, and no value of a
+// request becomes part of the text. Only short statements about tables, in sources.go, versions.go and statecache, are
+// written as text.
 //
 // # What a request means
 //
@@ -109,8 +110,8 @@
 //
 // # Funnels and retentions
 //
-// Both are Octavo's own. Their requests have range, timezone and where, as aggregates do. Conditions on metrics are
-// refused, also in the where of steps, first and return.
+// Both are additions of Octavo. Their requests have range, timezone and where, like aggregates. Conditions on metrics
+// are refused, also in the where of steps, first and return.
 //
 //   - A funnel's actors are visitors. The member by can make the visitors' sessions the actors. An actor reaches a step
 //     if events match it and all steps before it, in order. Each event is later than the previous event, and the last
@@ -125,9 +126,9 @@
 //
 // # Pages
 //
-// Lists of pages are Octavo's own. A row is a page from Config.Pages, or a page of a space that only events name.
-// Outside of spaces, a row is the path of the events' addresses, without a slash at its end. Events of a space without
-// a page are about no page.
+// Lists of pages are an addition of Octavo. A row is a page from Config.Pages, or a page of a space that only events
+// refer to. Outside of spaces, a row is the path of the events' addresses, without a slash at its end. If an event of a
+// space has no page, it does not count for any page.
 //
 //   - Conditions choose the events of the metrics, as everywhere. The other filters choose rows.
 //   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.
@@ -138,36 +139,37 @@
 //
 // # Limits
 //
-// Queries wait for a limited number of slots, and until their estimated rows fit (admission.go). Organizations and
-// tokens share both fairly. The slots are connections, the rows are the engine's work: a query of few rows never waits
-// for rows. A site's rows are counted by day, in at most two seconds. Without visits (on clusters), counting a very
-// large site takes longer. Then each of its long ranges counts as two million rows. All statements of a query share its
-// time. A query that exceeds its time, rows or memory is a 400, because sending it again cannot help. The error says
-// how to make it lighter (too_heavy.go). After a 429 or 503, sending the query again can help.
+// Queries wait for one of a limited number of slots, and until there is room for their estimated rows (admission.go).
+// Organizations and tokens share both limits fairly. The slots are connections, and the rows are the engine's work. A
+// query of few rows never waits for rows. A site's rows are counted by day, in at most two seconds. Without visits (on
+// clusters), counting a very large site takes longer. Each of its long ranges then counts as two million rows. All
+// statements of a query share the query's time. A query that exceeds its time, rows or memory is a 400, because sending
+// it again cannot help. The error says how to make it lighter (too_heavy.go). After a 429 or 503, sending the query
+// again can help.
 //
 // # Shared answers
 //
-// Equal queries about a site share an answer for a moment (resultcache). Queries are equal if their plans are equal.
-// The times at which presets end may differ. So the range of a shared answer may end up to [Config].Keep before the
-// request. The answer lacks events after that end. While the version of the site's events stays the same (versions.go),
-// an answer about a preset is shared for a minute, and an answer about a fixed range for a day. Lists of pages are
-// shared for a moment only, because the titles of pages change without events. The header Age is the answer's age in
-// seconds. Octavo-Fresh-Until is the time up to which the answer has events. Imports and erasures may change any range,
-// so [Service.Forget] drops a site's answers immediately. A caller that requests a fresh answer gets an answer that is
-// computed from then on. Rights are checked before, and are not part of the key.
+// Equal queries about a site share an answer for a short time (resultcache). Queries are equal if their plans are
+// equal. The times at which presets end may differ. So the range of a shared answer may end up to [Config].Keep before
+// the request. The answer does not have events after that end. While the version of the site's events is unchanged
+// (versions.go), an answer about a preset is shared for a minute. An answer about a fixed range is shared for a day.
+// Lists of pages are only shared for a short time, because the titles of pages change without events. The header Age is
+// the answer's age in seconds. Octavo-Fresh-Until is the time up to which the answer has events. Imports and erasures
+// may change any range, so [Service.Forget] drops a site's answers immediately. A caller that requests a fresh answer
+// gets an answer whose computation starts after the request. Rights are checked earlier, and are not part of the key.
 //
-// Repeated queries of long ranges are read from aggregate states (statecache). States make answers quick and never
+// Repeated queries of long ranges are read from aggregate states (statecache). States make answers faster and never
 // change them. Building them takes at most half of the query's time.
 //
 // # Batches
 //
-// A batch has up to 24 named queries with one now. Each has its own status, with the answer or the error that it has
-// alone. Equal queries run once, and cached answers are used. The batch takes one turn, for the rows of all its
-// queries together. All its statements share the time of one query. Two light queries run concurrently, other queries
+// A batch has up to 24 named queries with the same `now`. Each has its own status, with the same answer or error as a
+// single query. Equal queries run once, and cached answers are used. The batch takes one turn for the sum of its
+// queries' rows. All its statements share one query's time. Two light queries run concurrently, and other queries run
 // one by one, because a turn has the memory of one query.
 //
-// A live answer is such a batch, about the last 30 minutes. All callers of a site share it for two seconds, even if
-// other answers are not shared.
+// A live answer is a batch about the last 30 minutes. All callers of a site share it for two seconds, even if other
+// answers are not shared.
 //
 // The package imports schema, schema/fair, schema/insights and schema/sqltree of this module, and its own caches. It
 // never imports store, ingest, api or cmd.

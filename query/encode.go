@@ -25,12 +25,12 @@ type encoder struct {
 type keptRow struct {
 	groups []any    // in comparable form
 	values [][]byte // of the output columns
-	rank   any      // values of the first term of the order, in comparable form; only for plans with keeps
+	rank   any      // values of the order's first term, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {
 	e := &encoder{plan: p, statement: st, values: make([][]byte, len(st.output))}
-	// A condition on an estimate may have wrongly dropped or kept a group. The rows do not show that.
+	// A condition on an estimate may have dropped or included a group wrongly. The rows do not show that.
 	for f := range filters(p.having) {
 		e.approximate = e.approximate || p.env.Counting != insights.CountExact && f.column.Unique
 	}
@@ -100,7 +100,7 @@ func rankValue(target any) any {
 	return groupValue(target)
 }
 
-// nothing reports whether a read is a measure of a filled row and not a count. Such a read has no value.
+// nothing reports whether a read is a measure, except counts, of a filled row. Such a measure has no value.
 func (e *encoder) nothing(read int) bool {
 	r, targets := e.statement.reads[read], e.statement.targets
 	if e.plan.fill == nil || !r.isMeasure() {
@@ -111,8 +111,8 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range, if the plan has another range. others
-// has the columns of the rows beyond the limit, if there are such rows.
+// result returns the answer's JSON. compared has the columns of the other range; nil if the plan has no other range.
+// others has the columns of the row of all groups beyond the limit; nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

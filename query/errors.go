@@ -14,18 +14,18 @@ import (
 )
 
 var (
-	// errExact ends a query that must count exactly but lacks the memory.
+	// errExact ends a query that must count exactly but does not have enough memory.
 	errExact = errors.New("counting exactly takes too much memory")
 	// errPage ends a query that must count exactly because the previous page did. Counted in another way, its rows
 	// would be in another order.
 	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
-	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a
-	// session has all of its events.
+	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a session
+	// includes all of its events.
 	errSessions = errors.New("joining sessions takes too much memory")
-	// errSegments ends the last attempt. The client cannot make this request lighter. So the answer is a 503 and not a
+	// errSegments ends the last attempt. The client cannot make this request lighter. So the answer is a 503, not a
 	// 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
-	// errSite ends a query whose site cannot be read. Its answer could have another time zone than the site's.
+	// errSite ends a query whose site cannot be read. Its answer might use a wrong time zone.
 	errSite = errors.New("cannot read the settings of the site")
 	// errQueryTime ends a query that the engine did not end in time.
 	errQueryTime = errors.New("the query ran too long")
@@ -114,7 +114,7 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client. Such errors are about the site's pages or
+// classOf returns the class of an error that is already for the client. Such errors concern the site's pages or
 // segments, or come from their store.
 func classOf(e *schema.Error) class {
 	switch {

@@ -23,8 +23,8 @@ type Explanation struct {
 	Took    time.Duration
 }
 
-// Explain answers a request and explains how. It returns the errors of Answer. With an error, the explanation has the
-// steps until then.
+// Explain answers a request and explains how. It returns the errors of Answer. If there is an error, the explanation
+// has the steps before it.
 func (s *Service) Explain(ctx context.Context, of Report, site string, body []byte, now time.Time) (Explanation, error) {
 	q := s.query(of, Caller{Fresh: true}, site)
 	var x Explanation

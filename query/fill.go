@@ -28,8 +28,7 @@ func timeGroups(groups []ref) (times []ref, ok bool) {
 	return times, len(times) == 0 || len(times) == 1 && times[0].args.Interval != nil
 }
 
-// bucketsOf returns the buckets of a group of time in a scope's range. Its error names member, a member of the
-// request.
+// bucketsOf returns the buckets of a group of time in a scope's range. Its error names the request's member `member`.
 func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 	buckets, ok := sc.env.Zone.Buckets(g.args.Interval, sc.from, sc.to, maxBuckets)
 	if !ok {

@@ -32,7 +32,7 @@ func FunnelActors() []string {
 //
 // An actor reaches a step by doing all steps up to it in order, each with a different event. The last of them is at
 // most a window after the first. If times must increase, events of the same millisecond do not follow each other.
-// Otherwise they are in the order in which they were sent.
+// Otherwise they are in the order of sending.
 type funnel struct {
 	scope
 	steps     [][]condition
@@ -109,8 +109,8 @@ func (f funnel) String() string {
 // lower turns the funnel into SQL that counts the actors by the number of steps that they reached.
 //
 // Each event gives a row for each step that it matches. The engine's windowFunnel reads an actor's rows in the order of
-// a number. Rows with equal numbers have any order. So each row of a moment gets a different number. The later step of
-// an event comes first. So it cannot follow the earlier step of this event.
+// a number. Rows with equal numbers have any order. So each row of the same time gets a different number. The later
+// step of an event comes first. So it cannot follow the earlier step of this event.
 func (f funnel) lower() sqltree.Statement {
 	marks := make([]sqltree.Expr, len(f.steps))
 	for i, step := range f.steps {
@@ -143,8 +143,8 @@ func (f funnel) lower() sqltree.Statement {
 	}).Print()
 }
 
-// moments reads the rows with numbers in which the later steps of a moment come first. So no step follows another
-// step of its moment.
+// moments reads the rows with numbers in which the later steps come first within the same millisecond. So a step cannot
+// follow another step of the same millisecond.
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
 		sqltree.Int(int64(len(f.steps))))
@@ -158,13 +158,13 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 	))
 }
 
-// momentRows is the distance between the numbers of two moments. An actor's rows use at most half of the numbers of a
-// moment. So the numbers do not change the length of a window. The product with the last storable moment fits into 64
-// bits.
+// momentRows is the distance between the numbers of two consecutive milliseconds. An actor's rows use at most half of
+// the numbers of a millisecond. So the numbers do not change the length of a window. The product with the last storable
+// time fits into 64 bits.
 const momentRows = 1 << 21
 
 // sent reads the rows with numbers in the order in which an actor's events were sent. If an actor has more than
-// momentRows/2 rows, the last rows of a moment share one number.
+// momentRows/2 rows, the last rows of a millisecond share one number.
 func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	order := insights.SentOrder()
 	of := func(i int) sqltree.Expr {

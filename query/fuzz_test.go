@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// FuzzAggregate checks that any body gives an error that names its fault, or a statement with only this program's
-// words. Its literals are checked against a closed grammar, so user text has no place in it.
+// FuzzAggregate checks that any body gives an error that names its fault, or a statement that contains only this
+// program's words. Its literals are checked against a closed grammar, which has no place for user text.
 func FuzzAggregate(f *testing.F) {
 	for _, cases := range rowFiles(f) {
 		for _, c := range cases {
@@ -49,7 +49,7 @@ var injections = []string{
 }
 
 var (
-	// literals of this program: all texts that may stand between quotes.
+	// literals has this program's literals: all texts that may be between quotes.
 	literals = map[string]bool{
 		"UTC":           true,
 		"":              true,
@@ -113,7 +113,7 @@ func TestValuesAreNotInSQL(t *testing.T) {
 }
 
 // TestInjections runs the corpus on the real engine. Each text matches only itself, byte by byte. The short form has a
-// quarter of the filters of each text, which are others for the next text.
+// quarter of the filters for each text, and different filters for the next text.
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -164,8 +164,8 @@ func TestInjections(t *testing.T) {
 	}
 }
 
-// TestPlanIsImmutable lowers and runs one plan from 8 goroutines. The race detector sees any write, and the
-// statements must be the same.
+// TestPlanIsImmutable lowers and runs one plan from 8 goroutines. The race detector detects any write, and all
+// statements must be equal.
 func TestPlanIsImmutable(t *testing.T) {
 	t.Parallel()
 	body := `{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorClaim","claim":"plan"},{"column":"eventSearchQuery"},{"column":"visitorsCount"}],

@@ -33,8 +33,8 @@ func fillHot(b testing.TB, conn driver.Conn) {
 	}
 }
 
-// BenchmarkSessions measures each metric of sessions over the last day of a busy site. It reports the time as a ratio
-// to the time of visitorsCount by the same dimension.
+// BenchmarkSessions measures each metric of sessions over the last day of a busy site. It reports the time relative to
+// visitorsCount by the same dimension.
 func BenchmarkSessions(b *testing.B) {
 	conn := store(b)
 	fillHot(b, conn)

@@ -9,17 +9,18 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Headers of answers about ranges in which the store is known to lack events, or to have events twice. Other answers
-// lack them.
+// These headers are for answers about ranges in which events are known to be missing or doubled in the store. Other
+// answers do not have them.
 const (
 	// headerComplete is "false".
 	headerComplete = "Octavo-Complete"
-	// headerMissing is the number of missing events: of the site, or of all sites if their site is unknown.
+	// headerMissing is the number of missing events. It counts the site's events, or all sites' events if their site is
+	// unknown.
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"
-	// headerDoubled is the number of events, of all sites, that the store has twice, so that the answer may count them
-	// twice. headerDoubledRange has their first and last day.
+	// headerDoubled is the number of events, of all sites, that are in the store twice. The answer may count them
+	// twice. headerDoubledRange has the days of the first and last of these events.
 	headerDoubled      = "Octavo-Doubled-Rows"
 	headerDoubledRange = "Octavo-Doubled-Range"
 )
@@ -34,8 +35,8 @@ func (q *query) lacks(ranges []scope) error {
 	return q.lacksNow()
 }
 
-// lacksNow repeats lacks. Rows may leave the table or come back while it is read, so the answer says the larger of what
-// was missing before and after.
+// lacksNow repeats lacks. Rows may leave or rejoin the table during the read, so the answer reports the larger loss of
+// before and after.
 func (q *query) lacksNow() error {
 	if q.service.config.Missing == nil {
 		return nil
@@ -53,7 +54,7 @@ func (q *query) lacksNow() error {
 	if rows(found) > rows(q.missing) {
 		q.missing = found
 	}
-	// After an operator has accepted a loss, exact answers count what is left.
+	// After an operator has accepted a loss, exact answers count the remaining events.
 	open, doubled := schema.MissingOpen(q.missing), schema.DoubledTotal(q.missing)
 	if open+doubled > 0 && slices.ContainsFunc(q.ranges, func(s scope) bool { return s.exact }) {
 		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
@@ -63,7 +64,7 @@ func (q *query) lacksNow() error {
 }
 
 // incomplete adds the headers about missing and doubled rows. They are not part of cached answers, so that a cached
-// answer tells of a loss that was found later.
+// answer reports a loss that was found later.
 func (q *query) incomplete(headers map[string]string) {
 	if missing := schema.MissingTotal(q.missing); missing > 0 {
 		headers[headerComplete] = "false"

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLacksMeanwhile: rows leave the table, or come back, while a query reads it. The answer says so.
+// TestLacksMeanwhile: rows leave or rejoin the table while a query reads it. The answer reports this.
 func TestLacksMeanwhile(t *testing.T) {
 	t.Parallel()
 	var known []schema.MissingRows
@@ -32,7 +32,7 @@ func TestLacksMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDoubled: an answer says how many rows of its days the store has twice, and is not exact.
+// TestDoubled: an answer has the number of doubled rows on its days, and is not exact.
 func TestDoubled(t *testing.T) {
 	t.Parallel()
 	day := func(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }

@@ -34,7 +34,7 @@ func LiveParts() []string {
 }
 
 // Live returns the present activity on a site: visitors, minutes, pages, paths, sources and countries. Callers with the
-// same segments and the same view share an answer for a moment.
+// same segments and the same view share an answer for a short time.
 func (s *Service) Live(
 	ctx context.Context, who Caller, site string, segments []string, now time.Time,
 ) ([]byte, map[string]string, error) {

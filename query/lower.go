@@ -14,13 +14,13 @@ type statement struct {
 	targets []any // into which a row is scanned
 	reads   []ref // the column of each value in a row, except keys that no column has
 	output  []int // the result's columns as indexes of reads
-	keys    []int // the order's terms as indexes of targets; used only with pages
+	keys    []int // the order's terms as indexes of targets; only for paged answers
 	total   *uint64
 }
 
 // lower turns a plan into SQL. Every group and measure has one alias, even if only a filter or the order uses it. So
-// conditions and order refer to the expressions of the rows. The statement reads one row beyond the limit, to find out
-// whether there are more rows.
+// conditions and order refer to the expressions of the rows. The statement reads one row above the limit to find out
+// whether more rows follow.
 func lower(p plan) statement {
 	var s statement
 	pass := p.onePass()

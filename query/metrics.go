@@ -6,8 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
-// Metrics are the metrics of queries. All series exist from the start, so that a
-// rate sees the first failure too.
+// Metrics has the metrics of queries. All series exist from the start, so that a rate also includes the first failure.
 type Metrics struct {
 	seconds  map[Report]prometheus.Observer
 	rowsRead map[Report]prometheus.Counter
@@ -116,9 +115,9 @@ type class string
 // The classes of failed queries.
 const (
 	classInvalid     class = "invalid"     // the request is wrong
-	classTooHeavy    class = "too_heavy"   // one of the query's own limits ended it
-	classOverShare   class = "over_share"  // too many at once for its token or organization
-	classFull        class = "full"        // too many at once on the node
+	classTooHeavy    class = "too_heavy"   // the query exceeded one of its own limits
+	classOverShare   class = "over_share"  // too many concurrent queries of its token or organization
+	classFull        class = "full"        // too many concurrent queries on the node
 	classUnavailable class = "unavailable" // the engine does not answer, or is full
 	classCanceled    class = "canceled"    // the client has disconnected, or the node is stopping
 	classDamaged     class = "damaged"     // stored data is damaged

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// didYouMean adds a suggestion to a problem. For a word of another product it suggests our name. Otherwise it suggests
-// a close known name.
+// didYouMean adds a suggestion to a problem. If the name is another product's word, it suggests our name. Otherwise it
+// suggests a similar known name.
 func didYouMean(problem, name string, known []string) string {
 	near, more := insights.Meant(name, known)
 	if near == "" {
@@ -21,7 +21,7 @@ func didYouMean(problem, name string, known []string) string {
 	return problem
 }
 
-// unknown returns the problem of a text that is no known name.
+// unknown returns the problem of a text that is not a known name.
 func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
@@ -50,9 +50,9 @@ func shortened(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// nearest returns the known name closest to name, or "" if no known name is close. A name is close if at most a third
-// of its characters differ, or if one name contains the other. At the same distance, a known name that name abbreviates
-// wins.
+// nearest returns the known name that is most similar to name; "" if no known name is similar. A name is similar if at
+// most a third of its characters differ, or if one name contains the other. If several are equally similar, a known
+// name that `name` abbreviates wins.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, distance := "", len(name)/3+1

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// tellsAssigned reports whether an answer must report that nodes assigned some of its sessions, and whether it may. It
-// must if it has sessions and a selected event is a browser's. It may if it has sessions and an event in a range of the
-// request is a browser's.
+// tellsAssigned reports whether an answer must report that nodes assigned some of its sessions, and whether it may
+// report this. It must if the answer has sessions and one of the selected events is a browser's. It may if the answer
+// has sessions and any event in a range of the request is a browser's.
 func (n *naive) tellsAssigned(events []insights.Event, r naiveRequest) (must, may bool) {
 	groups := inferredKeys(r.GroupBy, r.Select)
 	for _, k := range outputKeys(r) {

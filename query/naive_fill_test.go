@@ -43,8 +43,7 @@ func (n *naive) counterparts(events []insights.Event, r naiveRequest, dimensions
 	return list
 }
 
-// fill makes the groups of each bucket in the range, for each combination of the
-// other values that rows have.
+// fill makes the groups of each bucket in the range, for each combination of the other groups' values in the rows.
 func (n *naive) fill(r naiveRequest, dimensions []naiveKey, group func([]naiveValue) *naiveGroup, rows []*naiveGroup) {
 	at := slices.IndexFunc(dimensions, func(k naiveKey) bool { return k.column == "datetime" })
 	if len(dimensions) == 1 {

@@ -17,7 +17,7 @@ var naiveTextTests = map[string]func(text, value string) bool{
 	"matches":    func(text, pattern string) bool { return regexp.MustCompile("(?s)" + pattern).MatchString(text) },
 }
 
-// onMetrics returns the conditions on metrics, or all other conditions. No group mixes them.
+// onMetrics returns the conditions on metrics, or all other conditions. A list in the request never mixes them.
 func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	for _, f := range list {
 		below := slices.Concat(f.Or, f.And)
@@ -57,7 +57,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// naiveHolds reports whether a filter holds for a value, which compare compares with the filter's values.
+// naiveHolds reports whether a filter matches a value. compare compares the value with the filter's values.
 func naiveHolds(f naiveFilter, compare func(v any) int) bool {
 	switch f.Operator {
 	case "greaterThan":

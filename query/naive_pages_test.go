@@ -31,7 +31,7 @@ type naivePagesRequest struct {
 	metrics []string
 }
 
-// naivePagesRow is a row as an answer shows it, with what it sorts by.
+// naivePagesRow is a row of an answer, with its sort keys.
 type naivePagesRow struct {
 	shown map[string]any
 	none  bool

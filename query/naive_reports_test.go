@@ -43,8 +43,8 @@ func (n *naive) in(events []insights.Event, zone string, r naiveRange) *naive {
 	return n
 }
 
-// selected returns the events of a range that meet the conditions, grouped by who. They are in the order of their
-// times, and then in the order in which they were sent.
+// selected returns the events of a range that meet the conditions, grouped by who. They are ordered by time, and by the
+// order of sending within the same time.
 func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFilter, who func(*insights.Event) naiveVisit) map[naiveVisit][]*insights.Event {
 	by := map[naiveVisit][]*insights.Event{}
 	for i := range events {

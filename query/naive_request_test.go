@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The requests that the naive evaluator answers, in the form in which they are sent.
+// These are the requests that the naive evaluator answers, in the form in which they are sent.
 type (
 	naiveRequest struct {
 		Select  []naiveRef    `json:"select,omitempty"`
@@ -48,11 +48,11 @@ type (
 	}
 	naiveRange struct {
 		From, To time.Time
-		words    any // how the request says it; nil is by times
+		words    any // the range's form in the request; nil for two times
 	}
 )
 
-// MarshalJSON writes the range as a request has it.
+// MarshalJSON writes the range in the form of a request.
 func (r naiveRange) MarshalJSON() ([]byte, error) {
 	if r.words != nil {
 		return json.Marshal(r.words)
@@ -60,7 +60,7 @@ func (r naiveRange) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]time.Time{"from": r.From, "to": r.To})
 }
 
-// key is the reference as a comparable value: name and extra.
+// naiveKey is the reference as a comparable value: its name and extra.
 type naiveKey struct{ column, extra string }
 
 func (r naiveRef) key() naiveKey {
@@ -75,8 +75,8 @@ func (r naiveRef) key() naiveKey {
 
 func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
 
-// inferredKeys returns the keys of a list of references. A reference without interval or precision means the only
-// such reference in others.
+// inferredKeys returns the keys of a list of references. A reference without an interval or precision takes it from the
+// only such reference in others.
 func inferredKeys(list, others []naiveRef) []naiveKey {
 	var keys []naiveKey
 	for _, r := range list {
@@ -89,7 +89,7 @@ func inferredKeys(list, others []naiveRef) []naiveKey {
 	return keys
 }
 
-// outputKeys returns the keys of select. If groupBy names columns but no time, an exact time is the last time of its
+// outputKeys returns the keys of select. If groupBy has columns but no time, an exact time is the last time of its
 // group.
 func outputKeys(r naiveRequest) []naiveKey {
 	keys := inferredKeys(r.Select, r.GroupBy)
@@ -107,8 +107,8 @@ func outputKeys(r naiveRequest) []naiveKey {
 // naiveLast is the key of the time of a group's last event.
 var naiveLast = naiveKey{column: "last datetime"}
 
-// naiveRefusal returns how the error message of an unanswerable request starts, and "" for other requests. Such a
-// request has one of two faults. It names a column without its extra next to several such columns with an extra. Or it
+// naiveRefusal returns the beginning of the error message for an unanswerable request, and "" for other requests. Such
+// a request has one of two faults. It has a column without its extra next to several such columns with an extra. Or it
 // has null for a column for which the contract has no word for "none".
 func naiveRefusal(r naiveRequest) string {
 	for _, side := range []struct {
@@ -189,7 +189,7 @@ func naiveFilterRefusal(path string, list []naiveFilter) string {
 	return ""
 }
 
-// infers reports whether a reference takes its extra from others.
+// infers reports whether a reference takes its extra from other references.
 func (r naiveRef) infers() bool {
 	return r.Interval == "" && r.Precision == nil && (r.Column == "datetime" || r.Column == "visitorGeoPoint")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveSession has all events of a session in a range, and 12 hours around it.
+// naiveSession has all events of a session within a range and the 12 hours before and after it.
 type naiveSession struct {
 	views       []*insights.Event // by time, then as sent
 	first, last int64             // event, in milliseconds
@@ -18,7 +18,7 @@ type naiveSession struct {
 
 type naiveVisit struct{ visitor, session uint64 }
 
-// sessionsOf returns the sessions of events, which are in the order in which they were sent.
+// sessionsOf returns the sessions of the events, which must be in the order of sending.
 func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
 	sessions, came := map[naiveVisit]*naiveSession{}, map[uint64]*insights.Event{}
 	for i := range events {
@@ -50,8 +50,8 @@ func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit
 	return sessions
 }
 
-// sessionPageColumn reads a page of an event's session. Without known sessions it reads the event's own page, from
-// which filters are drawn.
+// sessionPageColumn returns a column with a page of an event's session. If sessions are unknown, it uses the event's
+// own page, from which filters are drawn.
 func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveColumn {
 	return naiveColumn{
 		match: naivePageKey,
@@ -68,7 +68,7 @@ func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveCo
 	}
 }
 
-// came returns the first event of an event's visitor. Without known sessions it returns the event itself, from which
+// came returns the first event of an event's visitor. If sessions are unknown, it returns the event itself, from which
 // filters are drawn.
 func (n *naive) came(e *insights.Event) *insights.Event {
 	if n.sessions == nil {
@@ -86,7 +86,8 @@ func mean(sum, count int) (any, float64) {
 	return m, m
 }
 
-// viewing returns the numbers of sessions with a page view, of sessions with only one, and of all their page views.
+// viewing returns the number of sessions with a page view, the number of sessions with only one, and the number of
+// their page views.
 func (g *naiveGroup) viewing() (sessions, bounces, views int) {
 	for _, s := range g.whole {
 		if len(s.views) > 0 {

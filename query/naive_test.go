@@ -12,20 +12,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// This file answers aggregate requests in memory, event by event, as the documents describe them. It has its own
-// decoder and no plan. From the column table it uses only the words of enumerations.
+// This file answers aggregate requests in memory, event by event, as the documents define them. It has a separate
+// decoder and no plans. It uses only the words of enumerations from the column table.
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
-	json   any   // as an answer shows it
-	key    []any // by which it is ordered and compared
+	json   any   // in the form of an answer
+	key    []any // for ordering and comparing
 	absent bool
 }
 
 type naiveColumn struct {
 	read     func(n *naive, e *insights.Event, extra string) []naiveValue
 	excluded bool
-	// uncompared means that no comparison holds for an event without a value.
+	// uncompared is true if no comparison matches an event without a value.
 	uncompared bool
 	// match turns a filter value into the key it equals; nil means by type.
 	match func(v any) []any
@@ -35,7 +35,7 @@ type naiveColumn struct {
 type naive struct {
 	cells map[[2]float32][16]naiveCell
 	zone  *time.Location
-	// buckets are the buckets found so far, because the search is slow.
+	// buckets caches the buckets that were found, because the search is slow.
 	buckets map[naiveMoment]time.Time
 	// sessions are the sessions of the range.
 	sessions map[naiveVisit]*naiveSession
@@ -57,7 +57,7 @@ type naiveCell struct {
 // notMeasured is the key of an absent number. It is before all numbers.
 const notMeasured = int64(-1)
 
-// measuredColumn reads a number that an event may lack. It is absent then, and no comparison holds.
+// measuredColumn reads a number that may be missing in an event. Then the value is absent, and no comparison matches.
 func measuredColumn(get func(*insights.Event) insights.Measured) naiveColumn {
 	return naiveColumn{
 		uncompared: true,
@@ -114,8 +114,8 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
 }
 
-// naiveBucket returns the first second of the bucket of t. It goes back from t in smaller and smaller steps, while the
-// clock shows the same day or hour.
+// naiveBucket returns the first second of the bucket of t. It goes back from t in decreasing steps, while the clock
+// shows the same day or hour.
 func naiveBucket(t time.Time, interval string, week int) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
 	switch interval {
@@ -229,7 +229,7 @@ var naiveColumns = map[string]naiveColumn{
 		excluded: true,
 		match: func(v any) []any {
 			var b bytes.Buffer
-			e := json.NewEncoder(&b) // sorts members, as the stored form does
+			e := json.NewEncoder(&b) // sorts members, like the stored form
 			e.SetEscapeHTML(false)
 			if err := e.Encode(v); err != nil {
 				panic(err)
@@ -380,7 +380,7 @@ func (m *naiveMean) add(v insights.Measured) {
 	}
 }
 
-// naiveMetrics return the value as JSON, and the value to order by, which is NaN for null.
+// naiveMetrics returns the value as JSON, and the value to order by, which is NaN for null.
 var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
 	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.whole))), float64(len(g.whole)) },

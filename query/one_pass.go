@@ -7,18 +7,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// onePass is a way to read a plan about sessions without a join of events and their sessions. Events or visits of the
-// range and around it are grouped by session once. In the same pass, each session keeps the values that the conditions
-// choose.
+// onePass is a way to read a plan about sessions without joining events with their sessions. Events or visits of the
+// range and around it are grouped by session once. In the same pass, the values that the conditions select are
+// collected for each session.
 type onePass string
 
 const (
-	// joined reads events together with their sessions: the groups or conditions need both at once.
+	// joined joins events with their sessions, because the groups or conditions need both together.
 	joined onePass = ""
-	// bySession: all groups consist of whole sessions. A session has the numbers of its chosen events.
+	// bySession: all groups consist of whole sessions. A session has the numbers of its selected events.
 	bySession onePass = "by session"
-	// byCell: all groups are of events. A session keeps the groups in which it has chosen events. Other measures are
-	// read as in a plan without sessions. Both are read from the same source if it has all parts of sessions.
+	// byCell: all groups consist of events. A session has the list of groups in which it has selected events. Other
+	// measures are read as in a plan without sessions. Both are read from the same source if that source has all parts
+	// of sessions.
 	byCell onePass = "by cell"
 )
 
@@ -47,7 +48,7 @@ func (p plan) onePass() onePass {
 	return joined
 }
 
-// columnsKind says what columns are about.
+// columnsKind is the object that columns describe: nothing, events, sessions, or a mix.
 type columnsKind int
 
 const (
@@ -57,7 +58,8 @@ const (
 	mixed
 )
 
-// kindOf returns what columns are about. A column about a visitor is mixed, because one session is not enough for it.
+// kindOf returns the kind of columns. A column about a visitor is mixed, because a single session is not enough to
+// compute it.
 func kindOf(refs []ref) (kind columnsKind) {
 	for _, r := range refs {
 		k := ofEvents
@@ -75,8 +77,8 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that choose the plan's source. In a plan by cell, every source that has these columns
-// has sessions too, unless a part of sessions is read from events only.
+// sourceRefs returns the columns that determine the plan's source. In a plan by cell, every source that has these
+// columns has sessions too, unless a part of sessions is read from events only.
 func (p plan) sourceRefs() []ref {
 	if p.onePass() != byCell || !p.numbered() && !p.readsOthers() {
 		return p.refs()
@@ -89,7 +91,8 @@ func (p plan) numbered() bool {
 	return !slices.ContainsFunc(p.sessions, func(part *insights.SessionPart) bool { return part.OfNumbers == nil })
 }
 
-// readsOthers reports whether a plan by cell reads more than sessions: the names of groups, or other measures.
+// readsOthers reports whether a plan by cell reads columns in addition to sessions: the names of groups, or other
+// measures.
 func (p plan) readsOthers() bool {
 	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
 }
@@ -225,8 +228,8 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 	return tree
 }
 
-// sessionsInGroups begins a statement by cell over the rows of sessions. They come from visits if the other measures do
-// and visits have their numbers.
+// sessionsInGroups begins a statement by cell over the rows of sessions. The rows come from visits if the other
+// measures also do, and if visits have the numbers of sessions.
 func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}
@@ -241,7 +244,7 @@ func (p plan) sessionsInGroups() *sqltree.Select {
 	return rows
 }
 
-// groupKeys returns the expressions that tell apart the groups of an event.
+// groupKeys returns the expressions that distinguish the groups of an event.
 func (p plan) groupKeys() (keys []sqltree.Expr) {
 	for _, g := range p.groups {
 		if by := g.column.Grouped; by != nil {

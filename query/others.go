@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// checkOthers refuses a request for others if its rows beyond the limit do not have all remaining events of the range.
+// checkOthers refuses a request for `others` if the rows beyond the limit are not all remaining events of the range.
 func checkOthers(r request, p plan) error {
 	const alone = "cannot stand with "
 	switch {
@@ -22,7 +22,7 @@ func checkOthers(r request, p plan) error {
 	return nil
 }
 
-// outside returns the condition that an event is outside the rows, if the plan is about the events outside the rows.
+// outside returns the condition that an event is not in the first rows, if the plan is about the remaining events.
 func (p plan) outside() []sqltree.Expr {
 	if p.rest == nil {
 		return nil
@@ -30,7 +30,7 @@ func (p plan) outside() []sqltree.Expr {
 	return []sqltree.Expr{sqltree.Not(p.rest.except.condition(p.rest.groups, p.expr))}
 }
 
-// restOf returns the plan for the single row of all groups beyond the first rows.
+// restOf returns the plan for the single row of all groups after the first rows.
 func (p plan) restOf(first *encoder) plan {
 	set := &groupSet{}
 	for _, row := range first.kept {
@@ -47,7 +47,7 @@ func (p plan) restOf(first *encoder) plan {
 	return joinSessions(p) // the order may have read other parts of sessions
 }
 
-// readOthers reads the row of the groups beyond the first rows, and writes it as columns. Its groups are null.
+// readOthers reads the row of all groups after the first rows, and writes it as columns. Its groups are null.
 func (q *query) readOthers(ctx context.Context, p plan, first *encoder) ([]byte, error) {
 	values, rest := make([][]byte, len(p.output)), p.restOf(first)
 	e := &encoder{}

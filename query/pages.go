@@ -87,8 +87,7 @@ func (p pages) nothing(e *encoder) [][]byte {
 	return values
 }
 
-// placeOf returns the values by which a row is sorted. rank is the rank of the row's metric. It is used only for a row
-// with events.
+// placeOf returns a row's sort keys. rank is the rank of the row's metric. rank is used only for a row with events.
 func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	place := rowPlace{key: pageID{row.Space, row.ID, ""}}
 	if row.kind == pagePath {

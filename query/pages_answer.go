@@ -26,7 +26,7 @@ func (p pages) encode(rows []pageRow, total int, more bool, counting insights.Co
 	return append(b, '}')
 }
 
-// shownPage is a row as answers have it.
+// shownPage is a row in the form of answers.
 type shownPage struct {
 	Kind     string                `json:"kind"`
 	Space    *string               `json:"space"`
@@ -72,8 +72,8 @@ func (p pages) metricsOf(row *pageRow) jsontext.Value {
 	return append(b, '}')
 }
 
-// cursorAfter returns the cursor that continues after a row. Like a plan's cursor it has the time of the first page's
-// request, a hash of the request, and how different values are counted.
+// cursorAfter returns the cursor that continues after a row. Like a plan's cursor, it has the time of the first page's
+// request, a hash of the request, and the method of counting distinct values.
 func (p pages) cursorAfter(last rowPlace, counting insights.Counting) string {
 	known := ""
 	if last.known {

@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// pages is a compiled request for pages. Its plan groups the range's events by pages. Its other members are about the
+// pages is a compiled request for pages. Its plan groups the range's events by page. Its other members are about the
 // pages from Config.Pages.
 type pages struct {
 	plan
 	pageFilter
-	by    string // the member of pages by which they are sorted; "" means the plan's first term
+	by    string // the member of pages to sort by; "" means the plan's first term
 	desc  bool
 	limit int
 	// from is the last row of the previous page; nil for the first page.

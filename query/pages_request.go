@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Bounds of a list of pages. A site with more pages, or with events of more pages, is refused, because the list is
+// These bound a list of pages. A site with more pages, or with events of more pages, is refused, because the list is
 // joined and sorted in memory.
 const (
 	MaxPages         = 50_000
@@ -32,7 +32,7 @@ const (
 // PageKinds returns the kinds of pages.
 func PageKinds() []string { return []string{pageKnown, pageRemoved, pagePath} }
 
-// Members of pages that order may name, as it may name metrics.
+// These are the members of pages that order may have, in addition to metrics.
 const (
 	byTitle  = "title"
 	byPath   = "path"
@@ -40,7 +40,7 @@ const (
 	byWords  = "words"
 )
 
-// PageOrders returns the members of pages that order may name, as it may name metrics.
+// PageOrders returns the members of pages that order may have, in addition to metrics.
 func PageOrders() []string { return []string{byTitle, byPath, byEdited, byWords} }
 
 // pagesRequest is a request for pages: well-formed, but with unresolved names.
@@ -56,7 +56,7 @@ type pagesRequest struct {
 
 // pageFilter selects pages by their known properties.
 type pageFilter struct {
-	seen        *bool // whether the page has events in the range; nil is either
+	seen        *bool // whether the page has events in the range; nil matches both
 	owners      []string
 	spaces      []string // nil is all
 	kinds       []string

@@ -19,7 +19,7 @@ import (
 )
 
 // testTree has pages with events, a page that nobody reads, the same path in two spaces, and pages with missing
-// properties. Events also name pages outside testTree.
+// properties. Events also refer to pages outside of testTree.
 func testTree() []schema.SitePage {
 	ada := &schema.SitePageOwner{ID: "u1", DisplayName: "Ada"}
 	bob := &schema.SitePageOwner{ID: "u2", DisplayName: "Bob \"B\""}
@@ -84,8 +84,8 @@ func drawPages(t *rapid.T, events []insights.Event, n *naive, now time.Time) nai
 	return r
 }
 
-// TestPagesDifferential compares random requests for pages with the naive evaluator. The data has pages with readers,
-// without readers and removed, the same path in two spaces, and paths outside all spaces.
+// TestPagesDifferential compares random requests for pages with the naive evaluator. The data has pages with and
+// without readers, removed pages, the same path in two spaces, and paths outside of all spaces.
 func TestPagesDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

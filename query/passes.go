@@ -16,8 +16,7 @@ func decide(p plan) plan {
 	return p
 }
 
-// requireGroups excludes events without a value in a grouped column, if the contract has no word for the missing
-// value.
+// requireGroups excludes events without a value in a grouped column, if the contract has no word for a missing value.
 func requireGroups(p plan) plan {
 	for _, g := range p.groups {
 		if g.column.Null == insights.Excluded {
@@ -27,9 +26,9 @@ func requireGroups(p plan) plan {
 	return p
 }
 
-// defaultOrder orders a request without an order. With groups of time it is by time ascending, coarse buckets before
-// fine ones. Otherwise it is by the first metric, descending. Without metrics it is by the groups, which breakTies
-// adds.
+// defaultOrder orders a request without an order. If there are groups of time, it orders by time ascending, coarse
+// buckets before fine ones. Otherwise it orders by the first metric, descending. Without metrics it orders by the
+// groups, which breakTies adds.
 func defaultOrder(p plan) plan {
 	if len(p.order) > 0 {
 		return p

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// plan is a compiled aggregate request with the decisions about it. It is an immutable value: passes return another
+// plan is a compiled aggregate request with the decisions of the passes. It is an immutable value: a pass returns a new
 // plan. Plans share slices, so no code writes to them.
 type plan struct {
 	scope
@@ -20,12 +20,12 @@ type plan struct {
 	having  []condition // on groups, joined by AND: their columns are measures
 	order   []term
 	limit   int
-	fill    *filling    // nil: groups without events have no rows
+	fill    *filling    // nil: groups without events are not in the answer
 	compare *comparison // nil: no comparison
 	among   *groupSet   // the only groups to read; nil for all
 	states  *states     // nil: the statement reads the scope's source
 	rest    *rest       // the events of some groups; nil for all
-	others  bool        // whether the answer has a row of all groups beyond the limit
+	others  bool        // whether the answer has a row for all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
 	keeps   bool        // whether the rows are kept, with their sort keys
 
@@ -116,20 +116,20 @@ func (p plan) String() string {
 }
 
 // filling adds the empty buckets of a time group. It adds them for each combination of the other groups that occurs in
-// the range. It acts before conditions on groups, order and limit.
+// the range. It happens before the conditions on groups, the order and the limit are applied.
 type filling struct {
 	group   ref
 	buckets []time.Time // as the group reads them
 }
 
 // comparison is the other range of a request. Its answer has a row for each row of the first range, with the same
-// groups. A group of time has the bucket with the same number.
+// groups. A group of time has the bucket with the same index.
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
-	// first and other are the buckets of the group of time, as the group reads them, in the first range and in the
-	// other range. They are empty without a group of time. Several groups of time are refused: weeks and months begin
-	// on different days, so their bucket numbers do not match.
+	// first and other are the buckets of the group of time in the first range and in the other range, as the group
+	// reads them. They are empty without a group of time. Several groups of time are refused: weeks and months begin on
+	// different days, so their bucket numbers do not match.
 	first, other []time.Time
 }
 
@@ -175,7 +175,7 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 // states is a way to read a plan: cached aggregate states of settled parts, and the remaining events.
 type states struct {
 	table string
-	spans []stateSpan // their other parts are read as events
+	spans []stateSpan // their remaining parts are read as events
 	rest  []scope     // read without states, in all parts
 }
 

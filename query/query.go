@@ -29,14 +29,14 @@ const (
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerRange is the range of the events that segments were counted in: from and to.
 	headerRange = "Octavo-Range"
-	// headerSessions is "approximate" if the answer is about sessions that nodes assigned. Other answers lack it.
+	// headerSessions is "approximate" if the answer has sessions that nodes assigned. Other answers do not have it.
 	headerSessions = "Octavo-Sessions"
 	// headerFreshUntil is the time up to which the answer has the site's events.
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
-// query is the engine's work for one call. Each kind of report has its own way to a plan and to rows. Admission,
-// time, metrics and headers are the same for all kinds.
+// query is the engine's work for one call. Each kind of report makes plans and rows in its own way. Admission, time,
+// metrics and headers are the same for all kinds.
 type query struct {
 	service *Service
 	kind    Report
@@ -45,9 +45,9 @@ type query struct {
 	start   time.Time
 	ends    time.Time // deadline of all its statements
 	until   time.Time // deadline of its batch; zero without a batch
-	entered bool      // whether it has a turn already, with its batch
-	// spills lets groups and joined sessions go to disk if they exceed a quarter of the memory. It is set for reports
-	// whose callers cannot limit the number of groups, and after a join has exceeded the memory.
+	entered bool      // whether its batch has already got a turn for it
+	// spills lets groups and joined sessions be written to disk if they exceed a quarter of the memory. It is set for
+	// reports whose callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool
@@ -62,12 +62,12 @@ type query struct {
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from
-	// name of the source that replaced events at least in part; "" if all rows came from events
+	// name of the source that replaced at least some events; "" if all rows came from events
 	summary     string
 	approximate insights.Counting        // how the estimated distinct count was made
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
-	within      scope                    // has the answer's range, if the request does not say it
+	within      scope                    // has the answer's range, if the request does not state it
 	ranges      []scope                  // whose events the answer needs
 	missing     []schema.MissingRows     // rows that the store may lack in the ranges
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
@@ -91,7 +91,7 @@ func (q *query) invalid(ctx context.Context, err error) error {
 // memory, the statement's repetition in bounded memory follows.
 type ExplainedStatement struct {
 	SQL            string
-	Source         string // where the rows came from, as in the answer's header
+	Source         string // the source of the rows, as in the answer's header
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
 	Took           time.Duration // until the last row was read
@@ -176,13 +176,14 @@ type report interface {
 	String() string
 	identity() string // scope.key
 	span() scope      // scope.span
-	// lasts returns how long the answer is used while the site's events do not change; 0 if it reads other data too.
+	// lasts returns how long the answer can be reused while the site's events do not change. It returns 0 if the answer
+	// also uses other data.
 	lasts(moving time.Duration) time.Duration
 	// weigh sets the query's cost.
 	weigh(q *query)
 	// ranges are the ranges whose events the report reads.
 	ranges() []scope
-	// sessionScopes returns the events of which the answer tells the sessions.
+	// sessionScopes returns the scopes whose events' sessions the answer uses.
 	sessionScopes() []scope
 	// answer runs the report's statements.
 	answer(ctx context.Context, q *query) ([]byte, error)

@@ -45,8 +45,8 @@ func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	return p.first(insights.DayOf(now), week).Start(now.Location())
 }
 
-// preceding returns the range before the range that ends at to. For a day, week or month so far, it is the same part of
-// the previous day, week or month.
+// preceding returns the range before the range that ends at `to`. For the current day, week or month, it is the same
+// part of the previous day, week or month.
 func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, time.Time) {
 	from := p.begins(to, week)
 	if p.from != nil {
@@ -77,24 +77,24 @@ func Presets() []string {
 	return names
 }
 
-// daysBefore returns a function that moves a time back by n days, by the clock and calendar of the time's location.
+// daysBefore returns a function that moves a time back by n days, using the clock and calendar of the time's location.
 func daysBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddDays(-n) })
 	}
 }
 
-// monthsBefore returns a function that moves a time back by n months. The day of the month stays; if the month is too
-// short, it becomes the month's last day.
+// monthsBefore returns a function that moves a time back by n months. The day of the month stays the same. If the month
+// is too short, it becomes the month's last day.
 func monthsBefore(n int) func(time.Time) time.Time {
 	return func(t time.Time) time.Time {
 		return insights.OnDay(t, func(d insights.Day) insights.Day { return d.AddMonths(-n) })
 	}
 }
 
-// resolveRange returns from <= t < to in whole milliseconds, the precision of stored events. Both bounds round up. So
-// a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of now's
-// location.
+// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds round
+// up. So a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of
+// now's location.
 func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range", now.Location())
@@ -105,8 +105,8 @@ func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from,
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
-// given returns the range of explicit bounds from and to: times, or dates in the zone. A range of dates ends with the
-// last moment of its last day.
+// given returns the range of explicit bounds from and to: times, or dates in the zone. A range of dates ends at the end
+// of its last day.
 func (r rangeRequest) given(path string, zone *time.Location) (from, to time.Time, err error) {
 	first, isDate, err := parseDate(at(path, "from"), *r.from)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r rangeRequest) given(path string, zone *time.Location) (from, to time.Tim
 }
 
 // comparisons are the named ranges to compare a range with. from and to are in the request's zone, whose calendar
-// counts days and years. period is the preset of the range, or nil.
+// determines days and years. period is the preset of the range, or nil.
 var comparisons = []struct {
 	name  string
 	other func(from, to time.Time, period *preset, week insights.WeekStart) (time.Time, time.Time)
@@ -164,7 +164,7 @@ var comparisons = []struct {
 	}},
 }
 
-// moved moves a range. If both bounds become the same moment, the range keeps its length.
+// moved moves a range. If both bounds become the same time, the range keeps its length.
 func moved(from, to time.Time, back func(time.Time) time.Time) (first, last time.Time) {
 	first, last = back(from), back(to)
 	if !last.After(first) {
@@ -182,7 +182,7 @@ func Comparisons() []string {
 	return names
 }
 
-// wholeDays returns the number of days of a range that begins and ends at the beginning of days. For other ranges it
+// wholeDays returns the number of days of a range that begins and ends at the start of a day. For other ranges it
 // returns 0.
 func wholeDays(from, to time.Time) int {
 	if !insights.BeginsDay(from) || !insights.BeginsDay(to) {
@@ -196,7 +196,7 @@ type period struct {
 	from, to time.Time
 	zone     *time.Location
 	week     insights.WeekStart
-	cut      bool // whether a view cut it
+	cut      bool // whether a view has cut it
 	moves    bool // whether it depends on the time of now
 }
 
@@ -249,7 +249,7 @@ type rangeRequest struct {
 	from, to *string
 }
 
-// String returns the range as the request wrote it.
+// String returns the range in the form of the request.
 func (r rangeRequest) String() string {
 	if r.from == nil || r.to == nil {
 		return r.preset

@@ -72,7 +72,7 @@ func (c civil) monthsBefore(n int) civil {
 	return c
 }
 
-// search returns the first moment at which a clock in the zone shows the given time of day, or a later time.
+// search returns the first time at which a clock in the zone shows the given time of day, or a later one.
 func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
 	want := time.Date(c.year, time.Month(c.month), c.day, hour, minute, second, 0, time.UTC).Unix()
 	for at := want - 16*60*60; ; at += 30 { // every clock and every drawn time is set to half minutes
@@ -82,8 +82,8 @@ func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
 	}
 }
 
-// modelMove moves a time to another day. A start of a day becomes a start of a day, and other times keep the clock's
-// time.
+// modelMove moves a time to another day. The start of a day becomes the start of a day. Other times keep their time of
+// day.
 func modelMove(t time.Time, to civil) time.Time {
 	if t.Equal(civilOf(t).search(t.Location(), 0, 0, 0)) {
 		return to.search(t.Location(), 0, 0, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestComparisons checks that presets and whole days are counted by the calendar of the zone, and other ranges by
+// TestComparisons checks that the calendar of the zone determines presets and whole days. Other ranges are compared by
 // their length.
 func TestComparisons(t *testing.T) {
 	t.Parallel()

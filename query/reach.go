@@ -14,12 +14,12 @@ import (
 const (
 	// MaxViewRanges limits the ranges of a view.
 	MaxViewRanges = 20
-	// pageTime is the time for which a cursor has the ranges of its first page. Afterwards, the ranges of a view end
+	// pageTime is the time for which a cursor keeps the ranges of its first page. After it, the ranges of a view end
 	// now.
 	pageTime = 15 * time.Minute
 )
 
-// reach returns what a caller can read of a site.
+// reach returns the part of a site that a caller can read.
 func (s *Service) reach(ctx context.Context, who Caller, site string, now time.Time) (reach, error) {
 	about, err := s.site(ctx, site)
 	r := reach{site: about, now: ceil(now)}
@@ -35,7 +35,7 @@ func (s *Service) reach(ctx context.Context, who Caller, site string, now time.T
 	return r.within(*who.View)
 }
 
-// once returns find with its answers remembered. So the queries of a batch use the same segments.
+// once returns find with a cache of its answers. So the queries of a batch use the same segments.
 func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	type found struct {
 		where []byte
@@ -91,7 +91,7 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 	return r, nil
 }
 
-// limit cuts a period to the range of the view that has most of it. now is when the request's presets end.
+// limit cuts a period to the view's range that contains most of it. now is the time at which the request's presets end.
 func (r reach) limit(in period, now time.Time) (period, error) {
 	if len(r.ranges) == 0 {
 		return in, nil
@@ -132,8 +132,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns when the presets of the view's ranges end. A cursor keeps the time of its first page for a while, so
-// that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. A cursor keeps the time of its first page for a
+// while, so that all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now
@@ -188,7 +188,8 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges refuses an unknown time zone, and ranges that are not a list of values of a request's member range.
+// CheckRanges refuses an unknown time zone. It also refuses ranges that are not a list of valid values for a request's
+// member range.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)
 	return err
@@ -222,7 +223,7 @@ func readRanges(ranges []byte, timezone string) (list []rangeRequest, zone *time
 	return list, zone, err
 }
 
-// check refuses a range that names no times.
+// check refuses a range that describes no times.
 func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	switch {
 	case r.from != nil:

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// savedSegments are the segments of a service, by id. A segment of a user is not another's.
+// savedSegments are the segments of a service, by id. A segment of one user is not visible to another user.
 type savedSegments map[string]struct{ user, where string }
 
 func (list savedSegments) config(c *Config) {
@@ -70,8 +70,8 @@ func withoutNext(t interface{ Fatal(...any) }, answer []byte) (rest, cursor stri
 	return string(jsonOf(t, members)), next.Cursor
 }
 
-// TestReachCannotBeWidened asks random requests within random views. A caller without a view adds the view's filters to
-// the request and cuts its range. Both callers get the same answer.
+// TestReachCannotBeWidened sends random requests within random views. A caller without a view adds the view's filters
+// to the request and cuts its range. Both callers get the same answer.
 func TestReachCannotBeWidened(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -216,7 +216,7 @@ func drawAsked(t *rapid.T, events []insights.Event, n *naive, now time.Time) (Re
 	return of, members
 }
 
-// drawView draws a view, its conditions as a request has them, and its ranges in times.
+// drawView draws a view. It returns the view, its conditions in the form of a request, and its ranges as times.
 func drawView(
 	t *rapid.T, events []insights.Event, n *naive, now time.Time, segments savedSegments,
 ) (v schema.InsightsView, where []any, windows [][2]time.Time) {
@@ -244,7 +244,7 @@ func drawView(
 		var r naiveRange
 		if rapid.Bool().Draw(t, "view's words") {
 			r = drawWords(t, events, now.In(zone), 0)
-			if preset, ok := r.words.(string); ok { // The model of presets has whole seconds.
+			if preset, ok := r.words.(string); ok { // the model of presets has whole seconds
 				r.From, r.To, _ = resolveRange(rangeRequest{preset: preset}, ceil(now).In(zone), 0)
 			}
 		} else {
@@ -275,7 +275,7 @@ func timesOf(r report) (from, to time.Time, compared *[2]time.Time) {
 	panic(fmt.Sprintf("%T", r))
 }
 
-// longestCut cuts a range to the window that has most of it.
+// longestCut cuts a range to the window that contains most of it.
 func longestCut(in [2]time.Time, windows [][2]time.Time) (best [2]time.Time, any bool) {
 	if windows == nil {
 		return in, true
@@ -439,8 +439,8 @@ func TestSegmentsOfRequests(t *testing.T) {
 	}
 }
 
-// TestReachOfOtherAnswers checks that batches, live answers and visitors' segments stay in a view too, and share no
-// answers with other views.
+// TestReachOfOtherAnswers checks that batches, live answers and visitors' segments also stay within a view, and share
+// no answers with other views.
 func TestReachOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

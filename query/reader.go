@@ -72,8 +72,8 @@ func (r *reader) refuse(problem string, allowed ...string) error {
 	return r.invalid(problem, allowed...)
 }
 
-// path writes a pointer in the form of errors: where[0].values. A number is an index, because no known member has a
-// number as its name.
+// path writes a pointer in the form used in errors: where[0].values. A number is an index, because no known member has
+// a number as its name.
 func (r *reader) path(p jsontext.Pointer) string {
 	path := ""
 	for token := range p.Tokens() {

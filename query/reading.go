@@ -14,7 +14,7 @@ func (
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements over the best source of a scope, if that source can still be read.
+// over runs statements with the best source of a scope, if that source can still be read.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
@@ -60,8 +60,8 @@ type scan struct {
 	refs []ref // the columns that choose the source
 }
 
-// scans returns the readings of a statement over the scope that reads refs. A join of events and their sessions reads
-// the events of the range, and again all events of the range and around it.
+// scans returns the readings of a statement that reads refs in the scope. A join of events with their sessions reads
+// the range's events, and then all events of the range and around it.
 func (s scope) scans(refs []ref) []scan {
 	if len(s.sessions) == 0 {
 		return []scan{{s, refs}}

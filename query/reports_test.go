@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Aggregate answers an aggregate request, as most tests do.
+// Aggregate answers an aggregate request, for most tests.
 func (s *Service) Aggregate(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -217,7 +217,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 }
 
-// TestReportsAreShared checks that equal reports of any kind share an answer, and that no other report gets it.
+// TestReportsAreShared checks that equal reports of any kind share an answer, and that different reports do not.
 func TestReportsAreShared(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -33,7 +33,7 @@ type request struct {
 	others          bool
 	count           bool
 	limit           int
-	cursor          *string // nil: the answer names no next page
+	cursor          *string // nil: the answer has no cursor
 }
 
 // reach has the data that a request can read: a site, its saved segments, and the caller's view of the site. Each
@@ -43,14 +43,14 @@ type reach struct {
 	saved func(id string) (where []byte, err error) // nil: the site has no saved segments
 	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
 	where  []conditionRequest
-	ranges []rangeRequest // of the view; nil: all time
+	ranges []rangeRequest // ranges of the view; nil: all time
 	zone   *time.Location // of the ranges' days
 	now    time.Time      // when the ranges' presets end
-	view   string         // the ranges as text, for keys; "" without ranges
+	view   string         // the view's ranges as text, for keys; "" if there are none
 	shared bool           // the caller sees a view
 }
 
-// scopeRequest has the members that all reports share.
+// scopeRequest has the members that the requests of all reports have.
 type scopeRequest struct {
 	reach     reach
 	filters   []conditionRequest
@@ -281,7 +281,7 @@ func (c *columnRequest) requireName() error {
 	return schema.Invalid(c.member("column"), "is required")
 }
 
-// whereBudget has the numbers of entries and values that the rest of where may have.
+// whereBudget has the numbers of entries and values that the remaining part of where may have.
 type whereBudget struct{ entries, values int }
 
 func (r *reader) conditions(path string, left *whereBudget) ([]conditionRequest, error) {
@@ -365,7 +365,7 @@ func (r *reader) integer(least, most int64) (int, error) {
 	return int(n), nil
 }
 
-// accuracyExact refuses an estimate instead of answering with it.
+// accuracyExact refuses to answer with an estimate.
 const accuracyExact = "exact"
 
 var accuracies = []string{"auto", accuracyExact}

@@ -90,7 +90,7 @@ func resolve(r request, now time.Time) (plan, error) {
 	return p, nil
 }
 
-// when returns the request's range, as far as its reach goes.
+// when returns the request's range within its reach.
 func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.zone, err = insights.Location(q.timezone); err != nil {
 		return in, schema.Invalid("timezone", err.Error())
@@ -112,7 +112,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
 	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
-	s.moves = in.moves || s.view != "" // a range of a view may move, and cut later what it does not cut now
+	s.moves = in.moves || s.view != "" // a range of a view may move with time, and cut more later
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }
@@ -161,8 +161,8 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. The extra comes from the same column in others. A column
-// without a match keeps its default.
+// inferExtras completes each column of list that has no extra. It copies the extra of the same column in others. A
+// column that is not in others keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
 	for i, n := range list {
@@ -189,8 +189,8 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 	return refs, nil
 }
 
-// lastTimes returns output, with exact times replaced by the last time of each group. It replaces them if a request
-// names groups but no time, because such a request does not group by exact times.
+// lastTimes returns output, with exact times replaced by the last time of each group. It does so if a request has
+// groups but no time, because such a request does not group by exact times.
 func lastTimes(groups, output []ref) []ref {
 	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {
 		return output
@@ -353,8 +353,8 @@ func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 	return []term{t}, nil
 }
 
-// resolveExtras reads the column's own extra and refuses the others. explicit reports whether the request gave the
-// extra, or the column has no extra.
+// resolveExtras reads the column's own extra and refuses other extras. explicit is true if the request has the extra,
+// or if the column has no extra.
 func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
 	for _, extra := range insights.Extras {
 		if _, ok := c.extras[extra.Name]; ok && extra != column.Extra {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Bounds of a retention: the buckets of its range, and the buckets after a cohort's own.
+// These bound a retention: the buckets of its range, and the buckets after a cohort's first bucket.
 const (
 	MaxCohorts              = 400
 	DefaultRetentionPeriods = 12
@@ -23,8 +23,8 @@ const (
 
 // retention is a compiled retention request. Like a plan it is an immutable value.
 //
-// A visitor's cohort is the bucket of time with the visitor's first event of the range that meets first. The visitor
-// is back in a bucket if an event in the bucket meets return, even before the first event.
+// A visitor's cohort is the time bucket of the visitor's first event in the range that meets `first`. The visitor
+// returns in a bucket if an event in the bucket meets `return`, even before the first event.
 type retention struct {
 	scope
 	time         ref // cut to the interval
@@ -90,8 +90,7 @@ func (p retention) String() string {
 }
 
 // lower turns the retention into SQL. The statement has a row for each cohort's number, from 1. The row has the number
-// of the cohort's visitors, and the numbers of visitors who are back in the cohort's own bucket and in each later
-// bucket.
+// of the cohort's visitors, and the numbers of visitors who return in the cohort's bucket and in each later bucket.
 func (p retention) lower() sqltree.Statement {
 	number := func(bucket sqltree.Expr) sqltree.Expr { return sqltree.Call("indexOf", sqltree.Col("starts"), bucket) }
 	first, again := sqltree.AllOf(exprs(p.first, p.expr)...), sqltree.AllOf(exprs(p.again, p.expr)...)

@@ -77,11 +77,11 @@ func (q *query) run(
 		settings["max_result_rows"] = q.most
 	}
 	if q.source != rawEvents {
-		// The engine (26.5) would use one table's snapshot for the other table.
+		// The engine (26.5) would use one table's snapshot for the other table, too.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {
-		// Sessions are the hashed side, which every node builds from the events of all nodes.
+		// Sessions are the hashed side of the join, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4

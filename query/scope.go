@@ -8,13 +8,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// scope is the part of a plan that all reports share: the selection of events, and the way to read them. It is
-// immutable, as a plan is.
+// scope is the part of a plan that all reports share: which events are selected, and how they are read. It is
+// immutable, like a plan.
 type scope struct {
 	site     string
 	from, to time.Time               // from <= t < to
 	where    []condition             // on events, joined by AND
-	nonNull  []ref                   // columns in which the events must have a value
+	nonNull  []ref                   // columns for which the events must have a value
 	sessions []*insights.SessionPart // parts of events' sessions that the statement reads
 	source   source
 	env      insights.Env
@@ -129,7 +129,8 @@ func (s scope) timeless() scope {
 
 func (s scope) identity() string { return s.key }
 
-// span returns the scope if a view cut its range, and otherwise no scope: the request says the range.
+// span returns the scope if a view has cut its range. Otherwise it returns an empty scope, because the request has the
+// range.
 func (s scope) span() scope {
 	if s.cut {
 		return s
@@ -137,11 +138,11 @@ func (s scope) span() scope {
 	return scope{}
 }
 
-// fixedAge is the longest time for which an answer about a fixed range is used while its site's events do not change.
+// fixedAge is the longest time for which an answer about a fixed range is reused while its site's events do not change.
 const fixedAge = 24 * time.Hour
 
-// lasts returns how long an answer is used while the site's events do not change. moving is the time for a range that
-// ends now: events leave such a range even if no events arrive.
+// lasts returns the time for which an answer is reused while the site's events do not change. moving is the time for a
+// range that ends now, because events leave such a range even if no events arrive.
 func (s scope) lasts(moving time.Duration) time.Duration {
 	if s.moves {
 		return moving
@@ -149,9 +150,9 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 	return fixedAge
 }
 
-// visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The rest at both ends
-// of the range comes from events. The engine builds the projection with each part of the events table, so visits and
-// events are equally fresh.
+// visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The remaining parts at
+// both ends of the range come from events. The engine builds the projection with each part of the events table, so
+// visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
 	types    []insights.Code // of the events that count; nil is all

@@ -34,8 +34,8 @@ const (
 	maxTitle = 120
 )
 
-// VisitorSegments lists the claims that a site's visitors of the last days share, starting with the segment that has
-// most visitors.
+// VisitorSegments lists the claims that a site's visitors of the last days share. The segment with the most visitors
+// comes first.
 //
 // Only shared claims make segments. Shared claims have few values, or at most half as many values as visitors. A claim
 // that identifies a visitor (an id, an e-mail address, a time of issue) makes no segments. A visitor whose claims

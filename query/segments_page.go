@@ -15,8 +15,8 @@ import (
 // defaultSegments is the number of segments on a page if the request has no limit.
 const defaultSegments = 100
 
-// segmentDays are the attempted ranges of segments: 30 days, or fewer on sites with more events than a query may
-// read. The request has no range, so a client could not request fewer days itself.
+// segmentDays has the numbers of days to try for segments: 30 days, or fewer on sites with more events than a query may
+// read. The request has no range, so a client cannot ask for fewer days.
 var segmentDays = []int{30, 7, 1}
 
 // segmentReads are the columns that the statements read.
@@ -25,7 +25,7 @@ var segmentReads = []ref{
 	{column: insights.ClaimProperty},
 }
 
-// segmentPage is the requested part of the list. Its token holds everything except the limit.
+// segmentPage is the requested part of the list. Its token contains everything except the limit.
 type segmentPage struct {
 	to    time.Time // when the first page was requested, in whole milliseconds
 	days  int       // 0: not yet decided
@@ -63,7 +63,8 @@ func (p segmentPage) period() period {
 	return period{from: daysBefore(p.days)(to), to: p.to, zone: time.UTC}
 }
 
-// scope selects the events of the page's days that the reach has. If a view shows none of the days, no event is left.
+// scope selects the events of the page's days within the reach. If a view shows none of these days, it selects no
+// event.
 func (p segmentPage) scope() scope {
 	in, err := p.reach.limit(p.period(), p.reach.now)
 	if err != nil {

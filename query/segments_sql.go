@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// fewValues is a number of values. A claim with at most this number makes segments, even if few visitors share a
-	// value.
+	// fewValues is a number of values. A claim with at most this many values makes segments, even if few visitors share
+	// a value.
 	fewValues = 10
 	// maxShared limits the claims that segments are made of, to the claims that most visitors have.
 	maxShared = 1000
 )
 
-// lowerSharedClaims reads the claims of which several visitors share a value. A sketch does not depend on the order
-// of the rows, so the answer is stable.
+// lowerSharedClaims reads the claims with values that several visitors share. A sketch does not depend on the order of
+// the rows, so the answer is stable.
 func lowerSharedClaims(sc scope) sqltree.Statement {
 	path, values, visitors := sqltree.Col("path"), sqltree.Col("values_count"), sqltree.Col("visitors_count")
 	sketch := func(e sqltree.Expr) sqltree.Expr {
@@ -44,8 +44,8 @@ func lowerSegments(sc scope, shared []string, part segmentPage) sqltree.Statemen
 	tree := sc.read([]sqltree.Aliased{
 		{Expr: insights.ClaimSet(shared), As: "claim_set"},
 		{Expr: insights.HasClaims(), As: "known"},
-		// Visitors may have sent the same texts as different types. Any visitor's notes will do, if the choice is
-		// stable.
+		// Visitors may have sent the same text as different types. The notes of any visitor are sufficient, if the
+		// choice is stable.
 		{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
 		{Expr: measure(insights.EventsCount), As: "events_count"},
 		{Expr: measure(insights.VisitorsCount), As: "visitors_count"},

@@ -71,7 +71,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreShared checks that claims that identify a visitor make no segments. Other claims come back as they
+// TestSegmentsAreShared checks that claims that identify a visitor make no segments. Other claims are returned as they
 // were sent. A visitor with only identifying claims is not anonymous.
 func TestSegmentsAreShared(t *testing.T) {
 	t.Parallel()
@@ -110,8 +110,8 @@ func TestSegmentsAreShared(t *testing.T) {
 	}
 }
 
-// TestSegmentPages checks that pages hold every segment once, and that count has all segments. Events that arrive
-// meanwhile change neither.
+// TestSegmentPages checks that the pages have every segment once, and that count is the number of segments. Events that
+// arrive between the pages change neither.
 func TestSegmentPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -187,8 +187,8 @@ func TestSegmentsOfManyIDs(t *testing.T) {
 	}
 }
 
-// TestSegmentsNeedNoAdvice checks that a request without parameters gets no advice to change them. Fewer days are
-// read instead. If even a day is too much, the error is not a 400.
+// TestSegmentsNeedNoAdvice checks that a request without parameters gets no advice to change parameters. Fewer days are
+// read instead. If a single day is too much, the error is not a 400.
 func TestSegmentsNeedNoAdvice(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

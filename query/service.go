@@ -53,8 +53,8 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// slowAge is the longest time for which an answer that took long stays cached although its site's events change. An
-// erased visitor is counted on other nodes for no longer.
+// slowAge is the longest time for which a slow answer stays cached although its site's events change. It also bounds
+// the time for which other nodes still count an erased visitor.
 func (c Config) slowAge() time.Duration {
 	if c.Keep <= 0 {
 		return 0
@@ -62,14 +62,14 @@ func (c Config) slowAge() time.Duration {
 	return max(c.Keep, time.Minute)
 }
 
-// Live answers serve other callers for liveAge. liveBytes limits their memory.
+// Live answers are reused for liveAge. liveBytes limits their memory.
 const (
 	liveAge   = 2 * time.Second
 	liveBytes = 4 << 20
 )
 
 // newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they were quick. So
-// many boards cost as much as one board.
+// many open boards cost as much as one.
 func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,
@@ -77,8 +77,8 @@ func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// newStateCache makes the cache of aggregate states. Its own statements have the limits of statements that choose a
-// source.
+// newStateCache makes the cache of aggregate states. Its own statements have the same limits as statements that choose
+// a source.
 func newStateCache(c Config, s *sources) *statecache.Cache {
 	of := statecache.Defaults()
 	of.MaxBytes, of.MaxScan = c.StateBytes, c.MaxTime/8

@@ -44,8 +44,8 @@ func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	fill(t, conn, site, n)
 }
 
-// TestUniquesBound checks that counts are exact. In bounded memory they are exact up to 65,536 and within 1 % beyond,
-// and as sketches within 2 %. The header has the bound.
+// TestUniquesBound checks that counts are exact. In bounded memory they are exact up to 65,536 and within 1 % above
+// that. As sketches they are within 2 %. The header has the bound.
 func TestUniquesBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -201,8 +201,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestQueryTime checks the error of a query whose time ends before the engine could end it. The error is not an
-// internal one.
+// TestQueryTime checks the error of a query whose time ends before the engine can end it. The error is not an internal
+// error.
 func TestQueryTime(t *testing.T) {
 	t.Parallel()
 	hangs := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Millisecond })

@@ -26,8 +26,8 @@ func (s scope) around() scope {
 	return s
 }
 
-// sessionRows reads the sessions of the scope's range, with the keys to join them by. Each is whole, whatever the
-// scope's conditions are. Sessions without an event in the range match no row of the join.
+// sessionRows reads the sessions of the scope's range, with the keys to join them by. Each session is complete,
+// whatever the scope's conditions are. Sessions without an event in the range match no row of the join.
 func (s scope) sessionRows() (rows *sqltree.Select, keys []sqltree.Expr) {
 	events := &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(s.around().bounds()...)}
 	return insights.SessionRows(events, s.sessions)

@@ -70,7 +70,7 @@ func TestSessionsAreOfOneVisitor(t *testing.T) {
 	}
 }
 
-// TestEventsOfOneMoment checks that events of one moment are in the order in which they were sent, also across
+// TestEventsOfOneMoment checks that events of the same millisecond are in the order of sending, including across
 // messages.
 func TestEventsOfOneMoment(t *testing.T) {
 	t.Parallel()
@@ -125,8 +125,8 @@ func TestEventsOfOneMoment(t *testing.T) {
 	}
 }
 
-// TestSessionsAtBorders checks sessions whose first page view is before the range, or whose last page view is after
-// it. Such a session is no bounce, and does not begin or end at the border.
+// TestSessionsAtBorders checks sessions whose first page view is before the range, or whose last page view is after it.
+// Such a session is not a bounce, and does not begin or end at the range's border.
 func TestSessionsAtBorders(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -140,10 +140,10 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(1, day.Add(-10*time.Second), "p1")
 	view(1, day.Add(10*time.Second), "p2")
 	view(2, day.Add(12*time.Hour), "p3")
-	view(3, day.Add(-12*time.Hour), "p4") // the outermost page views that still count, before and after the range
+	view(3, day.Add(-12*time.Hour), "p4") // the outermost page views that count, before and after the range
 	view(3, day.Add(time.Hour), "p5")
 	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")
-	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // beyond the reach on both sides
+	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // outside of the reach on both sides
 	view(4, day.Add(time.Hour), "p8")
 	view(4, day.Add(36*time.Hour), "p9")
 	view(5, day.Add(-time.Millisecond), "p10") // before the range
@@ -178,7 +178,7 @@ func TestSessionsAtBorders(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", request, body, err, want)
 		}
 	}
-	// A live board sees how a session began.
+	// A live board shows how a session began.
 	body, _, err := service.Aggregate(
 		t.Context(),
 		Caller{},
@@ -192,7 +192,7 @@ func TestSessionsAtBorders(t *testing.T) {
 }
 
 // TestDayAloneIsDayInChart checks that sessions within the reach are the same in a query of one day and in a chart of
-// days.
+// several days.
 func TestDayAloneIsDayInChart(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -200,7 +200,7 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 	events := randomEvents(r, 400)
 	from := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	const days = 6
-	for i := range events { // in sessions of half a day, which cross midnight here and there
+	for i := range events { // in sessions of half a day, some of which cross midnight
 		e := &events[i]
 		session := r.Int64N(100)
 		e.Visitor, e.Session = uint64(1+session%7), uint64(1+session)
@@ -286,8 +286,9 @@ func equalColumns(t *testing.T, got []byte, want string) bool {
 	return values(got) == values([]byte(want))
 }
 
-// TestQuietEvents checks that page_leave, code_copy and file_download events change no number of sessions and no page
-// of a session. Such events are inside sessions, before and after them, at other ends of the range, and alone.
+// TestQuietEvents checks that page_leave, code_copy and file_download events change no number of sessions and no
+// session's pages. Such events are within sessions, before and after them, at the ends of the range, and in sessions
+// without other events.
 func TestQuietEvents(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -305,7 +306,7 @@ func TestQuietEvents(t *testing.T) {
 			quiet := e
 			quiet.Type, quiet.Page = code(insights.EventTypes, kind), fmt.Sprint("p", r.IntN(3))
 			quiet.TimeMillis += r.Int64N(16*3_600_000) - 8*3_600_000
-			if i%3 == 0 { // a session of nothing but such events
+			if i%3 == 0 { // a session that has only such events
 				quiet.Session = 100 + uint64(i)
 			}
 			with = append(with, quiet)
@@ -346,7 +347,7 @@ func TestQuietEvents(t *testing.T) {
 	if err != nil || string(body) == string(shorter) {
 		t.Errorf("durations %s and %s, %v", body, shorter, err)
 	}
-	// Where only such events are asked for, there are no sessions.
+	// A query for only such events has no sessions.
 	body, _, err = raw.Aggregate(t.Context(), Caller{}, "with", []byte(
 		`{"range":"last7Days","where":[{"column":"eventType","values":["page_leave"]}],"select":[`+metrics+`,{"column":"sessionDuration"}]}`), testNow)
 	const none = `{"columns":[{"values":[0]},{"values":[null]},{"values":[null]},{"values":[null]}]}`

@@ -37,10 +37,10 @@ func (c Config) freshUntil(ctx context.Context, site string) string {
 	return schema.FormatMoment(t)
 }
 
-// headerAge is the answer's age in seconds: the time since another query requested it.
+// headerAge is the answer's age in seconds: the time since the query that computed it was requested.
 const headerAge = "Age"
 
-// shared answers a query from the result cache, or with work. Queries with equal kind, site and key have the same
+// shared answers a query from the result cache, or by calling work. Queries with equal kind, site and key have the same
 // answer, except for the time at which presets end.
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
@@ -79,8 +79,8 @@ func (q *query) key(identity string) resultcache.Key {
 	return resultcache.NewKey(q.site, string(q.kind)+"\n"+identity)
 }
 
-// refused returns the error for the caller. The query that ran has counted its failure. Other queries that share the
-// failure count it here.
+// refused returns the error for the caller. The query that ran has counted its failure. If a query only shares that
+// failure, it is counted here.
 func (q *query) refused(ctx context.Context, err error, from resultcache.Source) error {
 	f, ran := errors.AsType[*failure](err)
 	switch {

@@ -34,8 +34,8 @@ func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) 
 	}
 }
 
-// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, also if their token has no
-// slot left. A different query runs separately.
+// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, even if their token has no
+// free slot. A different query runs separately.
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -127,7 +127,7 @@ func TestTurnsAreOnesOwn(t *testing.T) {
 	all := asking{t: t, service: service}
 	var running []chan struct{}
 	const each = float64(unknownRows)
-	another := 0 // makes each query different
+	another := 0 // makes each query different from the others
 	other := func() string {
 		another++
 		return strings.Replace(byCountry, "{", fmt.Sprintf(`{"limit":%d,`, another), 1)

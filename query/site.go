@@ -14,8 +14,8 @@ type Site struct {
 	ID string
 	// Hosts are the site's own hosts, for the columns channel and sourceName.
 	Hosts []string
-	// Timezone and WeekStart are the time zone, and the day with which weeks begin, of requests that name none. "" is
-	// UTC, and Monday.
+	// Timezone and WeekStart are the defaults for requests that do not set the time zone or the first day of weeks. ""
+	// means UTC, and Monday.
 	Timezone, WeekStart string
 }
 
@@ -23,7 +23,7 @@ func (s Site) timezone() string { return cmp.Or(s.Timezone, insights.UTC.String(
 
 func (s Site) weekStart() string { return cmp.Or(s.WeekStart, insights.WeekStarts()[0]) }
 
-// key is the part of a cached answer's key that tells different settings apart.
+// key is the part of a cached answer's key that distinguishes settings.
 func (s Site) key() string {
 	return fmt.Sprintf("zone: %s\nweeks: %s\n%s", s.timezone(), s.weekStart(), hostsKey(s.Hosts))
 }

@@ -32,8 +32,9 @@ var calendarRequests = map[string]Report{
 	`"range":"last30Days","interval":"week"`:                                               Retention,
 }
 
-// TestSiteSettings changes the settings of a site between queries. A query without a time zone and a first day of weeks
-// uses the site's settings, alone, in a batch and explained. Answers that were cached before the change are not used.
+// TestSiteSettings changes the settings of a site between queries. A query that sets neither the time zone nor the
+// first day of weeks uses the site's settings. This is tested for a single query, in a batch, and with an explanation.
+// Answers that were cached before the change are not used.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -73,7 +74,7 @@ func TestSiteSettings(t *testing.T) {
 			if err != nil || string(x.Answer) != want {
 				t.Errorf("%s: %s explained, %v, want %s", name, x.Answer, err, want)
 			}
-			// A request's own words win.
+			// A request's own settings win.
 			own := fmt.Sprintf(`{%s,"timezone":"Europe/Berlin","weekStart":"friday"}`, members)
 			if got, want := answer(service, of, own), answer(plain, of, own); got != want {
 				t.Errorf("%s: %s with its own zone, want %s", name, got, want)
@@ -87,7 +88,7 @@ func TestSiteSettings(t *testing.T) {
 	}
 }
 
-// TestSiteSettingsOfOtherAnswers: live answers and segments have the site's time zone at once.
+// TestSiteSettingsOfOtherAnswers: live answers and segments use a new time zone of the site immediately.
 func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -99,7 +100,7 @@ func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	for _, c := range []struct{ zone, offset, from string }{
 		{"", "", "2026-02-13T12:30:45.678Z"},
 		{"Asia/Kolkata", "+05:30", "2026-02-13T12:30:45.678Z"},
-		{"America/New_York", "-04:00", "2026-02-13T13:30:45.678Z"}, // its clocks went forward on March 8
+		{"America/New_York", "-04:00", "2026-02-13T13:30:45.678Z"}, // clocks in New York went forward on March 8
 		{"", "", "2026-02-13T12:30:45.678Z"},
 	} {
 		site.Timezone = c.zone
@@ -115,8 +116,8 @@ func TestSiteSettingsOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// TestSiteIsPartOfKeys: requests about a site with other settings or hosts have other keys. The order of hosts does not
-// matter.
+// TestSiteIsPartOfKeys: requests about sites with different settings or hosts have different keys. The order of hosts
+// does not matter.
 func TestSiteIsPartOfKeys(t *testing.T) {
 	t.Parallel()
 	for members, of := range calendarRequests {

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// sources chooses the source of a statement by the number of rows to read. Its numbers are a few minutes old: a wrong
-// number makes an answer slower, never wrong.
+// sources chooses the source of a statement by the number of rows to read. Its numbers are a few minutes old. A wrong
+// number makes an answer slower, but never wrong.
 type sources struct {
 	config Config
 	conn   driver.Conn
@@ -57,17 +57,17 @@ const (
 	maxSites    = 10_000 // sites whose rows are known
 	// joinedBytes is the memory for a row of events that is joined with its session.
 	joinedBytes = 160
-	// maxChoice ends a statement that chooses a source, because a query waits for it.
+	// maxChoice bounds a statement that chooses a source, because a query waits for it.
 	maxChoice = 2 * time.Second
 )
 
 type sourceLimits struct {
-	// short is the length of a range for which no query waits until its rows are counted. A day of most sites has at
-	// most a few hundred thousand events.
+	// short is the length of a range that is queried without waiting for the count of its rows. A day of most sites has
+	// at most a few hundred thousand events.
 	short time.Duration
 	// few events are read as fast as the fewer rows of visits, because the statement over visits is longer.
 	few uint64
-	// fewer is the factor by which visits must have fewer rows, because their rows are larger.
+	// fewer is the factor by which visits must have fewer rows than events, because their rows are larger.
 	fewer uint64
 	// many is the number of rows whose visitors take a tenth of a second to count exactly, on two cores. For fewer
 	// rows a sketch is no faster.
@@ -85,9 +85,9 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	}
 }
 
-// choose returns a scope with the best source for a statement that reads refs. Without other knowledge the source is
-// events. estimate is the counting method for distinct values of many rows; CountExact if the statement has no distinct
-// values. A reader of visits first checks that they are whole.
+// choose returns a scope with the best source for a statement that reads refs. Without further knowledge, the source is
+// events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement has no
+// distinct values. Code that reads visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
@@ -100,8 +100,9 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate ins
 	return best
 }
 
-// bestKnown returns a scope with the best source as far as the rows of its site are known. Counting them would take
-// longer than most short ranges, so they are counted for later queries. For an hour they are not counted at all.
+// bestKnown returns a scope with the best source, using only counts that are already known. Counting rows would take
+// longer than most short ranges, so they are counted for later queries. After a failure, they are not counted for an
+// hour.
 func (s *sources) bestKnown(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	s.mu.Lock()
 	site := s.sites[sc.site]
@@ -160,8 +161,8 @@ func (s *sources) unknown(ctx context.Context, site string, err error) {
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
 
-// best returns the scope with the best source, given the rows of its range. Distinct values are counted as in a
-// statement without the numbers that only events have. So a number that is added makes no count approximate.
+// best returns the scope with the best source for the given rows of its range. Distinct values are counted as in the
+// same statement without the numbers that only events have. So adding such a number does not make a count approximate.
 func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
 	read := rows.events
 	if read > l.few && rows.visits*l.fewer <= read {
@@ -178,12 +179,12 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights
 }
 
 const (
-	// visitsWhole checks that each part has visits that are not broken. If all rows of a part were deleted, the part
-	// has no visits until the engine drops it.
+	// visitsWhole checks that each part has visits that are not broken. A part whose rows were all deleted has no
+	// visits until the engine drops the part.
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
-	// visitsReadable also checks that there are visits and a way to read them, which takes twice as long.
+	// visitsReadable also checks that visits exist and that the engine can read them, which takes twice as long.
 	visitsReadable = `SELECT (` + visitsWhole + `)
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`
@@ -246,7 +247,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 		site.ended()
 		if err == nil {
 			site.days = days
-		} else if visits { // otherwise the events of so large a site are not counted again soon
+		} else if visits { // otherwise the events of a large site are not counted again soon
 			site.counted = time.Now().Add(checkVisits - countDays) // retry after checkVisits
 		}
 		s.mu.Unlock()
@@ -275,7 +276,7 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	days = []dayRows{}
 	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
 	if err != nil {
-		return nil, err // an incomplete count is worse than none
+		return nil, err // an incomplete count is worse than no count
 	}
 	return days, nil
 }
@@ -290,8 +291,8 @@ func (s *sources) known(sc scope) dayRows {
 	return dayRows{}
 }
 
-// joinSpills reports whether a join of a scope's events and sessions is expected to exceed its memory. It is expected
-// if the scope has many events, or if a join of an equal or shorter range recently exceeded its memory.
+// joinSpills reports whether joining a scope's events with its sessions is expected to exceed the memory. It is
+// expected if the scope has many events, or if a join of an equal or shorter range recently exceeded its memory.
 func (s *sources) joinSpills(sc scope) bool {
 	if s.known(sc.around()).events > s.config.MaxMemory/joinedBytes {
 		return true
@@ -323,7 +324,7 @@ func (s *sources) inVisits(best scope) func(scope) bool {
 	}
 }
 
-// left returns the approximate rows of scopes, each from its own source.
+// left returns the approximate number of rows of scopes, each read from its own source.
 func (s *sources) left(list []scope) (rows uint64) {
 	for _, sc := range list {
 		if known := s.known(sc); sc.source.visits != nil {
@@ -352,7 +353,7 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the rows of a statement over a scope that reads refs: see choose.
+// cost returns the number of rows that a statement reads. It has the arguments of choose.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true
@@ -381,8 +382,8 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-// rowsOf returns the approximate rows of a scope's range. A day that is only partly inside counts by its hours
-// inside, in proportion to the day's hours with events. Today has only some of its hours yet.
+// rowsOf returns the approximate rows of a scope's range. A day that is only partly inside the range counts in
+// proportion: its hours inside, divided by its hours with events. Today does not have all of its hours yet.
 func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
 	for _, d := range days {

@@ -143,8 +143,8 @@ func TestShortRanges(t *testing.T) {
 	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
-// TestPartsWithoutVisits checks that events are read while a part lacks the projection, and after the table has lost
-// it. Earlier knowledge about the table does not matter.
+// TestPartsWithoutVisits checks that events are read while a part has no projection, and after the table has lost the
+// projection. Earlier results about the table do not matter.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -227,8 +227,8 @@ func (h hangingUp) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return h.Conn.Query(ctx, sql, args...)
 }
 
-// TestWhoHangsUpSpoilsNothing checks that a client that leaves during the choice of a source changes no knowledge
-// about visits or the site's rows.
+// TestWhoHangsUpSpoilsNothing: if a client disconnects while a source is being chosen, the stored knowledge about
+// visits and rows does not change.
 func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -295,7 +295,7 @@ func TestDaysOfDecades(t *testing.T) {
 	if err != nil || headers[headerSource] != visitsName {
 		t.Errorf("%v, %v; want visits", headers, err)
 	}
-	// The first and the last day have an hour with events, which may be in the range.
+	// The first and the last day have one hour with events, which may be in the range.
 	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
 		insights.CountExact); rows != 31 ||
 		!known {

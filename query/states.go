@@ -44,7 +44,7 @@ func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits fu
 	if len(spans) == 0 {
 		return p, false
 	}
-	// All spans share one table, although expressions that read time may differ between them.
+	// All spans share one table, although expressions with times may differ between them.
 	st := &states{table: statecache.TableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		s := stateSpan{scope: in(span.From, span.To), entry: &statecache.Entry{Span: span, Parts: parts.Of(span)}}
@@ -174,7 +174,7 @@ func (st *states) joined() (list []stateSpan) {
 	return list
 }
 
-// adjoins reports whether a later span begins where this one ends, and has the same parts.
+// adjoins reports whether a later span begins at this span's end and has the same parts.
 func (s stateSpan) adjoins(later stateSpan) bool {
 	return s.to.Equal(later.from) && slices.Equal(s.entry.Parts, later.entry.Parts)
 }

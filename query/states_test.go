@@ -14,15 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// keepingStates returns a service that keeps all states that it can, of whole days and hours. It counts visitors with
-// sketches, which are exact for few visitors. The months in which the events of [insert] and [fill] arrive are over.
+// keepingStates returns a service that caches all possible states of whole days and hours. It counts visitors with
+// sketches, which are exact for few visitors. The months in which the events of [insert] and [fill] arrive have ended.
 func keepingStates(t testing.TB, conn driver.Conn) *Service {
 	t.Helper()
 	insertAt(t, conn, time.Now().Add(31*24*time.Hour), "later", fixture()[2:3])
 	return keepingMonths(conn)
 }
 
-// keepingMonths returns such a service. Its newest month is the month in which the last event arrived.
+// keepingMonths returns a service like keepingStates. Its newest month is the month in which the last event arrived.
 func keepingMonths(conn driver.Conn) *Service {
 	s := newService(conn, func(c *Config) { c.StateBytes = 1 << 30 })
 	s.states.Cuts = statecache.Cuts{Coarse: statecache.Every(24 * time.Hour), Fine: statecache.Every(time.Hour)}
@@ -69,7 +69,7 @@ func execute(t testing.TB, conn driver.Conn, statement string) {
 	}
 }
 
-// TestStates checks that states are built for a repeated query, which then reads no event. Later events are read in
+// TestStates checks that states are built for a repeated query, which then reads no events. Later events are read in
 // addition. After events were deleted or parts merged, all events are read and the states are built again.
 func TestStates(t *testing.T) {
 	t.Parallel()
@@ -93,8 +93,8 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
-// TestStatesOfTheNewestMonth checks the month in which events still arrive. The states of its large parts are cached.
-// Its small parts are read in addition. So are the events of earlier months that arrive in it.
+// TestStatesOfTheNewestMonth checks the month in which events are still arriving. The states of its large parts are
+// cached. Its small parts are read in addition. Events of earlier months that arrive in it are also read in addition.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -196,8 +196,8 @@ func stateTables(t *testing.T, conn driver.Conn) (tables []string) {
 	return tables
 }
 
-// TestStatesSQL checks that no value of a request is in a statement about states, or in the name of their table.
-// Everything that states depend on is in their key.
+// TestStatesSQL checks that no value of a request appears in a statement about states, or in the name of their table.
+// The key of states has everything on which they depend.
 func TestStatesSQL(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","timezone":"Europe/Berlin","groupBy":[{"column":"visitorClaim","claim":"%s"},{"column":"page"}],"where":[{"column":"url","operator":"matches","values":["%s"]}],"select":[{"column":"visitorsCount"}]}`

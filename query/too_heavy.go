@@ -51,7 +51,7 @@ func (s size) fits(err error, read, most uint64) time.Duration {
 	if !s.known || s.cost <= 0 {
 		return 0
 	}
-	can := float64(read) // the rows that its time allows
+	can := float64(read) // the rows that the query can read in its time
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
 		case codeTooManyRows:

@@ -11,20 +11,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// versions knows which stored events of a site answers have. A version has the number of the site's events. It also has
-// what changes when rows leave the table: the table's first block, its detached parts and its mutations. A merge
-// changes none of them. On a cluster, two statements may read different replicas, of which one lags. So no version is
-// known there, and an answer is cached for its time only.
+// versions determines which stored events of a site an answer includes. A version has the number of the site's events.
+// It also has values that change when rows leave the table: the table's first block, its detached parts and its
+// mutations. A merge changes none of them. On a cluster, two statements may read different replicas, and one replica
+// may lag. So versions are unknown on clusters, and answers are only cached for a time.
 type versions struct {
 	sources *sources
-	// age is how old a version may be that is used as current. A version that took long to read may be older: up to
-	// rest times as long as it took.
+	// age is the maximum age of a version that counts as current. If a version took long to read, it may be older: up
+	// to `rest` times its reading time.
 	age  time.Duration
 	rest time.Duration
 
 	reads  singleflight.Group
 	mu     sync.Mutex
-	engine string // of the table; "" if it is unknown yet
+	engine string // the table's engine; "" if not known yet
 	sites  map[string]siteVersion
 }
 
@@ -32,7 +32,7 @@ type versions struct {
 type siteVersion struct {
 	version    string    // "" if it is unknown
 	freshUntil string    // up to when the events of the version are complete; "" if it is unknown
-	read       time.Time // before the engine was asked
+	read       time.Time // the time before the engine was asked
 	took       time.Duration
 }
 
@@ -41,15 +41,16 @@ func newVersions(s *sources) *versions {
 }
 
 const (
-	// versionAge is short, but the panels of a dashboard share a version.
+	// versionAge is short. It is long enough for the panels of a dashboard to share a version.
 	versionAge = 250 * time.Millisecond
-	// versionRest limits the engine's share for a site of many events: a hundred million take half a second.
+	// versionRest limits the load on the engine for a site with many events. Reading a hundred million takes half a
+	// second.
 	versionRest = 10
 	// versionedEngine is the engine of a table on a single server.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
-	// versionOf reads a version. The engine reads one column, of the site's rows. Every mutation has a block number of
-	// its own.
+	// versionOf reads a version. The engine reads one column, of the site's rows. Every mutation has a unique block
+	// number.
 	versionOf = `SELECT toString(tuple(count(),
 		(SELECT min(min_block_number) FROM system.parts
 			WHERE database = currentDatabase() AND table = {table:String} AND active),
@@ -78,7 +79,7 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
 		return known
 	}
-	// Callers share a statement that another caller has just sent. It does not end with its caller.
+	// Callers share a statement that another caller has just sent. The statement does not end with its caller.
 	version, err, _ := v.reads.Do(site, func() (any, error) { return v.read(ctx, site, now) })
 	if err != nil {
 		v.sources.log.WarnContext(ctx, "An answer is computed again: the version of its events is not known.",
@@ -88,8 +89,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version at a moment and remembers it. The time up to which events are complete is read first,
-// so that it promises no event that the version lacks.
+// read reads the site's version at a time and stores it. The time up to which events are complete is read first. So
+// this time includes no event that the version does not have.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
 	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	ctx = v.sources.config.choosing(ctx)

@@ -72,8 +72,8 @@ func TestCurrentAnswersPromiseOnlyTheirEvents(t *testing.T) {
 	ask(9, false, fresh)
 }
 
-// TestVersionsOfRowsThatLeave checks that an answer is computed again if the site has as many events as before, but
-// others: after an erasure, and after a part was set aside.
+// TestVersionsOfRowsThatLeave checks that an answer is computed again if the site has the same number of events, but
+// different events. This happens after an erasure, and after a part was set aside.
 func TestVersionsOfRowsThatLeave(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -108,8 +108,8 @@ func TestVersionsOfRowsThatLeave(t *testing.T) {
 	c.counts(10, true)
 }
 
-// TestNoVersionOnClusters checks that the version is unknown if the table does not have its rows itself, also when it
-// is asked again. The embedded engine has no distributed tables, so a view takes the table's place.
+// TestNoVersionOnClusters checks that the version is unknown if the table does not store its rows itself, on each
+// request. The embedded engine has no distributed tables, so a view replaces the table.
 func TestNoVersionOnClusters(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -125,8 +125,8 @@ func TestNoVersionOnClusters(t *testing.T) {
 	}
 }
 
-// TestCurrentAnswersAreIncomplete checks that a cached answer tells of rows that were found missing later, and that a
-// request for an exact answer is then refused.
+// TestCurrentAnswersAreIncomplete checks that a cached answer reports rows that were found missing later. A request for
+// an exact answer is then refused.
 func TestCurrentAnswersAreIncomplete(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -154,7 +154,8 @@ func TestCurrentAnswersAreIncomplete(t *testing.T) {
 	}
 }
 
-// TestCurrentAnswersOfViews checks that a cached answer shows no time that has left a range of the caller's view.
+// TestCurrentAnswersOfViews checks that a cached answer has no time that has meanwhile left the ranges of the caller's
+// view.
 func TestCurrentAnswersOfViews(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -201,7 +202,7 @@ func TestPagesAreNotCurrent(t *testing.T) {
 	}
 }
 
-// TestVersionsRest checks that a site whose version takes long to read has it read less often.
+// TestVersionsRest checks that a version that takes long to read is read less often.
 func TestVersionsRest(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -10,7 +10,7 @@ import (
 
 const visitsName = "visits"
 
-// chosenName is a column of rows of sessions: whether the conditions choose events of the row.
+// chosenName is a column of the rows of sessions: whether the conditions select events of the row.
 const chosenName = "is_chosen"
 
 // ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
@@ -55,7 +55,7 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	return s, true
 }
 
-// add adds the columns that r reads to the rows. ok is false if visits lack them.
+// add adds the columns that r reads to the rows. ok is false if visits do not have these columns.
 func (v *visits) add(r ref) (ok bool) {
 	if r.isTime() && !r.args.Interval.Quarters() || len(r.column.Session) > 0 {
 		return false
@@ -73,7 +73,7 @@ func (v *visits) add(r ref) (ok bool) {
 	return len(r.column.Counters)+len(r.column.Visit) > 0
 }
 
-// onlyOfEvents reports whether a measure has a number that rows of visits do not know, whatever the types are.
+// onlyOfEvents reports whether a measure has a number that visits do not have, for any types of events.
 func (r ref) onlyOfEvents() bool {
 	return slices.ContainsFunc(r.column.Counters, func(c *insights.Counter) bool {
 		_, known := c.OfVisit(nil)
@@ -94,7 +94,7 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 	}
 	rows := whole
 	if s.from.Before(v.from) || v.to.Before(s.to) {
-		// The events come first: see the setting about snapshots in run.go.
+		// The events must come first: see the setting about snapshots in run.go.
 		rows = &sqltree.Select{Table: insights.Table, Columns: v.row(insights.TimeExpr(), sqltree.Col, (*insights.Counter).OfEvent), Union: whole}
 		rows.Where = sqltree.AllOf(append([]sqltree.Expr{siteIs(s.site), sqltree.AnyOf(
 			sqltree.AllOf(timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, v.from)),
@@ -107,15 +107,15 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 	return of
 }
 
-// slotIs compares the quarter of an hour of a row of visits.
+// slotIs compares a quarter of an hour in a row of visits.
 func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	text := t.UTC().Format(time.DateTime)
 	return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), text))
 }
 
 // sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. The
-// quarters in which the range or its surroundings begin and end come from events, and all others from visits. The
-// column chosenName says whether a row is in the range and has an event of the types.
+// quarters of an hour in which the range or its surroundings begin and end come from events. All others come from
+// visits. The column chosenName is true if a row is in the range and has an event of the selected types.
 func (v *visits) sessionRows(s scope) *sqltree.Select {
 	around := s.around()
 	ceil := func(t time.Time) time.Time {
@@ -151,7 +151,7 @@ func (v *visits) sessionRows(s scope) *sqltree.Select {
 		return rows
 	}
 	chosen = append([]sqltree.Expr{timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}, exprs(v.typed, s.expr)...)
-	return &sqltree.Select{ // the events come first, as in read
+	return &sqltree.Select{ // the events come first, as in function read
 		Table: insights.Table, Where: sqltree.AllOf(siteIs(s.site), sqltree.AnyOf(outside...)),
 		Columns: v.sessionRow(s, insights.TimeExpr(), sqltree.Col, false, chosen), Union: rows,
 	}

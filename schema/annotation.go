@@ -2,15 +2,16 @@ package schema
 
 import "time"
 
-// Annotation marks a moment or a day of a site's graphs.
+// Annotation marks a time or a day in a site's graphs.
 type Annotation struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
-	// Kind is AnnotationManual, or the kind of change for which Octavo made the annotation.
+	// Kind is AnnotationManual, or the kind of change that made Octavo add the annotation.
 	Kind string `json:"kind"`
-	// At is the moment. Of a day, it is the first moment in the site's time zone.
+	// At is the annotation's time. If the annotation is about a day, it is the day's first instant in the site's time
+	// zone.
 	At time.Time `json:"at"`
-	// Date is the day as YYYY-MM-DD. It is absent for a moment.
+	// Date is the day as YYYY-MM-DD. It is absent if the annotation is about a time.
 	Date string `json:"date,omitempty"`
 	Text string `json:"text"`
 	// Page is the page that the annotation is about. Pages are several.
@@ -20,8 +21,8 @@ type Annotation struct {
 	// Path is a path of the site.
 	Path          string `json:"path,omitempty"`
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	// CreatedBy is the user who made the annotation, or the change that it is about. It is absent for changes without a
-	// user, and for changes of former users.
+	// CreatedBy is the user who made the annotation or the change behind it. It is absent for changes without a user,
+	// and for changes of former users.
 	CreatedBy *User        `json:"createdBy,omitzero"`
 	CreatedAt time.Time    `json:"createdAt"`
 	URLs      LocationURLs `json:"urls"`
@@ -48,6 +49,6 @@ func AnnotationKinds() []string {
 const (
 	// MaxAnnotationText limits the characters of its text.
 	MaxAnnotationText = 500
-	// MaxAnnotationPages limits the pages that it names. A larger change names none.
+	// MaxAnnotationPages limits the pages that an annotation lists. An annotation of a larger change lists no pages.
 	MaxAnnotationPages = 200
 )

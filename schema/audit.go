@@ -9,7 +9,7 @@ import (
 // AuditActorType is the kind of whoever made a change.
 type AuditActorType string
 
-// The types of actors other than tokens that act for themselves, such as site keys.
+// These are the types of actors, except tokens that act for themselves, such as site keys.
 const (
 	ActorUser AuditActorType = "user"
 	// ActorOperator is somebody who runs a command on the server.
@@ -30,7 +30,7 @@ type AuditEntry struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
 	Action string    `json:"action" rules:"enum=auditAction"`
-	// Operation is the operationId of the request, the kind of the job or the name of the command.
+	// Operation is the operationId of the request, the kind of the job, or the name of the command.
 	Operation string      `json:"operation,omitempty"`
 	Actor     AuditActor  `json:"actor"`
 	Token     *AuditToken `json:"token,omitempty"`
@@ -38,11 +38,11 @@ type AuditEntry struct {
 	// Address is the client's.
 	Address string      `json:"address,omitempty"`
 	Target  AuditTarget `json:"target"`
-	// Further is the number of further objects that a very large statement changed. It is set only in the last entry of
-	// such a statement.
+	// Further is the number of objects that a very large statement changed but that have no entries. It is set only in
+	// the last entry of such a statement.
 	Further *int64 `json:"further,omitempty"`
 	// Before and After have the changed members. An absent member was not set. A created object has no Before, and a
-	// deleted object no After.
+	// deleted object has no After.
 	Before jsontext.Value `json:"before,omitzero"`
 	After  jsontext.Value `json:"after,omitzero"`
 }
@@ -54,7 +54,7 @@ type AuditActor struct {
 	DisplayName string `json:"displayName,omitempty"`
 }
 
-// AuditToken is the token with which a change was made, by its id.
+// AuditToken is the token that made a change.
 type AuditToken struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`

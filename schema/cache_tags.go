@@ -1,7 +1,7 @@
 package schema
 
-// Cache tags: front ends of sites cache answers under these names, and changes are announced with them. The triggers of
-// the table front_end_changes make the same names.
+// These are the names of cache tags. Front ends of sites cache answers with these tags, and are notified of changes by
+// tag. The triggers of the table front_end_changes generate the same names.
 
 // SiteTag names everything that shows a site, except the content of its spaces.
 func SiteTag(site string) string { return "site:" + site }

@@ -39,7 +39,7 @@ type MergeResult struct {
 	Result   string `json:"result" rules:"enum=mergeResult"`
 }
 
-// ExportURL is an address from which a file can be fetched without a token for a limited time.
+// ExportURL is an address from which a file can be fetched without a token, for a limited time.
 type ExportURL struct {
 	URL string `json:"url"`
 }

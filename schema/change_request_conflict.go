@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChangeRequestConflict is a part of the content that both sides changed in different ways since the change request was
+// ChangeRequestConflict is a part of the content that both sides have changed differently since the change request was
 // made or last updated. Ours is the change request's side, and theirs the main content's.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
@@ -14,25 +14,27 @@ type ChangeRequestConflict struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind" rules:"enum=conflictKind"`
 	Status string `json:"status" rules:"enum=conflictStatus"`
-	// Page is the page in conflict, and Pages are all pages that a conflict of places or a deletion is about.
+	// Page is the page in conflict. Pages has all pages of a conflict about places or a deletion.
 	Page  *ConflictPage  `json:"page,omitzero"`
 	Pages []ConflictPage `json:"pages,omitzero"`
 	// Field is the member of the page. In a document, Block is the key of the block. Part is the part of the block:
-	// `text`, or a path in its data. It is absent for the whole block.
+	// `text`, or a path in its data. It is absent for a whole block.
 	Field string `json:"field,omitempty"`
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`
-	// Base, Ours and Theirs are the versions. An absent version is deleted on that side, or does not exist yet. If both
-	// sides put different blocks at one place, each version is a block, or a document of several blocks.
+	// Base, Ours and Theirs are the versions. If a version is absent, the part is deleted on that side, or does not
+	// exist yet. If both sides put different blocks at one place, each version is a block, or a document of several
+	// blocks.
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`
 	Theirs any `json:"theirs,omitzero"`
-	// Takes lists the values of `take` that the conflict can be resolved with.
+	// Takes lists the values of `take` that resolve the conflict.
 	Takes      []string            `json:"takes"`
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
 
-// ConflictPage is a page of the change request, or of the main content if the request lacks it. Links have no path.
+// ConflictPage is a page of the change request. It is the main content's page if the request does not have the page.
+// Links have no path.
 type ConflictPage struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -47,7 +49,7 @@ type ConflictResolution struct {
 	ResolvedAt time.Time      `json:"resolvedAt"`
 }
 
-// The values of `take`.
+// These are the values of `take`.
 const (
 	TakeOurs   = "ours"
 	TakeTheirs = "theirs"

@@ -12,7 +12,7 @@ import (
 // grammar, because links in documents and links of sites are the same thing.
 type ContentRef Data
 
-// UnmarshalJSONFrom reads an object and drops null members, which mean absence.
+// UnmarshalJSONFrom reads an object and drops members that are null, which means absent.
 func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var members map[string]any
 	if err := json.UnmarshalDecode(d, &members); err != nil {
@@ -47,8 +47,8 @@ func (ContentRef) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": kinds}
 }
 
-// Problems lists what is wrong with the reference. It does not look up the target, because links may outlive their
-// targets. Login data is refused, because settings are shown to everybody.
+// Problems lists the reference's problems. It does not look up the target, because a link may outlive its target. Login
+// data is refused, because settings are shown to everybody.
 func (r ContentRef) Problems(field string) []Detail {
 	details := ContentRefProblems(field, Data(r))
 	if address, _ := r["url"].(string); len(details) == 0 && LinkHasLogin(address) {

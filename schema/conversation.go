@@ -48,7 +48,7 @@ func PartTypes() []string { return []string{"message"} }
 type Conversation struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
-	// ExternalID is the id that its source gave it.
+	// ExternalID is the id in the conversation's source.
 	ExternalID  string           `json:"externalId"`
 	Subject     string           `json:"subject,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
@@ -85,8 +85,8 @@ type FullConversation struct {
 	Metadata     ConversationMetadata `json:"metadata"`
 }
 
-// ConversationIssue is one problem that a user had in a conversation. Summary is the text of Details, for clients of the
-// published schema, which has no details. Cluster is absent until the issue is clustered.
+// ConversationIssue is one problem that a user had in a conversation. Summary joins the texts of Details, for clients
+// of the published schema, which has no details. Cluster is absent until the issue is clustered.
 type ConversationIssue struct {
 	Object       string       `json:"object"`
 	ID           string       `json:"id"`
@@ -131,7 +131,7 @@ type IssuesCluster struct {
 	Sources     map[string]int64 `json:"sources"`
 	Stats       ClusterStats     `json:"stats"`
 	URLs        ClusterURLs      `json:"urls"`
-	// Theme is absent if the cluster has none.
+	// Theme is absent if the cluster has no theme.
 	Theme *ClusterTheme `json:"theme,omitempty"`
 	// Language is the language of the cluster's issues. It is absent if the language is unknown.
 	Language string `json:"language,omitempty"`
@@ -139,7 +139,8 @@ type IssuesCluster struct {
 	ChangeRequests []ClusterRequest `json:"changeRequests"`
 }
 
-// ClusterStats counts the contents of a cluster. Octavo has no tasks, but the published schema requires their counts.
+// ClusterStats counts the contents of a cluster. Octavo has no tasks, but the published schema requires counts of
+// tasks.
 type ClusterStats struct {
 	Issues         int32 `json:"issues"`
 	Conversations  int32 `json:"conversations"`
@@ -174,8 +175,8 @@ func ClusterEventKinds() []string {
 	return []string{ClusterJoined, ClusterLeft, ClusterMerged, ClusterRenamed}
 }
 
-// ClusterEvent is a change of a cluster with its reason. Issue and Conversation joined or left it. Title is the issue's
-// title, the label of a cluster that was merged into this one, or this cluster's former label.
+// ClusterEvent is a change of a cluster, with the reason. Issue and Conversation have joined or left the cluster. Title
+// is the issue's title, the label of a cluster that was merged into this one, or this cluster's former label.
 type ClusterEvent struct {
 	Object       string    `json:"object"`
 	ID           string    `json:"id"`

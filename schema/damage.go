@@ -30,8 +30,8 @@ var remedies = map[string]string{
 		"(pg_amcheck names the damaged tables)",
 }
 
-// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer names no time for
-// a retry.
+// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer has no
+// Retry-After.
 func Damaged(store string, cause error) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "stored data is damaged: " + remedies[store],
@@ -45,13 +45,13 @@ func DamageOf(err error) *Damage {
 	return d
 }
 
-// Verification is what a verification of one kind of data found.
+// Verification is the result of verifying one kind of data.
 type Verification struct {
 	Kind    string `json:"kind"`
 	Read    int64  `json:"read"`    // parts, messages, contents or files
 	Bytes   int64  `json:"bytes"`   // that were read
-	Damaged int64  `json:"damaged"` // of what was read
-	// Hint says what to do, or why the data could not be read.
+	Damaged int64  `json:"damaged"` // damaged pieces of the data that was read
+	// Hint tells the operator what to do, or why the data could not be read.
 	Hint       string    `json:"hint,omitzero"`
 	VerifiedAt time.Time `json:"verifiedAt,omitzero"`
 }

@@ -18,8 +18,8 @@ type Document struct {
 }
 
 // Node is any part of a document: a block, an inline, a text or a fragment. Object and Type distinguish them. All kinds
-// share one Go type, because the kinds are rows of a table. The row of a kind has the members of the kind. Nil slices
-// and maps are absent members; empty ones are written as empty.
+// share one Go type, because a table defines the kinds. The row of a kind has the members of the kind. Nil slices and
+// maps are absent members, and empty ones are written as empty.
 type Node struct {
 	Object    string `json:"object"`
 	Type      string `json:"type,omitempty"`
@@ -47,9 +47,9 @@ type Mark struct {
 	Data   Data   `json:"data,omitzero"`
 }
 
-// Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in the editors that write
-// documents. Its members are written in a fixed order, so that equal documents have equal bytes. Content-addressed storage
-// relies on that.
+// Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in the editors that
+// write documents. Its members are written in a fixed order, so that equal documents have equal bytes.
+// Content-addressed storage relies on this.
 type Data map[string]any
 
 // MarshalJSONTo writes the members in order and leaves out links that are not allowed.
@@ -57,7 +57,7 @@ func (d Data) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, shownLinks(d), json.Deterministic(true))
 }
 
-// The classes of nodes, which are the values of `object`.
+// These are the classes of nodes, which are the values of `object`.
 const (
 	ObjectDocument = "document"
 	ObjectBlock    = "block"
@@ -89,10 +89,10 @@ func Text(text string, marks ...string) Node {
 	return Node{Object: ObjectText, Leaves: []Leaf{leaf}}
 }
 
-// Normalize fills in the members that the grammar fixes, so that senders may leave them out: `object`, `isVoid`, empty
-// `nodes`, `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would
-// refuse. They are nulls of optional members, unknown members of closed objects, and empty lists in kinds without such
-// lists. It is idempotent.
+// Normalize sets the members that the grammar fixes, so that senders may omit them: `object`, `isVoid`, empty `nodes`,
+// `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would refuse. They
+// are nulls of optional members, unknown members of closed objects, and empty lists in kinds without such lists. It is
+// idempotent.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument

@@ -31,7 +31,7 @@ type Body struct {
 // plainBody is Body without its methods.
 type plainBody Body
 
-// MarshalJSON writes at most one of the forms, because the contract has no alternative with both.
+// MarshalJSON writes at most one form, because the contract has no alternative with both forms.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.Document != nil {
 		b.Markdown = nil
@@ -45,7 +45,7 @@ func MarkdownBody(text string) Body { return Body{Markdown: &text} }
 // DocumentBody makes a body of a document.
 func DocumentBody(d Document) Body { return Body{Document: &d} }
 
-// IsZero reports whether the body has neither form.
+// IsZero reports whether the body has neither markdown nor a document.
 func (b Body) IsZero() bool { return b.Markdown == nil && b.Document == nil }
 
 // Normalize normalizes the document if there is one. Call it before Problems.
@@ -55,7 +55,8 @@ func (b *Body) Normalize() {
 	}
 }
 
-// Problems lists what is wrong with the body. An empty body has no problem here; operations that require text check for it.
+// Problems lists the body's problems. An empty body has no problem here, because operations that require text check
+// this.
 func (b Body) Problems(field string) []Detail {
 	if b.Markdown != nil && b.Document != nil {
 		return []Detail{{Field: field, Problem: "must have markdown or document, not both"}}

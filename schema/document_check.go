@@ -15,7 +15,7 @@ const (
 	maxProblems      = 20
 )
 
-// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become such a document.
+// ProblemNodes is the problem of a document with too many nodes, and of Markdown that gives such a document.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
 
 // problemText is the problem of a document with too much text.
@@ -215,8 +215,8 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 	}
 }
 
-// object checks the members that the rule names. Other members belong to the sender and are kept if the database can store
-// them.
+// object checks the members for which the rule has a row. Other members belong to the sender, and stay if the database
+// can store them.
 func (p *problems) object(field string, data Data, rule *objectRule) {
 	if rule != nil {
 		for _, m := range rule.members {
@@ -232,7 +232,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 	p.clean(field, map[string]any(data), 0)
 }
 
-// clean looks for contents that no value may have: the character U+0000, and unlimited nesting.
+// clean searches for content that no value may have: the character U+0000, and nesting that is too deep.
 func (p *problems) clean(field string, value any, depth int) {
 	if depth > maxDocumentDepth {
 		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
@@ -266,8 +266,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is join for a name that the sender chose. It shows a name only if it is an id. Other names could have any
-// text.
+// joinKey is join for a name that the sender has chosen. It shows a name only if the name is an id. Other names could
+// have any text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"

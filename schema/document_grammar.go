@@ -47,7 +47,7 @@ func (r *nodeRule) fragmentNames() []string {
 	return names
 }
 
-// The sets of kinds that the grammar has names for.
+// These are the sets of kinds that have names in the grammar.
 var (
 	essentials = []string{
 		"paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-tasks", "divider",
@@ -76,7 +76,7 @@ var inlineText = childRule{types: inlines, text: true}
 
 func holds(kinds ...string) *childRule { return &childRule{types: kinds} }
 
-// The rows for nodes that are not named by a type, and for the document itself.
+// These are the rules for the nodes whose kind is not their type, and for the document.
 var (
 	documentData  = *open(opt("schemaVersion", integer(0)))
 	documentMeta  = *open(opt("token", str))

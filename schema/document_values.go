@@ -28,7 +28,7 @@ func reqUnless(other, name string, c check) member {
 	return member{name: name, required: true, check: c, unless: other}
 }
 
-// objectRule says which members an object has. A closed object has no others.
+// objectRule defines an object's members. A closed object may have no other members.
 type objectRule struct {
 	members []member
 	closed  bool
@@ -37,7 +37,7 @@ type objectRule struct {
 func open(members ...member) *objectRule   { return &objectRule{members: members} }
 func closed(members ...member) *objectRule { return &objectRule{members: members, closed: true} }
 
-// normalize removes nulls, which mean absence, and members that a closed object does not have.
+// normalize removes nulls, which mean absence. It also removes members that a closed object may not have.
 func (r *objectRule) normalize(data Data) {
 	if r == nil {
 		return
@@ -203,7 +203,7 @@ func anyOf(problem string, checks ...check) check {
 	}
 }
 
-// nullable accepts null and what the check accepts.
+// nullable accepts null, and all values that the check accepts.
 func nullable(c check) check {
 	return func(p *problems, field string, value any) {
 		if value != nil {
@@ -212,7 +212,7 @@ func nullable(c check) check {
 	}
 }
 
-// plainObject accepts an object of texts, booleans, numbers, lists of these, and objects of the same kind.
+// plainObject accepts an object whose members are texts, booleans, numbers, lists of these, or such objects.
 func plainObject(p *problems, field string, value any) {
 	members, ok := value.(map[string]any)
 	if !ok {

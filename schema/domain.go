@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// EmailDomain is a domain whose users may join an organization once the organization has proved that it owns the domain.
+// EmailDomain is a domain whose users may join an organization, once the organization has proved its ownership.
 type EmailDomain struct {
 	Object string `json:"object"`
 	Domain string `json:"domain"`
@@ -13,7 +13,7 @@ type EmailDomain struct {
 	Record   DomainRecord `json:"record"`
 }
 
-// SiteHostname is the name of a host that a site claims. It leads to the site once it is proved.
+// SiteHostname is a host name that a site claims. It leads to the site once the claim is proved.
 type SiteHostname struct {
 	Object   string `json:"object"`
 	Hostname string `json:"hostname"`

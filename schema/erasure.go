@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// VisitorErasure is the progress of a visitor's erasure. It does not depend on whether the visitor has events.
+// VisitorErasure is the progress of a visitor's erasure. It does not depend on whether the visitor has any events.
 type VisitorErasure struct {
 	Object  string `json:"object"`
 	Site    string `json:"site"`
@@ -13,10 +13,10 @@ type VisitorErasure struct {
 	// ErasedUntil is the end of the last full second before the latest request. Events that were received earlier are
 	// erased and never stored again. Later events are kept.
 	ErasedUntil time.Time `json:"erasedUntil"`
-	// DoneAt is the time at which the events table had no more bytes of the events.
+	// DoneAt is the time at which the last byte of the events had left the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
-	// LogUntil is the time at which the retention has removed these events from the event log and the dead letters. It
-	// is absent if the retention is for ever.
+	// LogUntil is the time by which the retention has removed these events from the event log and the dead letters. It
+	// is absent if the retention has no end.
 	LogUntil *time.Time `json:"logUntil,omitzero"`
 }
 
@@ -26,8 +26,8 @@ const (
 	ErasureDone    = "done"
 )
 
-// EventKeyErasure is the progress of the erasure of all events of a publishable key's generation. It does not depend on
-// whether there are such events.
+// EventKeyErasure is the progress of erasing all events of a publishable key's generation. It does not depend on
+// whether such events exist.
 type EventKeyErasure struct {
 	Object string `json:"object"`
 	Site   string `json:"site"`
@@ -62,8 +62,8 @@ type ErasureBatch struct {
 type PendingErasures struct {
 	Count  int64
 	Oldest time.Duration // since the first request
-	// Mutated is the number of erasures that only wait for the removal of replaced parts. FirstMutated is when the
-	// first of them began to wait.
+	// Mutated is the number of erasures that are only waiting for the removal of replaced parts. FirstMutated is the
+	// time at which the first of them began to wait.
 	Mutated      int64
 	FirstMutated time.Time
 }
@@ -75,6 +75,6 @@ type Expiry struct {
 	// Before is the start of the site's events: earlier events are deleted.
 	Before time.Time
 	Days   int32 // number of days that the site keeps events
-	// CarriedOut is the time of the last deletion. Events that were received later are not deleted yet.
+	// CarriedOut is the time of the last deletion. Events received after it are not deleted yet.
 	CarriedOut time.Time
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Code is the status of a refused request. It is both the HTTP status and the body's `error.code`. The set is closed: clients
+// Code is the status of a refusal. It is both the HTTP status and `error.code` in the body. The set is closed: clients
 // may switch over it, so a new value changes the contract.
 type Code int
 
@@ -31,17 +31,17 @@ const (
 	CodeUnavailable        Code = http.StatusServiceUnavailable
 )
 
-// Detail is one thing wrong with one member of a request. Field is a path from the body's root with array indexes
-// (`events[3].location.url`), or the name of a query or path parameter.
+// Detail is one problem of one member of a request. Field is a path from the body's root, with array indexes
+// (`events[3].location.url`). Otherwise it is the name of a query or path parameter.
 type Detail struct {
 	Field   string   `json:"field"`
 	Problem string   `json:"problem"`
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error that a client ever sees. Message and Details are public. They must not contain data that a
-// stranger may not read. Cause is private. It goes to the log and never into a response, so that clients do not see
-// database text.
+// Error is the only error that clients see. Message and Details are public. They must not contain data that strangers
+// may not read. Cause is private. It is logged and never part of a response, so that clients do not see the database's
+// messages.
 type Error struct {
 	Code       Code
 	Message    string
@@ -62,8 +62,8 @@ func (e *Error) Error() string {
 // Unwrap lets errors.Is see the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// RetryAfterSeconds returns the value of the Retry-After header. It is rounded up, so that no client retries too early.
-// 0 means no header.
+// RetryAfterSeconds returns the value of the Retry-After header. It is rounded up, so that clients do not retry too
+// early. 0 means no header.
 func (e *Error) RetryAfterSeconds() int {
 	if e.RetryAfter <= 0 {
 		return 0
@@ -124,7 +124,7 @@ func Unauthorized(message string) *Error {
 	return &Error{Code: CodeUnauthorized, Message: message}
 }
 
-// Forbidden answers a caller who may know that the object exists but may not do this with it.
+// Forbidden answers a caller who may know that the object exists, but has no right for the request.
 func Forbidden(message string) *Error {
 	return &Error{Code: CodeForbidden, Message: message}
 }
@@ -134,12 +134,12 @@ func NotFound(what string) *Error {
 	return &Error{Code: CodeNotFound, Message: what + " not found"}
 }
 
-// MethodNotAllowed answers a request to a known path with another method. The frame adds the Allow header.
+// MethodNotAllowed answers a request with an unknown method for a known path. The frame adds the Allow header.
 func MethodNotAllowed(method string) *Error {
 	return &Error{Code: CodeMethodNotAllowed, Message: "method " + method + " is not allowed here"}
 }
 
-// Conflict answers a request that contradicts what is stored.
+// Conflict answers a request that contradicts the stored data.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
 }

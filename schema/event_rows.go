@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// EventMonth is a month in which events arrived, such as 202611. The events table has a partition for each.
+// EventMonth is a month of arrival of events, such as 202611. The events table has one partition for each month.
 type EventMonth int32
 
-// EventMonthOf returns the month of a moment, in UTC.
+// EventMonthOf returns the month of a time in UTC.
 func EventMonthOf(at time.Time) EventMonth {
 	year, month, _ := at.UTC().Date()
 	return EventMonth(year*100 + int(month))
 }
 
-// End returns the first moment after the month.
+// End returns the first instant after the month.
 func (m EventMonth) End() time.Time {
 	return time.Date(int(m/100), time.Month(m%100)+1, 1, 0, 0, 0, 0, time.UTC)
 }
@@ -31,7 +31,7 @@ type MonthRows struct {
 // NoEventTime is MonthRows.First without events.
 const NoEventTime = math.MaxInt64
 
-// RowsByMonth counts rows of the events table by the month in which they arrived.
+// RowsByMonth counts rows of the events table by the month of their arrival.
 type RowsByMonth map[EventMonth]MonthRows
 
 // Add adds rows of a month.
@@ -53,18 +53,18 @@ func (r RowsByMonth) Total() (rows int64) {
 	return rows
 }
 
-// RowsEnd says up to where the rows of a log partition are counted.
+// RowsEnd is the offset up to which the rows of a log partition are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
 	// Tail is the sum of the message before Next. It distinguishes the log from the log of a recreated topic. HasTail
 	// is false if the sum is unknown.
 	Tail    uint64
 	HasTail bool
-	// Mixed means that the table also has rows of an earlier log, at offsets from Next on.
+	// Mixed means that the table also has rows of an earlier log with offsets of Next or more.
 	Mixed bool
 }
 
-// MissingRows are rows that the events table should have but lacks, and rows that it has twice.
+// MissingRows has the counts of rows that are missing in the events table, and of rows that it has twice.
 type MissingRows struct {
 	Month EventMonth
 	// Site is the site of the rows, or "" if they may be of any site.
@@ -73,13 +73,13 @@ type MissingRows struct {
 	// Lost counts the rows that a repair did not find in the log. Accepted counts the rows whose loss an operator has
 	// accepted.
 	Lost, Accepted int64
-	// Doubled counts rows beyond the first of equal rows. They are not among Rows.
+	// Doubled counts the additional copies of rows. They do not count in Rows.
 	Doubled int64
 	// First and Last limit the times of their events.
 	First, Last time.Time
 }
 
-// MissingDay is a site's day of which rows are missing, and the month in which the rows arrived.
+// MissingDay is a day of a site with missing rows, and the month in which these rows arrived.
 type MissingDay struct {
 	Month EventMonth
 	Site  string
@@ -110,7 +110,7 @@ func MissingLost(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// DoubledTotal is the number of rows beyond the first of equal rows.
+// DoubledTotal is the number of additional copies of rows.
 func DoubledTotal(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += m.Doubled
@@ -139,7 +139,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 			rest.Lost, rest.Accepted = 0, 0
 			list = append(list, rest)
 		}
-		// The first entries take what is lost and accepted.
+		// The first entries get the lost and accepted rows.
 		for i := range list[first:] {
 			e := &list[first+i]
 			e.Lost, e.Accepted = min(e.Rows, m.Lost), min(e.Rows, m.Accepted)

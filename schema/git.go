@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GitSyncState is the repository with which a space is kept in sync.
+// GitSyncState is the repository with which a space is synchronized.
 type GitSyncState struct {
 	RepoName             string     `json:"repoName,omitempty"`
 	InstallationProvider string     `json:"installationProvider,omitempty"`
@@ -36,8 +36,8 @@ type GitOperation struct {
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
-	// ChangeRequest is the request that an import created or updated. For a waiting export it is the request that the
-	// export waits for. WaitsFor is the operation that a queued operation waits for. Reason says both in words.
+	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the request for which
+	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both in words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy says why an import changed the space although merge rules hold there.
@@ -123,7 +123,7 @@ const (
 	GitTrusted = "trusted"
 )
 
-// GitEnums has the closed sets of git by the names that their rules use.
+// GitEnums has the enumerations of Git, by the names that rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":      {"github", "gitlab"},

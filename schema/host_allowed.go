@@ -5,15 +5,16 @@ import (
 	"unicode"
 )
 
-// HostAllowed reports whether a list has a host: by its name, or by *.example.com for every host below example.com. The
-// list has names in the form of [CanonicalHost]. In the host, upper case, a port and a trailing dot do not matter.
+// HostAllowed reports whether a list contains a host. An entry is a name, or *.example.com for every host below
+// example.com. The list has names in the form of [CanonicalHost]. In the host, upper case, a port and a trailing dot do
+// not matter.
 func HostAllowed(hosts []string, host string) bool {
 	host = bareHost(host)
 	if host == "" {
 		return false
 	}
 	for _, allowed := range hosts {
-		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its dot.
+		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its leading dot.
 			if len(host) > len(domain) && sameHost(host[len(host)-len(domain):], domain) {
 				return true
 			}
@@ -24,8 +25,8 @@ func HostAllowed(hosts []string, host string) bool {
 	return false
 }
 
-// HostOf returns the host of an absolute URL, or of an origin, with its port. It is "" for another text. It allocates
-// no memory. It reads the text as browsers do: a backslash ends the host, as a slash does.
+// HostOf returns the host of an absolute URL or of an origin, including the port. For other texts it returns "". It
+// allocates no memory. It reads the text like browsers do: a backslash ends the host, like a slash.
 func HostOf(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -46,7 +47,7 @@ func bareHost(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// sameHost compares a host with a name in lower case. Only the letters of ASCII have two cases in the names of hosts.
+// sameHost compares a host with a name in lower case. In host names, only ASCII letters have upper and lower case.
 func sameHost(host, name string) bool {
 	if len(host) != len(name) {
 		return false
@@ -67,11 +68,11 @@ func sameHost(host, name string) bool {
 const maxHostLength = 253
 
 // CanonicalHost returns a host in lower case, the form in lists of hosts. The text must be the name of a host, an IPv4
-// address, or *. and a name of at least two parts. For any other text it returns "". Names of other scripts must have
+// address, or *. and a name of at least two parts. For any other text it returns "". Names in other scripts must have
 // the form that browsers send: xn--bcher-kva.example.
 func CanonicalHost(text string) string {
 	if len(text) > maxHostLength || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return "" // Some letters of other scripts have an ASCII letter as their lower case.
+		return "" // the lower case of some non-ASCII letters is an ASCII letter
 	}
 	host := strings.ToLower(text)
 	name, below := strings.CutPrefix(host, "*.")

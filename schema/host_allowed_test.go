@@ -100,7 +100,8 @@ func TestCanonicalHost(t *testing.T) {
 	}
 }
 
-// TestHostsOfURLs draws addresses. An address has the host that the standard library finds, as far as that reads it.
+// TestHostsOfURLs draws random addresses. HostOf must return the host that the standard library finds, if the library
+// can parse the address.
 func TestHostsOfURLs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,24 +11,24 @@ import (
 // text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// MaxIDLength bounds the ids that clients may send; ours have 26 characters.
+// MaxIDLength bounds the ids that clients may send. Our ids have 26 characters.
 const MaxIDLength = 64
 
 // NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly. Ids of
-// several processes are ordered by the processes' clocks. Nothing may parse an id: only equality and order have a
+// several processes are ordered by the processes' clocks. No code may parse an id: only equality and order have a
 // meaning.
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])
 }
 
-// DerivedID makes an id from content: equal content has an equal id.
+// DerivedID makes an id from content. Equal contents have equal ids.
 func DerivedID(content []byte) string {
 	sum := sha256.Sum256(content)
 	return idEncoding.EncodeToString(sum[:16])
 }
 
-// ValidID reports whether s has the form of an id. An id of another form cannot exist, so it is treated as unknown.
+// ValidID reports whether s has the form of an id. An id of another form cannot exist, so it counts as unknown.
 func ValidID(s string) bool {
 	if s == "" || len(s) > MaxIDLength {
 		return false

@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// InsightsSessionPrefix starts the token of every session of a share link. No other token starts with it: an underscore
-// is no digit of theirs.
+// InsightsSessionPrefix is the prefix of the tokens of share links' sessions. No other token has this prefix, because
+// other tokens' digits contain no underscore.
 const InsightsSessionPrefix = TokenPrefix + "isl_"
 
 // InsightsSessionToken is the content of a session's token. The session belongs to a share link.
 type InsightsSessionToken struct {
 	// Link is the id of the link, from [NewID].
 	Link string
-	// Generation is the link's generation for which the session was opened.
+	// Generation is the link's generation at the time when the session was opened.
 	Generation int
 	ExpiresAt  time.Time
 }
 
-// The parts of a session's token in bytes: the link's id, the generation, the end in seconds, and a MAC over them.
+// These are the parts of a session's token in bytes: the link's id, the generation, the end in seconds, and a MAC over
+// them.
 const (
 	sessionIDBytes = 16
 	sessionSigned  = sessionIDBytes + 4 + 8
@@ -32,7 +33,7 @@ const (
 // Sign returns the token's text. The key belongs to the installation.
 func (t InsightsSessionToken) Sign(key []byte) string {
 	var text [sessionBytes]byte
-	// An id from NewID is the base32 text of 16 bytes. Its 26 digits hold 130 bits.
+	// An id from NewID is the base32 text of 16 bytes. Its 26 digits can represent 130 bits.
 	_, _ = idEncoding.Decode(text[:sessionIDBytes], []byte(t.Link))
 	binary.BigEndian.PutUint32(text[sessionIDBytes:], uint32(t.Generation))
 	binary.BigEndian.PutUint64(text[sessionIDBytes+4:], uint64(t.ExpiresAt.Unix()))
@@ -40,7 +41,7 @@ func (t InsightsSessionToken) Sign(key []byte) string {
 	return InsightsSessionPrefix + idEncoding.EncodeToString(text[:])
 }
 
-// IsInsightsSession reports whether a token has the form of a session of a share link.
+// IsInsightsSession reports whether a token has the form of a share link's session.
 func IsInsightsSession(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }

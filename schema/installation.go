@@ -12,13 +12,13 @@ const (
 	SelectionSelected = "selected"
 )
 
-// IntegrationSpaceInstallation is an installation on a space, with a configuration of its own.
+// IntegrationSpaceInstallation is an installation on a space, with a separate configuration.
 type IntegrationSpaceInstallation struct {
 	IntegrationContentInstallation
 	Space string `json:"space"`
 }
 
-// IntegrationSiteInstallation is an installation on a site, with a configuration of its own.
+// IntegrationSiteInstallation is an installation on a site, with a separate configuration.
 type IntegrationSiteInstallation struct {
 	IntegrationContentInstallation
 	Site string `json:"site"`
@@ -96,7 +96,7 @@ type IntegrationAsset struct {
 	URL         string `json:"url"`
 }
 
-// The types of the events of integrations. The published client knows more of them.
+// These are the types of integrations' events. The published client knows more types.
 const (
 	EventInstallationSetup        = "installation_setup"
 	EventInstallationDeleted      = "installation_deleted"
@@ -106,7 +106,7 @@ const (
 	EventSiteInstallationDeleted  = "site_installation_deleted"
 )
 
-// IntegrationEventPayload is an event as an integration's script gets it.
+// IntegrationEventPayload is an event in the form that an integration's script receives.
 type IntegrationEventPayload struct {
 	EventID        string             `json:"eventId"`
 	Type           string             `json:"type"`
@@ -176,7 +176,8 @@ type IntegrationEnvironment struct {
 const MaxConfigurationBytes = 64 << 10
 
 // Check lists the problems of a user's configuration. It checks only the integration's properties. The configuration of
-// a component is checked by the integration itself. Required properties may be missing here; Complete checks them.
+// a component is checked by the integration itself. Required properties may be missing here, because Complete checks
+// them.
 func (c *IntegrationConfiguration) Check(field string, values map[string]any) []Detail {
 	p := &problems{}
 	if encoded, err := EncodeJSON(values); err != nil || len(encoded) > MaxConfigurationBytes {

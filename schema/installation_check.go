@@ -4,11 +4,11 @@ package schema
 type InstallationCheck struct {
 	Object  string `json:"object"`
 	Verdict string `json:"verdict" rules:"enum=installationVerdict"`
-	// Message is a sentence about what was found, and what to do.
+	// Message is a sentence about the result, and about what to do.
 	Message string `json:"message"`
 	// URL is the address of the page, after redirects.
 	URL string `json:"url"`
-	// KeyID is the id of the site's publishable key in the page. It is absent if the page has no key of the site.
+	// KeyID is the id of the site's publishable key in the page. It is absent if the page has no key of this site.
 	KeyID string `json:"keyId,omitzero"`
 }
 
@@ -23,7 +23,7 @@ const (
 	VerdictBehindProxy    = "behindProxy"
 )
 
-// InstallationEnums has the closed set of verdicts by the name that its rule uses.
+// InstallationEnums has the enumeration of verdicts, by the name that its rule uses.
 func InstallationEnums() map[string][]string {
 	return map[string][]string{"installationVerdict": {
 		VerdictInstalled, VerdictUnreachable, VerdictNotFound, VerdictWrongKey, VerdictHostNotAllowed,

@@ -13,7 +13,7 @@ type EventSite struct {
 	StoreClearIDs bool
 }
 
-// ClientInfo has the facts about the client that posted events, apart from the events themselves.
+// ClientInfo has the facts about the client that posted events, without the events.
 type ClientInfo struct {
 	// IP is the address of the client. It determines the country and is then dropped.
 	IP netip.Addr
@@ -27,13 +27,12 @@ type ClientInfo struct {
 	AnyPast bool
 	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
 	MaxEvents int
-	// KnownTypes means that the client may know newer types of events: events of unknown types are refused
+	// KnownTypes means that the client may know newer types of events. Events of unknown types are then refused
 	// individually.
 	KnownTypes bool
 }
 
-// DoorInfo has the facts about a batch of events that a browser posted under a site's publishable key, apart from the
-// batch itself.
+// DoorInfo has the facts about a browser's batch under a site's publishable key, without the batch itself.
 type DoorInfo struct {
 	// IP is the address of the browser, and UserAgent its user agent. Both determine the visitor, and IP the place.
 	// Both are then dropped.
@@ -46,13 +45,14 @@ type DoorInfo struct {
 	// Late is the time between the first attempt to send the batch and this attempt. Each event's age counts from the
 	// first attempt.
 	Late time.Duration
-	// Key is the id of the publishable key, and Generation counts its rotations from 1. The events' column has both.
+	// Key is the id of the publishable key, and Generation counts its rotations from 1. The events' column eventKey has
+	// both.
 	Key        string
 	Generation int
 	// Pixel means that an image was requested, so the batch has one page view.
 	Pixel bool
-	// Hosts are the hosts of the key. A host is an exact name, or has the form *.example.com for all hosts below a
-	// domain. An event of another host is refused.
+	// Hosts are the hosts of the key. A host is an exact name, or *.example.com for all hosts below a domain. An event
+	// of another host is refused.
 	Hosts []string
 }
 
@@ -61,11 +61,11 @@ type DoorSalt struct {
 	// Day counts the days since 1970 in UTC.
 	Day  int32
 	Salt [32]byte
-	// MadeAt is the time at which the salt was made. It is zero for a salt that is not stored yet.
+	// MadeAt is the time when the salt was made. It is zero if the salt is not stored yet.
 	MadeAt time.Time
 }
 
-// Place is a place on earth, as far as it is known.
+// Place is a place on earth, with only the known parts set.
 type Place struct {
 	// Country is an ISO 3166-1 alpha-2 code in upper case, or empty.
 	Country             string
@@ -73,11 +73,12 @@ type Place struct {
 	HasPoint            bool
 }
 
-// InsightsView narrows what a caller's queries of a site's events read, in the form of requests.
+// InsightsView limits the events that a caller's queries of a site read. Its members have the form of requests.
 type InsightsView struct {
-	// Where has conditions that every event meets: JSON, as the member where of a request. Empty has none.
+	// Where has conditions that every event must meet, as JSON like a request's member where. If it is empty, there are
+	// no conditions.
 	Where []byte
-	// Segments are the ids of the site's saved segments in which every event is.
+	// Segments are the ids of the site's saved segments. Every event must be in all of them.
 	Segments []string
 	// Ranges are the ranges that queries are cut to: JSON, a list of values of a request's member range. Empty is all
 	// time.
@@ -86,7 +87,7 @@ type InsightsView struct {
 	Timezone string
 }
 
-// QueryOrigin says who queries the events of which site.
+// QueryOrigin identifies the caller of a query and the site whose events are queried.
 type QueryOrigin struct {
 	OrganizationID string
 	SiteID         string
@@ -113,7 +114,7 @@ type KeyClaim struct {
 	// Attempt distinguishes the attempt that holds the key now from earlier attempts.
 	Attempt int32
 	State   KeyState
-	// Left is the time after which a key that is done is free again; zero in other states.
+	// Left is the time after which a done key can be used again; zero in other states.
 	Left time.Duration
 }
 
@@ -122,15 +123,16 @@ type KeyState int
 
 // The states of a key.
 const (
-	// KeyNew: the caller holds the key, with the values that it brought.
+	// KeyNew: the caller has claimed the key with the caller's values.
 	KeyNew KeyState = iota
-	// KeyOpen: the caller holds the key. An earlier attempt did not finish, so the caller must look for its message in the log.
+	// KeyOpen: the caller has claimed the key. An earlier attempt did not finish, so the caller must look for its
+	// message in the log.
 	KeyOpen
 	// KeyBusy: another attempt is in progress.
 	KeyBusy
 	// KeyDone: the request is stored.
 	KeyDone
-	// KeyReused: the key belongs to another body.
+	// KeyReused: the key was used with another body.
 	KeyReused
 )
 
@@ -141,21 +143,20 @@ type RefusedDay struct {
 	Requests uint64 `json:"requests"`
 }
 
-// EventBalance has the outcomes of a site's events in one process since it started. For the sum over all processes,
+// EventBalance has the outcomes of a site's events in one process since the process started. Summed over all processes,
 // received + earlier = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
 	Object string    `json:"object"`
 	Site   string    `json:"site"`
 	Since  time.Time `json:"since"`
-	// Received counts the events of all requests, as far as they could be read. Accepted counts events that are durable
-	// in the log. Repeated counts events that an Idempotency-Key recognized. Refused counts the other events, by
-	// reason.
+	// Received counts the events of all requests that could be read. Accepted counts events that are durable in the
+	// log. Repeated counts events that an Idempotency-Key recognized. Refused counts the other events, by reason.
 	Received uint64            `json:"received"`
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
-	// UnreadRequests counts requests that were refused unread, by reason: there was no room, or a publishable key's
-	// rules refused them. Received does not include their events.
+	// UnreadRequests counts requests that were refused without reading them, by reason. Either no room was free, or a
+	// publishable key's rules refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
 	// RefusedByDay has both kinds of refusals of the last 30 days, the oldest day first. Days without refusals are left
 	// out.
@@ -168,18 +169,18 @@ type EventBalance struct {
 	// Earlier is the number of events that the process stored but did not receive. Other processes accepted them, or
 	// this process before a restart.
 	Earlier uint64 `json:"earlier,omitzero"`
-	// InFlight counts the remaining events. They are not answered or not stored yet.
+	// InFlight counts the remaining events. They have no answer yet or are not stored yet.
 	InFlight int64 `json:"inFlight"`
-	// Scope is "node": the counts above belong to the answering process, and Roles are its roles. A process without the
-	// sink role stores no events. Events that it accepted stay in flight here, and count as stored in the balance of
-	// other processes.
+	// Scope is "node": the counts above belong to the answering process, and Roles are its roles. A process that does
+	// not have the role sink stores no events. Its accepted events stay in flight here, and count as stored in another
+	// process's balance.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
-	// LostMessages is the number of messages that expired from the log, or were damaged in it, before they were stored.
-	// It counts the whole log, so these messages may have events of any site. It is absent while the log does not
+	// LostMessages is the number of messages that expired from the log, or were damaged in the log, before they were
+	// stored. It counts the whole log, so the messages may have events of any site. It is absent while the log does not
 	// answer.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
-	// MissingRows is the known number of stored events that the insights store has lost. It counts the events of all
-	// sites.
+	// MissingRows is the known number of stored events that the insights store has lost since. It counts the events of
+	// all sites.
 	MissingRows int64 `json:"missingRows"`
 }

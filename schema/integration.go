@@ -98,7 +98,7 @@ type IntegrationConfigurations struct {
 	Site    *IntegrationConfiguration `json:"site,omitempty"`
 }
 
-// IntegrationConfiguration is a list of properties to fill in, or a component with its own form.
+// IntegrationConfiguration is a list of properties to set, or a component with its own form.
 type IntegrationConfiguration struct {
 	ComponentID *string                        `json:"componentId,omitempty"`
 	Properties  map[string]IntegrationProperty `json:"properties,omitzero" rules:"len=..100" keys:"len=1..100"`
@@ -135,7 +135,8 @@ func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
 	return WriteEither(e, p.Header, p.Directives)
 }
 
-// The states of an installation. It is pending until its configuration has all that the integration requires.
+// These are the states of an installation. It is pending until its configuration has everything that the integration
+// requires.
 const (
 	InstallationActive  = "active"
 	InstallationPending = "pending"
@@ -175,7 +176,7 @@ type IntegrationTarget struct {
 // Location is the address of a new installation in the answer to its creation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
-// IntegrationEnums has the closed sets of integrations by the names that their rules use.
+// IntegrationEnums has the enumerations of integrations, by the names that rules use.
 func IntegrationEnums() map[string][]string {
 	return map[string][]string{
 		"integrationRuntime":    {"v1", "v2"},
@@ -211,7 +212,7 @@ func (m *IntegrationManifest) Normalize() {
 	}
 }
 
-// Contradictions lists conflicts between members that are valid by themselves.
+// Contradictions lists conflicts between members that are valid individually.
 func (m *IntegrationManifest) Contradictions() []Detail {
 	p := &problems{}
 	if m.Configurations != nil {
@@ -265,7 +266,7 @@ func (i *IntegrationProperty) contradictions(p *problems, field string) {
 	}
 }
 
-// unfurled finds the host in an address with wildcards, such as https://*.example.com/**.
+// unfurled finds the host of an address with wildcards, such as https://*.example.com/**.
 var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
 
 // BlockDomains lists, in order, the domains whose addresses the integration's blocks show. A leading *. matches subdomains.

@@ -5,11 +5,11 @@ package schema
 type IntegrationScope struct {
 	Name string
 	Doc  string
-	// OpensNothing marks scopes that clients know but no operation needs. Such a scope gives a token no further rights.
+	// OpensNothing marks scopes that clients know but that no operation requires. Such a scope gives a token no rights.
 	OpensNothing bool
 }
 
-// The scopes that rows of operations name.
+// These scopes appear in the rows of operations.
 const (
 	ScopeSpaceContentRead    = "space:content:read"
 	ScopeSpaceContentWrite   = "space:content:write"

@@ -5,7 +5,7 @@ import "time"
 // JobState is the state of a job for users.
 type JobState string
 
-// The states of a job. A job behind another job of its sequence is waiting, too.
+// These are the states of a job. A job behind another job of its sequence is also waiting.
 const (
 	JobWaiting  JobState = "waiting"
 	JobRunning  JobState = "running"
@@ -47,14 +47,14 @@ type JobKind struct {
 	Order JobOrder
 	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
 	Yields bool
-	// Workers is the number of jobs that run at once on one node. It is at least two, so that a slow job does not block
-	// the others.
+	// Workers is the number of jobs that can run concurrently on one node. It is at least two, so that a slow job does
+	// not block the others.
 	Workers int
 	// Slow is the running time after which a job counts as slow.
 	Slow time.Duration
-	// Attempts is how often a job may fail before it is failed for good.
+	// Attempts is the number of attempts after which a failed job is not retried.
 	Attempts int
-	// Final means that an attempt that ran out of time is the last attempt, because another attempt would take as long.
+	// Final means that a job that exceeds its time limit is not retried, because another attempt would take as long.
 	Final bool
 	// Timeout bounds one attempt.
 	Timeout time.Duration
@@ -64,13 +64,13 @@ type JobKind struct {
 type JobSubject struct {
 	Organization string
 	Space        string
-	// Part is the id of a part of the organization or of the space. It is set if the jobs about each part are a
-	// separate sequence.
+	// Part is the id of a part of the organization or the space. It is set if the jobs about each part are a separate
+	// sequence.
 	Part string
 }
 
-// JobArgs are the arguments of a job, which are stored as JSON. They name the task and no state: the worker reads the
-// state when it runs.
+// JobArgs are the arguments of a job, which are stored as JSON. They identify the task and contain no state, because
+// the worker reads the state when it runs.
 type JobArgs interface {
 	// Kind is the name of the kind. River requires this method, and JSON.
 	Kind() string

@@ -20,8 +20,8 @@ var (
 		Order: NewestJob, Workers: 2, Slow: time.Minute,
 		Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// Imports and exports are one kind, so that a space's operations run in order. An operation that is
-	// retried does not block the next one. A slow transfer makes the job slow before Slow has passed.
+	// Imports and exports are one kind, so that a space's operations run in order. An operation that is retried does
+	// not block the next one. A slow transfer makes the job count as slow before the time Slow has passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Yields: true, Workers: 2, Slow: 5 * time.Minute,
@@ -44,20 +44,21 @@ var (
 		Order: JobsInOrder, Workers: 2, Slow: 2 * time.Minute,
 		Attempts: 12, Timeout: time.Hour,
 	}
-	// A tunnel without a connection for minutes has ended. Each integration has its own sequence of jobs. So a slow
-	// tunnel delays only its own integration.
+	// If a tunnel has had no connection for minutes, it has ended. Each integration has its own sequence of jobs. So a
+	// slow tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 4, Timeout: time.Minute,
 	}
-	// A job succeeds even if a fetch fails: it stores the specification's error and the time of the next fetch.
+	// A job also succeeds if a fetch fails, because it stores the specification's error and the time of the next fetch.
 	fetchOpenAPI = JobKind{
 		Name: "fetch_openapi", Doc: "Fetches the OpenAPI specifications of an organization from their URLs.",
 		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 12, Timeout: 10 * time.Minute,
 	}
-	// A job ends early and another job continues, so that receivers take turns. Workers mostly wait for receivers.
+	// A job ends early, and another job continues its work, so that receivers take turns. Workers mostly wait for
+	// receivers.
 	deliverWebhooks = JobKind{
 		Name: "deliver_webhooks", Doc: "Delivers events to a webhook.",
 		Order: NewestJob, Workers: 8, Slow: 15 * time.Second,
@@ -88,7 +89,8 @@ type (
 		Space        string `json:"space"`
 		Operation    string `json:"operation"`
 	}
-	// Key names the PDF within the space. User may see everything that the PDF names in other spaces.
+	// Key identifies the PDF within the space. User has the right to see all objects of other spaces that the PDF
+	// names.
 	RenderPDF struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
@@ -151,7 +153,7 @@ func (FetchOpenAPI) JobKind() JobKind         { return fetchOpenAPI }
 func (DeliverWebhooks) JobKind() JobKind      { return deliverWebhooks }
 func (SendInvites) JobKind() JobKind          { return sendInvites }
 
-// Subject returns what a job is about.
+// Subject returns the object of a job.
 
 func (j IndexSpace) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// linkSchemes are the schemes that links may have in requests and answers. A link without a scheme is relative and allowed
-// as well. A browser could run a link with any other scheme as a script.
+// linkSchemes are the schemes that links may have in requests and answers. A link without a scheme is relative, and
+// also allowed. A browser could execute a link with another scheme as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
 // maxReferencesDecoded bounds how often a reference to a character can be written as references.
 const maxReferencesDecoded = 4
 
-// LinkAllowed reports whether a link is relative or its scheme is on the list. A relative link names no host, which
-// "//host" does. References to characters are decoded, because some clients decode them once more.
+// LinkAllowed reports whether a link is relative or its scheme is on the list. A relative link contains no host, but
+// "//host" does. Character references are decoded, because some clients decode them once more.
 func LinkAllowed(link string) bool {
 	for range maxReferencesDecoded {
 		scheme := LinkScheme(link)
@@ -40,8 +40,8 @@ func LinkAllowed(link string) bool {
 // hidden has at least the characters that browsers drop from the beginning of a link or between its characters.
 const hidden = `[\x00-\x20\x7f]*`
 
-// LinkPattern and LinkNot are LinkAllowed as regular expressions: a link matches the first and not the second. They do
-// not know references to characters.
+// LinkPattern and LinkNot express LinkAllowed as regular expressions. An allowed link matches the first but not the
+// second. They do not decode character references.
 var (
 	LinkPattern = func() string {
 		schemes := []string{""}
@@ -62,7 +62,7 @@ func spelled(scheme string) string {
 	return letters.String()
 }
 
-// hostWithoutScheme matches links that browsers take for "//host": they read a backslash as a slash.
+// hostWithoutScheme matches links that browsers read as "//host", because they read a backslash as a slash.
 var hostWithoutScheme = regexp.MustCompile(LinkNot)
 
 // LinkLoginNot is LinkHasLogin as a regular expression.
@@ -79,8 +79,8 @@ const (
 	ProblemLogin = "must not hold a user or a password"
 )
 
-// ShownLink returns a link as documents and answers have it. "//host" becomes "https://host". Any other link that is
-// not allowed becomes the empty link: links were stored before they were checked.
+// ShownLink returns a link in the form of documents and answers. "//host" becomes "https://host". Any other link that
+// is not allowed becomes empty, because old links were stored without a check.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link
@@ -107,7 +107,7 @@ func LinkScheme(link string) string {
 }
 
 // shownLinks removes disallowed links from data in answers. It removes them from references, and from the address of a
-// block that embeds an address. It returns data without such links unchanged.
+// block that embeds an address. If data has no such links, it returns data unchanged.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)

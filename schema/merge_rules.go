@@ -15,7 +15,7 @@ type MergeRules struct {
 	Rules []MergeRule `json:"rules,omitzero"`
 }
 
-// MergeRule is one rule. Only rules that take them have Users or Expression.
+// MergeRule is one rule. Users and Expression are only set for rules that use them.
 type MergeRule struct {
 	Rule       string   `json:"rule"`
 	Users      []string `json:"users,omitzero"`
@@ -31,23 +31,24 @@ type MergeFacts struct {
 	Subject       string
 	// Description is the description as plain text.
 	Description string
-	// Outdated says that the main content has changes that the change request lacks.
+	// Outdated means that the main content has changes that the change request does not have.
 	Outdated bool
 	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
 	Reviews []ReviewState
-	// Gone has users in rules who may not review any more. They left the organization, or have a lower role.
+	// Gone has users in rules who may no longer review. They have left the organization, or have a lower role now.
 	Gone map[string]bool
 	// Names are the names of the users whom rules name.
 	Names map[string]string
 }
 
 // ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty
-// if there is no verdict, for example after the content changed, or after the review was requested again.
+// if there is no such verdict, for example after a change of the content, or after another request for a review.
 type ReviewState struct {
 	User      string
 	Requested bool
 	Status    string
-	// Contributor says that the reviewer created the change request or changed its content. Nobody reviews their own work.
+	// Contributor means that the reviewer created the change request or changed its content. Nobody reviews their own
+	// work.
 	Contributor bool
 	// Admin says that the reviewer administrates the space.
 	Admin bool
@@ -67,7 +68,7 @@ func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass names the users who are exempt from the other rules. It makes no demand itself.
+// mergeRuleBypass lists the users who are exempt from the other rules. It adds no requirement itself.
 const mergeRuleBypass = "allow_bypass"
 
 // mergeRuleTakes is the parameter of a rule: users, an expression, or no parameter.
@@ -183,7 +184,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 	return kinds
 }
 
-// MergeRuleKind says what a rule takes.
+// MergeRuleKind defines which members a rule has.
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
@@ -219,7 +220,7 @@ func (f MergeFacts) replaced(users []string) string {
 		"whoever wrote part of it cannot"
 }
 
-// named lists users for people: by their names, with their ids.
+// named lists users by name and id, for people.
 func (f MergeFacts) named(users []string, last string) string {
 	texts := make([]string, len(users))
 	for i, user := range users {
@@ -251,11 +252,12 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 	return m
 }
 
-// Problems lists the rules that keep a change request from being merged. The field of each detail is the name of a rule. All
-// rules must be met, except by users who may bypass them. A rule that cannot be evaluated here, such as the review of an agent, is
-// not met.
+// Problems lists the rules that prevent the merge of a change request. The field of each detail is the name of a rule.
+// All rules must be met, except by users who may bypass the rules. If a rule cannot be evaluated, such as the review of
+// an agent, it is not met.
 //
-// The expressions of custom rules share a bound of their cost, and end with ctx. A rule beyond either is not met.
+// The expressions of custom rules share a limit on their cost, and end with ctx. If an expression exceeds the limit or
+// outlives ctx, its rule is not met.
 func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	if !m.Bind(f.Actor) {
 		return nil
@@ -293,7 +295,7 @@ func (m MergeRules) Custom() bool {
 // Bind reports whether there are rules that a user must follow.
 func (m MergeRules) Bind(actor string) bool { return m.Type == "rules" && !m.Bypass(actor) }
 
-// Bypass reports whether there are rules from which a user is exempt.
+// Bypass reports whether a user is exempt from any rules.
 func (m MergeRules) Bypass(actor string) bool {
 	return m.Type == "rules" && slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMergeRules has cases for each rule, met and not met.
+// TestMergeRules has cases for each rule, in which the rule is met and not met.
 func TestMergeRules(t *testing.T) {
 	t.Parallel()
 	approved := func(users ...string) []schema.ReviewState {
@@ -28,7 +28,7 @@ func TestMergeRules(t *testing.T) {
 	for _, test := range []struct {
 		rules []schema.MergeRule
 		facts schema.MergeFacts
-		want  []string // the rules that are not met
+		want  []string // the rules that the request does not meet
 	}{
 		{nil, schema.MergeFacts{}, nil},
 		{[]schema.MergeRule{rule("require_specific_reviewers", "ann", "bob")}, schema.MergeFacts{Reviews: approved("ann", "bob", "cem")}, nil},

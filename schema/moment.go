@@ -7,18 +7,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// momentForm is the form of every moment that leaves the service: UTC with three fraction digits, as GitBook writes
-// it. All moments have the same length, so that texts sort like the moments. Parsers that want 0, 3 or 6 digits read
-// them too.
+// momentForm is the form of every time that leaves the service: UTC with three fraction digits, like GitBook's. All
+// times have the same length, so that texts sort like the times. Parsers that require 0, 3 or 6 digits can read them
+// too.
 const momentForm = "2006-01-02T15:04:05.000Z"
 
-// FormatMoment writes a moment in the form of answers. It truncates to a millisecond, so that the text is never after
-// the moment. So a list of changes since that text includes the object.
+// FormatMoment writes a time in the form of answers. It truncates to a millisecond, so that the text is never after the
+// time. So a list of changes since that text includes the object.
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
 // MomentOf reads a time that the rules of a request have checked; nil stays nil. It rounds up to a millisecond, because
 // answers cut times to milliseconds. So a range from a shown time includes the object with that time, and a range until
-// that time excludes it.
+// that time excludes the object.
 func MomentOf(text *string) *time.Time {
 	if text == nil {
 		return nil
@@ -33,8 +33,8 @@ func MomentOf(text *string) *time.Time {
 
 var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))
 
-// Outgoing returns the options of all JSON that leaves the service: answers, webhooks, events for tunnels, and output
-// of commands. Moments have the form of FormatMoment, and equal values have equal bytes.
+// Outgoing returns the options for all JSON that leaves the service: answers, webhooks, events for tunnels, and output
+// of commands. Times have the form of FormatMoment, and equal values have equal bytes.
 func Outgoing() json.Options { return outgoing }
 
 func writeMoment(e *jsontext.Encoder, at time.Time) error {

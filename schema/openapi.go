@@ -90,8 +90,8 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one,
-// because a specification is sent as one document. URL is the older name of urls.source.
+// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one
+// file, because a specification is sent as one document. URL is the older name of urls.source.
 type OpenAPISpecContent struct {
 	Filesystem OpenAPISpecFiles       `json:"filesystem"`
 	URL        string                 `json:"url"`
@@ -119,7 +119,7 @@ func (f OpenAPISpecFiles) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, f.ByName)
 }
 
-// OpenAPISpecFile is one file as JSON, converted if it was YAML. References are the other files that it names.
+// OpenAPISpecFile is one file as JSON, converted if it was YAML. References lists the other files to which it refers.
 type OpenAPISpecFile struct {
 	Dir           string         `json:"dir"`
 	Filename      string         `json:"filename"`
@@ -128,7 +128,7 @@ type OpenAPISpecFile struct {
 	Specification jsontext.Value `json:"specification"`
 }
 
-// OpenAPIEnums has the closed sets of specifications by the names that their rules use.
+// OpenAPIEnums has the enumerations of specifications, by the names that rules use.
 func OpenAPIEnums() map[string][]string {
 	return map[string][]string{
 		"specVisibility": {SpecPrivate, SpecPublic},

@@ -30,7 +30,7 @@ type DefaultContent struct {
 	Site string `json:"site"`
 }
 
-// Trial is the state of a paid plan's trial. A self-hosted installation has no plans, so it is never in a trial.
+// Trial is the state of a paid plan's trial. A self-hosted installation has no plans, so it never has a trial.
 type Trial struct {
 	Status string `json:"status"`
 	Count  int    `json:"count"`

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 )
 
-// Bounds of the `limit` parameter of lists. The published contract allows zero, which asks for the count alone.
+// These bound the `limit` parameter of lists. The published contract allows zero, which requests only the count.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 1000
@@ -27,7 +27,8 @@ type Next struct {
 	Page string `json:"page"`
 }
 
-// PageRequest has the common query parameters of lists. Requests of list operations embed it, or are it.
+// PageRequest has the common query parameters of lists. Requests of list operations embed PageRequest, or are a
+// PageRequest.
 type PageRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
@@ -41,9 +42,10 @@ func (p PageRequest) Size() int {
 	return *p.Limit
 }
 
-// PageToken names a position in a list: the sort keys of the last object in the answer. The argument list identifies
-// the list and its filters. So a token does not work in another list, whose keys have other meanings. Tokens hold no
-// secret and grant no access. The keys only become parameters of the list's query, which is authorized already.
+// PageToken identifies a position in a list: the sort keys of the last object in the answer. The argument list
+// identifies the list and its filters. So a token is refused by other lists, whose keys have other meanings. Tokens
+// contain no secret and grant no access. The keys only become parameters of the list's query, which is authorized
+// separately.
 func PageToken(list string, keys ...string) string {
 	raw := append([]byte{pageVersion}, listMark(list)...)
 	for _, key := range keys {
@@ -53,8 +55,8 @@ func PageToken(list string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// PageKeys reads a token of the list, which has n sort keys, or any number if n is 0. An empty token means the first page and
-// returns nil.
+// PageKeys reads a token of the list. The list has n sort keys, or any number if n is 0. An empty token means the first
+// page and returns nil.
 func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil

@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// PublishableKey lets browsers post the events of one site from the pages of listed hosts. It may be seen: it is part
-// of the pages.
+// PublishableKey lets browsers post a site's events from pages on listed hosts. It is public, because it is part of the
+// pages.
 type PublishableKey struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	// Key is the text that pages send.
 	Key string `json:"key"`
-	// Hosts are the hosts of the pages: a name, or *.example.com for every host below example.com.
+	// Hosts are the hosts of the pages: an exact name, or *.example.com for every host below example.com.
 	Hosts []string `json:"hosts"`
-	// DailyCap is how many events each node takes in a day (UTC).
+	// DailyCap is the number of events that each node accepts in a day (UTC).
 	DailyCap int `json:"dailyCap"`
 	// RespectGPC means that a request with Sec-GPC: 1 stores nothing.
 	RespectGPC bool `json:"respectGPC"`
 	// Generation counts the texts of the key from 1.
 	Generation int       `json:"generation"`
 	CreatedAt  time.Time `json:"createdAt"`
-	// PreviousUntil is when the text before this one ends. It is absent if that has ended.
+	// PreviousUntil is the time at which the previous text of the key becomes invalid. It is absent if the previous
+	// text is already invalid.
 	PreviousUntil *time.Time   `json:"previousUntil,omitzero"`
 	URLs          LocationURLs `json:"urls"`
 }
@@ -39,8 +40,8 @@ const PublishableKeyPrefix = "opk_"
 // MaxKeyGeneration is the last generation that fits into a key's text.
 const MaxKeyGeneration = 1<<16 - 1
 
-// The parts of a key's text in bytes, which together have no spare bits in base32: the id, the generation, and 96 bits
-// of a MAC over both.
+// These are the parts of a key's text in bytes: the id, the generation, and 96 bits of a MAC over both. In base32 they
+// leave no unused bits.
 const (
 	keyIDBytes  = 16
 	keySigned   = keyIDBytes + 2
@@ -52,7 +53,7 @@ const (
 // that the installation made the key. The id is from [NewID].
 func PublishableKeyText(secret []byte, id string, generation int) string {
 	var key [keyBytes]byte
-	// An id from NewID is the base32 text of 16 bytes. Its 26 digits hold 130 bits.
+	// An id from NewID is the base32 text of 16 bytes. Its 26 digits can represent 130 bits.
 	_, _ = idEncoding.Decode(key[:keyIDBytes], []byte(id))
 	binary.BigEndian.PutUint16(key[keyIDBytes:], uint16(generation)) // MaxKeyGeneration bounds it.
 	copy(key[keySigned:], keyMAC(secret, key[:keySigned]))
@@ -67,7 +68,7 @@ func ReadPublishableKey(secret []byte, text string) (id string, generation int, 
 		return "", 0, false
 	}
 	var key [keyBytes]byte
-	// The decoder skips line breaks, so a text that has some is too short.
+	// The decoder skips line breaks, so a text with line breaks is too short.
 	if n, err := idEncoding.Decode(key[:], []byte(digits)); err != nil || n != keyBytes {
 		return "", 0, false
 	}

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPublishableKeyTexts draws keys. A text names its key, and no other text of that length does.
+// TestPublishableKeyTexts draws random keys. The text of a key identifies the key, and no other text of the same length
+// does.
 func TestPublishableKeyTexts(t *testing.T) {
 	t.Parallel()
 	secret, other := []byte(strings.Repeat("s", 32)), []byte(strings.Repeat("o", 32))

@@ -1,6 +1,6 @@
 package schema
 
-// PublishedURL is the target of a published address: content, or another address if Redirect is set.
+// PublishedURL is the target of a published address. It is content, or another address if Redirect is set.
 type PublishedURL struct {
 	// Target and Redirect lead elsewhere: to content of this installation or to an external address.
 	Target   string `json:"target,omitempty"`
@@ -14,8 +14,8 @@ type PublishedURL struct {
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	Revision      string `json:"revision,omitempty"`
 	ShareKey      string `json:"shareKey,omitempty"`
-	// Pathname is the rest of the address's path below BasePath, which belongs to the site space. SiteBasePath belongs
-	// to the site. Both begin and end with a slash.
+	// Pathname is the part of the address's path after BasePath, which is the site space's path. SiteBasePath is the
+	// site's path. Both begin and end with a slash.
 	Pathname     string `json:"pathname,omitempty"`
 	BasePath     string `json:"basePath,omitempty"`
 	SiteBasePath string `json:"siteBasePath,omitempty"`

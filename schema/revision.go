@@ -55,10 +55,10 @@ type RevisionPage struct {
 	NoIndex       bool              `json:"noIndex,omitzero"`
 	NoRobotsIndex bool              `json:"noRobotsIndex,omitzero"`
 	DocumentID    string            `json:"documentId,omitempty"`
-	// Markdown or Document is the text, if the request asked for it.
+	// Markdown or Document has the text, if the request asked for it.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
-	// Target is the target of a link. Href is its address if the link has an address of its own.
+	// Target is the target of a link. Href is the link's address if the link leads to an address.
 	Target Data   `json:"target,omitzero"`
 	Href   string `json:"href,omitempty"`
 }
@@ -113,7 +113,7 @@ type Dimensions struct {
 	Height int `json:"height"`
 }
 
-// ReusableContent is a piece of text that several pages show. Octavo has none, so the lists are empty.
+// ReusableContent is a text that several pages show. Octavo never returns any in these lists.
 type ReusableContent struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -171,12 +171,12 @@ type SearchAncestor struct {
 	Title string `json:"title"`
 }
 
-// SearchSpaceResult is a space in which a search found pages, with the best pages.
+// SearchSpaceResult is a space in which a search found pages, with the best of these pages.
 type SearchSpaceResult struct {
 	Type  string `json:"type" rules:"enum=searchResultType"`
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Score is that of the best page.
+	// Score is the score of the best page.
 	Score float64            `json:"score"`
 	Pages []SearchPageResult `json:"pages"`
 }

@@ -15,7 +15,7 @@ func RevisionChangeTypes() []string {
 	return []string{PageCreated, PageEdited, PageDeleted, PageMoved, FileCreated, FileDeleted}
 }
 
-// RevisionChanges are the changes of a revision or of a change request. More counts the changes beyond the limit.
+// RevisionChanges has the changes of a revision or of a change request. More counts the changes that exceed the limit.
 type RevisionChanges struct {
 	MergedFrom *ChangeRequest   `json:"mergedFrom,omitzero"`
 	Changes    []RevisionChange `json:"changes"`
@@ -33,7 +33,7 @@ type RevisionChange struct {
 }
 
 // WithoutFormer returns a change without the previous state, for readers of a site. It has the changed object and its
-// present state.
+// current state.
 func (c RevisionChange) WithoutFormer() RevisionChange {
 	if c.Attributes != nil {
 		now := *c.Attributes
@@ -78,14 +78,14 @@ type ChangedText struct {
 	After  string `json:"after,omitempty"`
 }
 
-// ChangedTarget has a link's former and present target.
+// ChangedTarget has a link's previous and current target.
 type ChangedTarget struct {
 	Before Data `json:"before,omitzero"`
 	After  Data `json:"after,omitzero"`
 }
 
-// ChangedParent has the former and present parent of a moved page; absent means the root. They are equal if only the
-// order of the parent's pages has changed.
+// ChangedParent has the previous and current parent of a moved page; an absent parent is the root. They are equal if
+// only the order of the pages below the parent has changed.
 type ChangedParent struct {
 	Before *ChangedPage `json:"before,omitzero"`
 	After  *ChangedPage `json:"after,omitzero"`

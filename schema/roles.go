@@ -27,7 +27,7 @@ var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleC
 // Roles lists the roles that a client may name, from the lowest to the highest.
 func Roles() []Role { return slices.Clone(roles[1:]) }
 
-// RoleNames are Roles as clients write them.
+// RoleNames are the names of Roles in requests.
 func RoleNames() []string {
 	names := make([]string, 0, len(roles)-1)
 	for _, role := range roles[1:] {
@@ -36,7 +36,7 @@ func RoleNames() []string {
 	return names
 }
 
-// LevelNames are the default levels of content as clients write them.
+// LevelNames are the names of default levels in requests.
 func LevelNames() []string { return append(RoleNames(), string(LevelInherit)) }
 
 // Rank orders the roles. A role may do everything that a lower role may. The guest has rank 0, an unknown role -1.
@@ -45,7 +45,7 @@ func (r Role) Rank() int { return slices.Index(roles, r) }
 // RoleOfRank returns the role of a rank. Rank 0 is the guest.
 func RoleOfRank(rank int) Role { return roles[rank] }
 
-// AtLeast reports whether r may do what minimum may.
+// AtLeast reports whether r includes all rights of minimum.
 func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
 
 // Valid reports whether r is a role or the guest.
@@ -79,8 +79,8 @@ func (r Role) Nullable() *string {
 // LevelInherit is the default level of content that inherits access from its parent.
 const LevelInherit Level = "inherit"
 
-// Level is the access that content gives to every member of its organization: a role, `inherit`, or no access. The
-// empty level, null in JSON, means no access.
+// Level is the access that content gives to all members of its organization: a role, `inherit`, or no access. The empty
+// level, null in JSON, means no access.
 type Level string
 
 // MarshalJSON writes the empty level as null.

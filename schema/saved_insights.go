@@ -15,14 +15,14 @@ const (
 // SegmentScopes are the scopes of saved segments, the default first.
 func SegmentScopes() []string { return []string{SegmentOfSite, SegmentOfOnePerson} }
 
-// SavedSegment has filters of insights that queries name by its id.
+// SavedSegment has filters for insights. Queries refer to it by its id.
 type SavedSegment struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	// Scope is site, or personal for a segment that only its creator sees.
 	Scope string `json:"scope" rules:"enum=segmentScope"`
-	// Where has the conditions, as in a query.
+	// Where has the conditions in the form of a query.
 	Where jsontext.Value `json:"where"`
 	// CreatedBy is the id of the user who made the segment. It is absent if the user was deleted.
 	CreatedBy string       `json:"createdBy,omitempty"`
@@ -39,7 +39,7 @@ type InsightsToken struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Token is the token itself. Only the answer to its creation has it.
+	// Token is the token itself. Only the answer to the token's creation has it.
 	Token     string    `json:"token,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	// ExpiresAt is absent for a token that works until it is revoked.
@@ -52,14 +52,15 @@ type InsightsToken struct {
 // Location is the address of a new token in the answer to its creation.
 func (t InsightsToken) Location() string { return t.URLs.Location }
 
-// InsightsShareLink shows a part of a site's insights to everybody who has its secret, and its password if it has one.
+// InsightsShareLink shows a part of a site's insights to everybody who has its secret, and also its password if it is
+// set.
 type InsightsShareLink struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	// Secret opens the link. Only the answer to the link's creation has it.
 	Secret string `json:"secret,omitempty"`
-	// Password says whether the link takes a password.
+	// Password reports whether the link needs a password.
 	Password bool `json:"password"`
 	InsightsPart
 	CreatedBy string    `json:"createdBy,omitempty"`
@@ -72,11 +73,12 @@ type InsightsShareLink struct {
 
 // InsightsPart is the part of a site's insights that a share link shows.
 type InsightsPart struct {
-	// Where has the conditions that every query meets, as in a query.
+	// Where has the conditions that every query must meet, in the form of a query.
 	Where jsontext.Value `json:"where"`
-	// Segments are the saved segments in which every event is.
+	// Segments are saved segments. Every event must be in all of them.
 	Segments []string `json:"segments"`
-	// Ranges are the ranges that queries are cut to, as in a query. If the list is empty, queries see all time.
+	// Ranges are the ranges to which queries are cut, in the form of a query. If the list is empty, queries are not
+	// cut.
 	Ranges jsontext.Value `json:"ranges"`
 	// Timezone is the zone of the ranges' days.
 	Timezone string `json:"timezone"`
@@ -105,7 +107,7 @@ type InsightsAccess struct {
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 }
 
-// InsightsSite names a site to whoever reads its insights.
+// InsightsSite describes a site to callers that read its insights.
 type InsightsSite struct {
 	ID           string `json:"id"`
 	Organization string `json:"organization"`

@@ -63,7 +63,7 @@ func TestPageTokens(t *testing.T) {
 	}
 }
 
-// FuzzPageKeys reads anything as a token. It is refused with 400 or yields keys that make the same token again.
+// FuzzPageKeys reads any text as a token. The text is refused with 400, or gives keys that make the same token again.
 func FuzzPageKeys(f *testing.F) {
 	f.Add("list", PageToken("list", "a", "b"))
 	f.Add("list", "AQ")

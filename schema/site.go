@@ -17,7 +17,7 @@ type Site struct {
 	Basename        string           `json:"basename,omitempty"`
 	Proxy           *SiteProxy       `json:"proxy,omitempty"`
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
-	// Hostname is the name of the host at which readers are to find the site. It leads there once it is proved.
+	// Hostname is the host name at which readers should find the site. It leads to the site once it is proved.
 	Hostname string `json:"hostname,omitempty"`
 	// AnonymousEvents means that senders without a token may post events. Like all additions, it is absent if it is
 	// off.
@@ -32,8 +32,8 @@ type SiteFeature struct {
 	Frozen bool   `json:"frozen"`
 }
 
-// SiteProxy says that readers reach the site through the customer's own server. Origin is the address that readers see, without
-// its scheme, and target is the address from which that server fetches the site.
+// SiteProxy means that readers reach the site through the customer's own server. Origin is the address in readers'
+// browsers, without the scheme. target is the address from which the customer's server fetches the site.
 type SiteProxy struct {
 	Origin string `json:"origin"`
 	Target string `json:"target"`
@@ -80,7 +80,7 @@ const VisibilityShareLink = "share-link"
 // AgentsContexts are the values of a site's `agentsContext`.
 func AgentsContexts() []string { return []string{"excluded", "included"} }
 
-// ShareLink opens a site that is published by share links to everyone who has the address of the link.
+// ShareLink opens a site that is published by share links. Everyone who has the link's address can use it.
 type ShareLink struct {
 	Object    string        `json:"object"`
 	ID        string        `json:"id"`

@@ -8,7 +8,7 @@ type SitePage struct {
 	Title     string
 	// Path has the slugs from the root of the space down to the page.
 	Path string
-	// Owner is the user who changed the page last; nil if the user is unknown.
+	// Owner is the user who last changed the page. It is nil if the user is unknown.
 	Owner    *SitePageOwner
 	EditedAt time.Time
 	// Words is the number of words of the page's document; negative if they were not counted.

@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The kinds of parts of a site, as pointers name them.
+// These are the kinds of parts of a site in pointers.
 const (
 	SiteItemSpace   = "site-space"
 	SiteItemSection = "site-section"
@@ -18,7 +18,7 @@ func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, 
 // ItemPointer names an item with a place in an order: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
-// SiteItemPosition is a place next to another item. If neither is given, it is the last place.
+// SiteItemPosition is a place next to another item. If neither is given, it is the last position.
 type SiteItemPosition struct{ Before, After *ItemPointer }
 
 // SiteSpace is the link between a site and a space.
@@ -32,7 +32,7 @@ type SiteSpace struct {
 	// Default says that the section, or the root of the site, opens with this site space.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
-	// Octavo has no plans, so every site space can have its own customization.
+	// Octavo has no plans, so every site space can have a separate customization.
 	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
 	Hidden                          bool          `json:"hidden"`
 	URLs                            PublishedURLs `json:"urls"`
@@ -64,7 +64,7 @@ type SiteSectionGroup struct {
 	Children     []SiteItem    `json:"children"`
 }
 
-// SiteItem is one part of a site. Exactly one member is set, and its JSON is that member alone.
+// SiteItem is one part of a site. Exactly one member is set, and only this member is encoded as JSON.
 type SiteItem struct {
 	Space   *SiteSpace
 	Section *SiteSection
@@ -98,7 +98,7 @@ func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
 	}
 }
 
-// OpenAPISchema refers to the three resources, which lists return as well.
+// OpenAPISchema refers to the three resources, because lists return them too.
 func (SiteItem) OpenAPISchema() map[string]any {
 	alternatives := []any{}
 	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
@@ -125,7 +125,7 @@ type SiteRedirect struct {
 	ID          string                  `json:"id"`
 	Source      string                  `json:"source"`
 	Destination SiteRedirectDestination `json:"destination"`
-	// Draft says that the redirect leads nowhere yet.
+	// Draft means that the redirect has no target yet.
 	Draft bool `json:"draft"`
 }
 
@@ -151,7 +151,7 @@ type SiteRedirectDestination struct {
 	URL           *string `json:"url,omitempty"`
 }
 
-// SiteRedirectTarget is a redirect with the address to which it leads at the moment.
+// SiteRedirectTarget is a redirect with its current target address.
 type SiteRedirectTarget struct {
 	Redirect SiteRedirect `json:"redirect"`
 	Target   string       `json:"target"`

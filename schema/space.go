@@ -19,7 +19,8 @@ type Space struct {
 	Parent       string        `json:"parent,omitempty"`
 	Language     string        `json:"language,omitempty"`
 	GitSync      *GitSyncState `json:"gitSync,omitzero"`
-	// GitTrusted are the branches whose imports bypass the merge rules. Only administrators of the space see them.
+	// GitTrusted lists the branches whose imports bypass the merge rules. Only administrators of the space see this
+	// list.
 	GitTrusted          []GitBranch      `json:"gitTrusted,omitempty"`
 	Revision            string           `json:"revision"`
 	DefaultLevel        Level            `json:"defaultLevel"`

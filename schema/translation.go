@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// TranslationPending is the status of a translation that no run has completed yet.
+// TranslationPending is the status of a translation that has no completed run yet.
 const TranslationPending = "pending"
 
 // TranslationRunning is the status of a run that is working. TranslationCompleted is the status of a run with a result.
@@ -16,8 +16,8 @@ func TranslationStatuses() []string {
 	return []string{TranslationPending, TranslationRunning, TranslationCompleted}
 }
 
-// Translation keeps a copy of a space in another language. Result is the copy, once a run has made it. LastRun is our addition: the
-// state of the run that was requested last. It is absent before the first run.
+// Translation is a space's copy in another language. Result is the copy. It is set after the first run. LastRun is our
+// addition: the state of the last requested run. It is absent before the first run.
 type Translation struct {
 	Object       string                 `json:"object"`
 	ID           string                 `json:"id"`
@@ -100,7 +100,7 @@ type TranslationRun struct {
 const (
 	// ReportCorrectionOutdated means that the source of a corrected segment has changed. The copy keeps the correction.
 	ReportCorrectionOutdated = "correction-outdated"
-	// ReportCorrectionRemoved means that the source of a corrected segment was deleted, and the correction with it.
+	// ReportCorrectionRemoved means that the source of a corrected segment was deleted, and with it the correction.
 	ReportCorrectionRemoved = "correction-removed"
 	// ReportConflict means that the source and a user of the copy changed the same thing in different ways. The copy
 	// keeps its version.
@@ -110,8 +110,8 @@ const (
 	// ReportPlaceholderLost means that the translator lost marks or links of the segment, so it was translated in
 	// parts.
 	ReportPlaceholderLost = "placeholder-lost"
-	// ReportRefused means that the translator refused the segment, which stays in the source's language. A reusable
-	// content does too, if its translation is too long.
+	// ReportRefused means that the translator has refused the segment, which stays in the source's language. A reusable
+	// content also stays in the source's language if its translation is too long.
 	ReportRefused = "refused"
 )
 
@@ -122,8 +122,8 @@ func TranslationReportKinds() []string {
 	}
 }
 
-// TranslationReport is something of a run that people should look at. Segment names the part of the page: title,
-// description, or the key of a block. A part of a block follows the block's key. In a reusable content, the id of its
+// TranslationReport is a result of a run that people should look at. Segment identifies the part of the page: title,
+// description, or the key of a block. The part of a block follows the block's key. In a reusable content, the id of its
 // file comes first. Text is the beginning of the source, for callers who may read the source.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
@@ -151,7 +151,7 @@ const (
 // GlossaryOperations are the values of a glossary operation's `type`.
 func GlossaryOperations() []string { return []string{GlossaryInsert, GlossaryUpdate, GlossaryDelete} }
 
-// GlossaryEntry is a term in several languages, which translations must use.
+// GlossaryEntry is a term in several languages. Translations must use it.
 type GlossaryEntry struct {
 	Object       string            `json:"object"`
 	ID           string            `json:"id"`

@@ -11,7 +11,7 @@ type URLs struct {
 	base string
 }
 
-// NewURLs checks the address. It must be absolute, because clients parse every `urls` member as a URI.
+// NewURLs checks the base address. It must be absolute, because clients parse every `urls` member as a URI.
 func NewURLs(base string) (URLs, error) {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -1,7 +1,7 @@
 package schema
 
-// SitePublishingAuth is a site's authentication of visitors by its own service. PrivateKey signs their tokens (HS256).
-// Visitors without a valid token log in at FallbackURL.
+// SitePublishingAuth configures a site whose visitors are authenticated by its own service. PrivateKey signs the
+// visitors' tokens (HS256). Visitors without a valid token log in at FallbackURL.
 type SitePublishingAuth struct {
 	Object      string `json:"object"`
 	Backend     string `json:"backend"`
@@ -9,5 +9,5 @@ type SitePublishingAuth struct {
 	FallbackURL string `json:"fallbackURL,omitempty"`
 }
 
-// VisitorAuthCustom is the only backend: a service of the site's own. Integrations do not run here.
+// VisitorAuthCustom is the only backend: the site's own service. Integrations do not run here.
 const VisitorAuthCustom = "custom"

@@ -16,12 +16,12 @@ type Webhook struct {
 	// DisabledAt and DisabledReason are there if Octavo made it inactive.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Nothing is
-	// sent before HeldUntil.
+	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Before
+	// HeldUntil, nothing is sent.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
-	// Secret is shown when it is made, and never again.
+	// Secret is shown only once, when it is made.
 	Secret string `json:"secret,omitempty"`
 	// FormerSecretUntil is when the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
@@ -75,7 +75,7 @@ type WebhookAttempt struct {
 	StatusCode *int32 `json:"statusCode,omitzero"`
 	// Duration is in milliseconds.
 	Duration int32 `json:"duration"`
-	// Response is the start of the answer's body, as text.
+	// Response is the beginning of the answer's body, as text.
 	Response string `json:"response,omitempty"`
 }
 
@@ -91,9 +91,9 @@ func WebhookDeliveryStates() []string {
 	return []string{DeliveryPending, DeliveryDelivered, DeliveryFailed}
 }
 
-// WebhookPayload is the body of a delivery. It has the same id, and the same bytes, in every attempt. It names the
-// event and its object without their texts, because a receiver may have no right to read the texts. A receiver with
-// this right reads them from the API.
+// WebhookPayload is the body of a delivery. Every attempt has the same id and the same bytes. It identifies the event
+// and its object without their texts, because the receiver may have no right to read the texts. A receiver with this
+// right reads them from the API.
 type WebhookPayload struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`

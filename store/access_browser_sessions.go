@@ -25,7 +25,7 @@ type BrowserSession struct {
 	ExpiresAt time.Time
 }
 
-// CreateBrowserSession makes a session for a browser that acts as the principal. It ends with the principal's token.
+// CreateBrowserSession makes a browser session that acts as the principal. It ends with the principal's token.
 func (s *Store) CreateBrowserSession(ctx context.Context, principal Principal) (BrowserSession, error) {
 	made := BrowserSession{schema.NewToken(), time.Now().Add(browserSessionLength)}
 	hash := schema.HashBrowserSecret(made.Secret)
@@ -42,7 +42,8 @@ func (s *Store) CreateBrowserSession(ctx context.Context, principal Principal) (
 	return made, postgres.Interpret(err, "browser session")
 }
 
-// CreateBrowserLink makes the secret of a link that signs a browser in as a user's token, once, within ten minutes.
+// CreateBrowserLink makes the secret of a link that signs a browser in with a user's token. The link works once, within
+// ten minutes.
 func (s *Store) CreateBrowserLink(ctx context.Context, token string) (secret string, err error) {
 	principal, err := s.Authenticate(ctx, schema.HashToken([]byte(token)))
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// earlier returns the earlier of two times, of which the second may be absent.
+// earlier returns the earlier of two times. The second may be absent.
 func earlier(at time.Time, other *time.Time) time.Time {
 	if other != nil && other.Before(at) {
 		return *other
@@ -108,8 +109,8 @@ func earlier(at time.Time, other *time.Time) time.Time {
 	return at
 }
 
-// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used it may accept it as long as they
-// cache it, as with every token.
+// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used it may accept it until their
+// cache entry expires, as for every token.
 func (s *Store) EndBrowserSession(ctx context.Context, secret string) error {
 	hash := schema.HashBrowserSecret(secret)
 	return postgres.Interpret(s.db.Queries.DeleteBrowserSession(ctx, hash[:]), "browser session")

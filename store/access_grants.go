@@ -62,7 +62,7 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 }
 
 // ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing. The guest role removes
-// the grants. If no user and no team has a grant there, the error is not_found.
+// the grants. If none of the users and teams has a grant there, the error is not_found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
 	var changed int64

@@ -69,7 +69,7 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 }
 
 // IntegrationSigningSecret returns the secret with which an integration verifies that calls come from this service.
-// Each owner has one secret, which never changes. A former owner of the name does not know it.
+// Each owner of a name has a different secret, which never changes. A former owner of the name does not know it.
 func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string) (string, error) {
 	key, err := s.db.Key(ctx, integrationSigningKeyName)
 	if err != nil {

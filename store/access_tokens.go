@@ -24,19 +24,19 @@ type Principal struct {
 	SiteID         string
 	OrganizationID string
 	// Integration is set for the tokens of integrations and of installations. InstallationID and Scopes are set for
-	// installations. Their OrganizationID is the organization of the installation. Their UserID is the user in whose
-	// name it writes, without the user's rights.
+	// installations. Their OrganizationID is the organization of the installation. Their UserID is the user as whom it
+	// writes, without the user's rights.
 	Integration    string
 	InstallationID string
 	Scopes         []string
-	// Browser is set for a session of a browser, which acts as the token that TokenID names.
+	// Browser is set for a browser session. It acts with the token in TokenID.
 	Browser bool
-	// ShareLink and Generation are set for sessions of share links of insights. The link says the site.
+	// ShareLink and Generation are set for sessions of share links of insights. The session's site is the link's site.
 	ShareLink  string
 	Generation int
-	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
+	// ExpiresAt is zero for a token that does not expire. Code that stores a Principal must check ExpiresAt again.
 	ExpiresAt time.Time
-	// LastUsedAt is the last recorded use. It decides whether to record another use.
+	// LastUsedAt is the last recorded use. It determines whether another use must be recorded.
 	LastUsedAt time.Time
 }
 
@@ -110,8 +110,8 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return postgres.Interpret(err, "token")
 }
 
-// Authenticate finds the principal of a token. Unknown, expired and revoked tokens are refused with the same words.
-// So a refusal does not reveal that a guessed token once existed.
+// Authenticate finds the principal of a token. Unknown, expired and revoked tokens get the same message. So a refusal
+// does not reveal that a guessed token once existed.
 func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	row, err := s.db.Queries.TokenByHash(ctx, hash[:])
@@ -150,7 +150,7 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// tokensEvery is the time between two looks for lost pages of the tables that have tokens.
+// tokensEvery is the time between two searches for lost pages in the tables that have tokens.
 const tokensEvery = 30 * time.Second
 
 // lostTokens knows whether the tables that have tokens have lost pages.
@@ -160,7 +160,7 @@ type lostTokens struct {
 	found  error
 }
 
-// unknownToken refuses a token. If a table has lost a page that may have had it, the refusal says so.
+// unknownToken refuses a token. If a table has lost a page that may have contained the token, the error says so.
 func (s *Store) unknownToken(ctx context.Context) error {
 	s.lost.mu.Lock()
 	defer s.lost.mu.Unlock()

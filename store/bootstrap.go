@@ -16,8 +16,8 @@ import (
 // bootstrapLock is the key of the advisory lock under which the first user is made.
 const bootstrapLock = migrationLock + 1
 
-// Bootstrap has the values for the first start on an empty database. Without OrganizationTitle it creates only a
-// user, without SiteTitle no site. If Token is empty, the store makes a token.
+// Bootstrap has the values for the first start on an empty database. Without OrganizationTitle, Bootstrap creates only
+// a user. Without SiteTitle, it creates no site. If Token is empty, the store makes a token.
 type Bootstrap struct {
 	Token             string
 	DisplayName       string
@@ -45,7 +45,7 @@ func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, er
 	}
 	var made Bootstrapped
 	err := s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// The lock ends with the transaction; a node that waited for it then sees the user.
+		// The lock ends with the transaction. A node that was waiting for the lock then sees the user.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(bootstrapLock)); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// longest has the longest list that each statement was given.
+// longest has, for each statement, the length of the longest list among its arguments.
 type longest struct {
 	mu   sync.Mutex
 	list map[string]int

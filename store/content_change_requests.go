@@ -22,12 +22,12 @@ type ChangeRequestRow struct {
 	Head          string
 }
 
-// Outdated reports whether the main content has changes that the request lacks.
+// Outdated reports whether the main content has changes that the request does not have.
 func (r ChangeRequestRow) Outdated() bool {
 	return r.ChangeRequest.Status != schema.ChangeRequestMerged && baseOf(r.ChangeRequest) != r.Head
 }
 
-// baseOf returns the revision of the main content from which a request's own changes start.
+// baseOf returns the revision of the main content on which a request's changes are based.
 func baseOf(request ChangeRequest) string {
 	if request.RevisionMergedAncestor != nil {
 		return *request.RevisionMergedAncestor
@@ -98,7 +98,7 @@ func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, i
 	return err
 }
 
-// filled changes the content of a new request, whose space is locked.
+// filled changes the content of a new request. The caller has locked the request's space.
 func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, content ContentChange) (ChangeRequest, error) {
 	if err := s.changeContent(ctx, q, &row, content); err != nil {
 		return row, err
@@ -122,10 +122,10 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 
 // ChangeRequest reads a change request of a space by its id or its number.
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
-	// Numbers begin at 1. So text that is not a number, and becomes 0, finds no change request.
+	// Numbers begin at 1. So text that is not a number becomes 0 and finds no change request.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
-		number = 0 // 01 and +1 are other texts.
+		number = 0 // 01 and +1 are other texts than 1.
 	}
 	if err != nil {
 		number = 0
@@ -196,7 +196,7 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 // errUnchanged is returned by a change that has nothing to do. The row stays unchanged, including updated_at.
 var errUnchanged = errors.New("there is nothing to change")
 
-// changeRequest locks a request and its space, lets change edit the row, and stores it.
+// changeRequest locks a request and its space, calls change to edit the row, and stores the row.
 func (s *Store) changeRequest(
 	ctx context.Context, request ChangeRequest, change func(q *db.Queries, space Space, row *ChangeRequest) error,
 ) (ChangeRequestRow, error) {
@@ -231,7 +231,7 @@ type ChangeRequestFilter struct {
 	// Reviewer is a user who was asked to review.
 	Reviewer *string
 	Cluster  *string
-	// ByCreation sorts by the time of creation instead of the time of the last change. The latest come first.
+	// ByCreation sorts by the time of creation instead of the time of the last change. The latest requests come first.
 	ByCreation bool
 }
 

@@ -27,9 +27,9 @@ type Change struct {
 	Revision string
 }
 
-// RevisionChanges lists at most `most` changes of a revision against its first parent, and counts further changes. The
-// whole content of a space's first revision is new. A visitor sees changes of pages that are visible in both revisions,
-// and changes of files that are visible in the revision. A visitor sees no deletions.
+// RevisionChanges lists a revision's changes since its first parent, up to the number `most`, and counts the others. In
+// a space's first revision, the whole content is new. A visitor sees changes of pages that are visible in both
+// revisions, and changes of files that are visible in the revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -133,10 +133,10 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	return side.pages, side.fill(ids)
 }
 
-// unseen replaces a page that is not shown to the visitor.
+// unseen replaces a page that the visitor must not see.
 var unseen = new(tree.Node)
 
-// hide replaces by unseen the pages of a revision that are not shown to the visitor.
+// hide replaces the pages of a revision that the visitor must not see by unseen.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil
@@ -171,7 +171,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above returns the page above another page. Only its id is known yet.
+// above returns the parent of a page. At this point only its id is known.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil
@@ -179,7 +179,7 @@ func above(n *tree.Node) *tree.Placed {
 	return &tree.Placed{Page: &tree.Page{ID: n.Parent}}
 }
 
-// files compares the files. A file never changes: new content is another file.
+// files compares the files. A file never changes, because new content makes a new file.
 func (c *comparison) files() error {
 	was, err := c.s.Files(c.ctx, c.to.SpaceID, c.from.ID)
 	if err != nil {

@@ -20,7 +20,7 @@ const kindCollection = "collection"
 // MaxNesting is how deep collections may be nested. The recursive queries stop there.
 const MaxNesting = 16
 
-// CollectionAccess is a collection as a member of its organization sees it.
+// CollectionAccess is a collection with the access of a member of its organization.
 type CollectionAccess struct {
 	Collection Collection
 	postgres.ContentAccess
@@ -33,7 +33,7 @@ type NewCollection struct {
 	Title          string
 }
 
-// CreateCollection adds a collection at the end of its parent, which must be in the same organization.
+// CreateCollection adds a collection at the end of its parent. The parent must be in the same organization.
 func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) (Collection, error) {
 	var row Collection
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -141,7 +141,7 @@ func (s *Store) UpdateCollection(ctx context.Context, id string, change Collecti
 	return row, postgres.Interpret(err, "collection")
 }
 
-// DeleteCollection removes a collection but keeps its content. The content takes the collection's place in the
+// DeleteCollection deletes a collection but keeps its content. The content moves to the collection's place in the
 // parent, with its level and its grants, so that no access changes. Deleting a missing collection succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -183,7 +183,7 @@ func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	return inside.MoveTo(ctx, q, positions)
 }
 
-// lockCollection locks the structure of the organization and reads a collection in it.
+// lockCollection locks the structure of the organization and reads one of its collections.
 func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return Collection{}, postgres.Interpret(err, "organization")

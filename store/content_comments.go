@@ -17,7 +17,7 @@ import (
 type Comment = db.Comment
 
 // Place is the place of a discussion: a change request of the space, or the space itself. The space's own list and
-// counters leave out the comments on change requests.
+// counters do not include comments on change requests.
 type Place struct {
 	SpaceID         string
 	ChangeRequestID *string
@@ -46,7 +46,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what returns the name of the object in error messages.
+// what returns the object's name for error messages.
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"
@@ -54,8 +54,8 @@ func (r CommentRef) what() string {
 	return "comment"
 }
 
-// CommentBody is the text of a comment as JSON, as it was sent. For Markdown it also has the document made from the
-// text.
+// CommentBody is the text of a comment as JSON, in the form in which it was sent. For Markdown it also has the document
+// that was made from the text.
 type CommentBody struct {
 	Sent []byte
 	Made []byte
@@ -148,7 +148,7 @@ func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID 
 	return s.commentRow(ctx, row)
 }
 
-// Comment reads a comment or a reply with everything that is shown of it.
+// Comment reads a comment or a reply, with all related data that is shown.
 func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error) {
 	row, err := s.db.Queries.Comment(ctx, db.CommentParams{
 		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
@@ -190,7 +190,7 @@ func (s *Store) ListReplies(
 	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
 }
 
-// countComments uses the counters if it can, because counting a long list takes as long as reading it.
+// countComments uses the counters where possible, because counting a long list takes as long as reading it.
 func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
 	if filter.PageID != nil || filter.Authors != nil {
 		total, err := s.db.Planned.CountComments(ctx, db.CountCommentsParams{

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// CommentRow is a comment or a reply with everything that is shown of it.
+// CommentRow is a comment or a reply, with all related data that is shown.
 type CommentRow struct {
 	Comment
 	Author orgs.User
@@ -20,7 +20,7 @@ type CommentRow struct {
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
 	Repliers []Replier
-	// Made is the document made from a Markdown body, if ReadDocuments found it; otherwise nil.
+	// Made is the document that was made from a Markdown body, if ReadDocuments found it. Otherwise it is nil.
 	Made []byte
 }
 
@@ -51,7 +51,7 @@ func (s *Store) commentRow(ctx context.Context, row Comment) (CommentRow, error)
 	return rows[0], nil
 }
 
-// commentRows reads the related rows of a page of comments in three statements, for any number of comments.
+// commentRows reads the related rows of a page of comments in three statements, regardless of the number of comments.
 func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -126,7 +126,7 @@ func (c *CommentRow) addReaction(emoji string, reaction Reaction) {
 	c.Reactions[i].Users = append(c.Reactions[i].Users, reaction)
 }
 
-// usersOfComments returns every user that a page of comments names, once.
+// usersOfComments returns the ids of all users in a page of comments, without duplicates.
 func usersOfComments(rows []Comment, reactions []db.ReactionsOfCommentsRow, repliers []db.RepliersOfCommentsRow) []string {
 	var ids []string
 	for _, row := range rows {

@@ -32,8 +32,8 @@ func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, user
 	return []store.Place{{SpaceID: tenant.Space.ID}, {SpaceID: tenant.Space.ID, ChangeRequestID: &request.ID}}, users
 }
 
-// TestCountersUnderParallelWriters lets many writers post, reply, resolve, open, react and delete the same comments
-// concurrently, and compares every counter with the final rows.
+// TestCountersUnderParallelWriters lets many writers change the same comments concurrently. They post, reply, resolve,
+// open, react and delete. The test compares every counter with the final rows.
 func TestCountersUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -84,7 +84,8 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 				case 9:
 					err = st.DeleteComment(t.Context(), reply, allow)
 				}
-				// Another writer may have deleted it. Any other error means that writers interfered with each other.
+				// Another writer may have deleted the comment. Any other error means that writers interfered with each
+				// other.
 				if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 					t.Error(err)
 				}

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Conflicts are the conflicts of a change request with the main content. They are computed from both each time, so
-// they are always current.
+// Conflicts has the conflicts of a change request with the main content. They are computed from both contents each
+// time, so they are always current.
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
@@ -24,7 +24,7 @@ type Conflicts struct {
 	in *threeWay
 }
 
-// ConflictRow is a conflict with what is shown of it. In package merge, ours is the main content.
+// ConflictRow is a conflict with the related data that is shown. In package merge, ours is the main content.
 type ConflictRow struct {
 	merge.Conflict
 	// Of is the page with the conflict. Others are all pages of a conflict of places.
@@ -35,7 +35,7 @@ type ConflictRow struct {
 	ResolvedAt time.Time
 }
 
-// PageName is a page as the change request has it. If the request lacks the page, it is the main content's page.
+// PageName is a page of the change request. If the request does not have the page, it is the main content's page.
 type PageName struct {
 	ID, Title, Path string
 }
@@ -61,8 +61,8 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 	return &Conflicts{list: result.Conflicts, choices: choices, in: in}, err
 }
 
-// Page returns the conflicts after the conflict with these sort keys. Without sort keys it returns the first conflicts.
-// If status is set, other conflicts are left out.
+// Page returns the conflicts after the conflict that has these sort keys. Without sort keys it returns the first
+// conflicts. If status is set, only conflicts with this status are returned.
 func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil
@@ -85,8 +85,8 @@ func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page
 // Keys are the sort keys of a conflict.
 func (r ConflictRow) Keys() []string { return []string{r.Page, r.Field, r.ID} }
 
-// followers finds where the list continues after a conflict. If that conflict does not exist any more, all conflicts of
-// its field come again. Their order is not the order of their ids, and no conflict may be left out.
+// followers finds the position after a conflict at which the list continues. If this conflict no longer exists, all
+// conflicts of its field are returned again. They are not ordered by id, and no conflict may be left out.
 func followers(list []merge.Conflict, after []string) int {
 	if at := slices.IndexFunc(list, func(one merge.Conflict) bool { return one.ID == after[2] }); at >= 0 {
 		return at + 1
@@ -117,7 +117,7 @@ func (c *Conflicts) row(one merge.Conflict) (ConflictRow, error) {
 	return row, nil
 }
 
-// name reads the pages above a page, once for all conflicts.
+// name reads the ancestors of a page, once for all conflicts.
 func (c *Conflicts) name(id string) PageName {
 	for _, i := range []int{2, 1, 0} {
 		side := &c.in.sides[i]
@@ -216,7 +216,7 @@ func (s *Store) ResolveConflict(
 	return row, err
 }
 
-// resolve merges again with another choice, and refuses a choice that the result cannot have.
+// resolve merges again with an additional choice, and refuses a choice that is impossible in the result.
 func (c *Conflicts) resolve(ctx context.Context, q *db.Queries, id string, choice merge.Choice) (*Conflicts, error) {
 	choices := c.choices.all()
 	choices[id] = choice
@@ -263,8 +263,8 @@ func (c *Conflicts) store(
 	return addContributor(ctx, q, request.ID, userID)
 }
 
-// stale lists the choices without a conflict, unless the merge needs them. A conflict of a whole document hides the
-// conflicts of its blocks. Without their choices the conflict of the document would not exist.
+// stale lists the choices that have no conflict, unless the merge needs them. A conflict about a whole document hides
+// the conflicts of its blocks. Without the choices for these blocks, the conflict about the document would not exist.
 func (c *Conflicts) stale(ctx context.Context, q *db.Queries, id string, choice merge.Choice) ([]string, error) {
 	choices := c.choices.all()
 	choices[id] = choice

@@ -98,7 +98,7 @@ func (m *conflictModel) document(hash string) schema.Document {
 	return texts[hash].Document
 }
 
-// edit changes a request in some places, often the same few pages. It leaves out changes that the tree refuses.
+// edit changes a request in several places, often in the same few pages. It leaves out changes that the tree refuses.
 func (m *conflictModel) edit(request store.ChangeRequest, most int) store.ChangeRequest {
 	for range m.between(most/2, most) {
 		pages := m.pages(request.Revision)
@@ -283,8 +283,8 @@ func textOf(m *conflictModel, v any) (text string, several bool) {
 	return content.Plain(schema.Document{Nodes: []schema.Node{*v.(*schema.Node)}}), false
 }
 
-// holds checks that the merged pages have the chosen values. Package merge checks choices that affect each other in
-// the tree, such as a place below a page that another choice deletes.
+// holds checks that the merged pages have the chosen values. Some choices affect each other in the tree, such as a
+// place below a page that another choice deletes. Package merge tests them.
 func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, pages map[string]tree.Node) {
 	page, there := pages[c.Page]
 	value, is := wanted(c)
@@ -333,7 +333,8 @@ func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, page
 			}
 			return
 		}
-		// If both sides put blocks at one place, the conflict names our block. The other version has other blocks.
+		// If both sides put blocks at one place, the conflict has the key of our block. The other version has other
+		// blocks.
 		text, several := textOf(m, value)
 		alone := at >= 0 && !several
 		if alone && content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != text ||
@@ -349,8 +350,8 @@ func versions(v any) []merge.PageVersion {
 }
 
 // TestResolvedConflictsMerge edits the main content and a request at random and resolves their conflicts at random.
-// Then the request is updated and merged, and the result has the chosen values. Nothing is stored before, and no
-// choice is left afterwards.
+// Then the request is updated and merged, and the result must have the chosen values. Nothing is stored before the
+// merge, and no choice remains after it.
 func TestResolvedConflictsMerge(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

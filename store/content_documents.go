@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Document is a rich document under the hash of its canonical JSON, which never changes.
+// Document is a rich document with the hash of its canonical JSON. A document with a given hash never changes.
 type Document struct {
 	Hash    string
 	Content []byte
@@ -81,8 +81,8 @@ func (s *Store) Document(ctx context.Context, spaceID, hash string) (Text, error
 	return found[hash], err
 }
 
-// Documents reads documents of a space by their hashes. All of them must exist: a document is stored before a
-// revision that names it.
+// Documents reads documents of a space by their hashes. All of them must exist, because a document is stored before a
+// revision that refers to it.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
 	return documents(ctx, s.db.Queries, spaceID, hashes)
 }
@@ -144,12 +144,12 @@ func documentsWithin(
 	return texts, len(hashes), err
 }
 
-// SpecDocuments are a space's documents, of any revision, that name an OpenAPI specification, with the space's newest
-// revision.
+// SpecDocuments has the documents in any revision of a space that refer to an OpenAPI specification. It also has the
+// space's newest revision.
 type SpecDocuments = db.SpecDocumentsRow
 
-// SpecDocuments finds the documents of some spaces that name a specification. Spaces without such documents have no
-// row.
+// SpecDocuments finds the documents of the given spaces that refer to a specification. Spaces without such documents
+// have no row.
 func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string) ([]SpecDocuments, error) {
 	rows, err := s.db.Queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
 	return rows, postgres.Interpret(err, "documents")

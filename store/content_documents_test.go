@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestDocumentsNameSpecs checks that a document is found by the specifications that its references name. A document
-// that Postgres cannot read as JSON is stored too.
+// TestDocumentsNameSpecs checks that a document is found by the specifications to which it refers. Documents that
+// Postgres cannot read as JSON are also stored.
 func TestDocumentsNameSpecs(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

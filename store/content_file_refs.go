@@ -14,8 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The reader of a site gets the files that the shown pages name. Each document and each reusable content is stored with
-// the list of its named files. So a search for the files of a revision reads no texts. keptRefs caches the result.
+// The reader of a site gets the files to which the visible pages refer. Each document and each reusable content is
+// stored with the list of its files. So a search for the files of a revision reads no texts. keptRefs caches the
+// result.
 
 const (
 	// keptFileRefs limits the places in all keptRefs together. A place takes about 100 bytes.
@@ -25,7 +26,7 @@ const (
 	conditionalRefs = 1_000_000
 	// fileRefsAtOnce is the number of documents whose references one statement reads: at most 32 MiB.
 	fileRefsAtOnce = 250
-	// unreadBytes limits the texts in memory while texts stored without references are read.
+	// unreadBytes limits the memory for texts that were stored without references and must be read.
 	unreadBytes = 4 << 20
 )
 
@@ -38,16 +39,17 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	return postgres.ToJSON(refs)
 }
 
-// keptRefs has the references of a revision's pages. All callers share it and must not change it.
+// keptRefs has the references in a revision's pages. All callers share it, so they must not change it.
 //
-// A file is shown at a place if the holder there is shown and the place's branch is shown. Holders are first
-// documents, shown at the places of their pages. Reusable contents follow, shown at the places of blocks that name
-// them.
+// A file is shown at a place if both the place's holder and the place's branch are shown. The first holders are
+// documents, which are shown at the places of their pages. The other holders are reusable contents, which are shown at
+// the places of blocks that refer to them.
 type keptRefs struct {
-	// files are by their ids. Files of another space have a name: see elsewhere.
+	// files has the files by id. The name of another space's file is made by elsewhere.
 	files   map[string][]refPlace
 	holders [][]refPlace
-	// branches are conditions, each after the branch that contains it. Branch 0 and holder 0 are always shown.
+	// branches has conditions. Each branch comes after the branch that contains it. Branch 0 and holder 0 are always
+	// shown.
 	branches []refBranch
 	places   int
 }
@@ -76,8 +78,8 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
 }
 
-// LinkedFiles returns the files of a space that are targets of links in a site's customization, such as links of its
-// header. It has only links whose conditions the visitor meets. siteSpace is where the site shows the space.
+// LinkedFiles returns the files of a space to which a site's customization links, for example in its header. It only
+// includes links whose conditions the visitor meets. siteSpace is the place at which the site shows the space.
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
 ) (map[string]bool, error) {
@@ -119,8 +121,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds files of a space to linked. It adds the files that the current contents of other spaces
-// name, as far as a visitor sees these contents.
+// AddFilesNamedElsewhere adds files of a space to linked. These are the files to which the current contents of other
+// spaces refer. Only contents that the visitor sees count.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -143,11 +145,11 @@ func (s *Store) AddFilesNamedElsewhere(
 	return nil
 }
 
-// elsewhere returns the name of another space's file in keptRefs.
+// elsewhere returns the key of another space's file in keptRefs.
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
-// ShownFiles returns the files of a revision that a visitor sees: files that the visitor's pages name, and the files in
-// linked. Users see all files.
+// ShownFiles returns the files of a revision that a visitor sees. These are the files to which the visitor's pages
+// refer, and the files in linked. Users see all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -162,7 +164,7 @@ func (s *Store) ShownFiles(
 	return slices.DeleteFunc(files, func(f File) bool { return !linked[f.ID] && !shown(f.ID) }), nil
 }
 
-// fileRefs reads the references of a revision's pages, and caches them.
+// fileRefs reads the references in a revision's pages, and caches them.
 func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*keptRefs, error) {
 	key := treeKey{spaceID, revisionID}
 	if k, ok := s.refs.Get(key); ok {
@@ -183,7 +185,7 @@ func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*kept
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	if len(t.byID) > 0 { // otherwise the revision may be one that does not exist yet
+	if len(t.byID) > 0 { // otherwise the revision may not exist yet
 		s.refs.Keep(key, &b.refs)
 	}
 	return &b.refs, nil
@@ -195,7 +197,8 @@ type refsBuilder struct {
 	ctx  context.Context
 	key  treeKey
 	tree *keptTree
-	// there has the files of the revision. Documents may also name files that are not there, or never existed.
+	// there has the ids of the revision's files. Documents may also refer to files that the revision does not have, or
+	// that never existed.
 	there map[string]bool
 	refs  keptRefs
 	// numbers are the numbers of the branches.
@@ -244,7 +247,7 @@ func (b *refsBuilder) build() error {
 	return nil
 }
 
-// unshown is the branch of references beyond the limits.
+// unshown is the branch of references that exceed the limits.
 const unshown = -1
 
 // branch numbers a branch.
@@ -289,7 +292,7 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 	case ref.Space != "" && ref.Space != b.key.space:
 		name = elsewhere(ref.Space, ref.ID)
 		if full {
-			return // Such files may not exist, and there may be any number of names.
+			return // other files may not exist, and their number is not limited
 		}
 	case !b.there[ref.ID]:
 		return
@@ -308,7 +311,8 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 	b.refs.places++
 }
 
-// documentFileRefs reads the references of documents, by their hashes. It leaves out documents without references.
+// documentFileRefs reads the references of documents, by the documents' hashes. It leaves out documents without
+// references.
 func (s *Store) documentFileRefs(
 	ctx context.Context, spaceID string, hashes []string,
 ) (map[string]filerefs.Refs, error) {
@@ -318,7 +322,7 @@ func (s *Store) documentFileRefs(
 	}
 	found := make(map[string]filerefs.Refs, len(rows))
 	for _, row := range rows {
-		if row.FileRefs == nil { // A node of an older version has stored it.
+		if row.FileRefs == nil { // a node of an older version has stored the document
 			texts, err := s.Documents(ctx, spaceID, []string{row.Hash})
 			if err != nil {
 				return nil, err
@@ -333,8 +337,8 @@ func (s *Store) documentFileRefs(
 	return found, nil
 }
 
-// includeFileRefs reads the references of a revision's reusable contents, by their files. It leaves out contents
-// without references.
+// includeFileRefs reads the references of a revision's reusable contents, by the contents' files. It leaves out
+// contents without references.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
 	rows, err := s.db.Queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
 		SpaceID: in.space, Revision: in.revision, FileIds: ids,
@@ -369,7 +373,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFactsParams
 		for _, row := range rows {
-			text, _ := postgres.FromJSON[Text](row.Content) // An unreadable text is never shown, so it counts as empty.
+			text, _ := postgres.FromJSON[Text](row.Content) // an unreadable text is never shown, so it counts as empty
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

@@ -182,7 +182,7 @@ func TestFilesOfManyPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The files twice, the tree, and the documents in four steps.
+	// The first call reads the files twice, the tree, and the documents in four steps.
 	for _, most := range []int64{7, 1} {
 		before := sent.n.Load()
 		files, err := shownFiles(st, tenant.Space.ID, row.ChangeRequest.Revision, func(string) bool { return true })

@@ -96,7 +96,7 @@ func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File,
 	}, postgres.Interpret(err, "file")
 }
 
-// Includes reads files of a revision by their ids. It leaves out files above the given size.
+// Includes reads files of a revision by their ids. It leaves out larger files than the given size.
 func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []string, most int) (map[string][]byte, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -75,7 +75,8 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	return string(credentials), err
 }
 
-// ListGitOperations lists the operations of a space, the last first. If a cursor is set, the list continues after it.
+// ListGitOperations lists the operations of a space. The latest come first. If a cursor is set, the list continues
+// after it.
 func (s *Store) ListGitOperations(
 	ctx context.Context, spaceID string, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[GitOperation], error) {

@@ -16,11 +16,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitBase is the starting point of an operation: a synchronization of the space, and the current pages of the space.
+// GitBase is the starting point of an operation: a synchronization of the space, and the space's current pages.
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the last state of
-// the repository that came into the space. This may be a state of the branch, or of another branch or folder that was
-// imported later. An export to another place may be missing in the branch. So it counts only if the repository was
+// the repository that came into the space. This may be a state of this branch, or of another branch or folder that was
+// imported later. An export to another place may be missing in this branch. So it counts only if the repository was
 // never imported. An import that updates a change request starts from the request's state of the branch, and from the
 // request's pages.
 type GitBase struct {
@@ -31,7 +31,7 @@ type GitBase struct {
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
 	// Others are synchronizations with other branches. An export can start from them if its branch was never
-	// synchronized. Synchronizations of the same repository come first.
+	// synchronized. Synchronizations with the same repository come first.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
@@ -73,7 +73,7 @@ func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, sour
 		return b, err
 	}
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// All reads see the same snapshot.
+		// All reads use the same snapshot.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
 			return postgres.Interpret(err, "space")
 		}
@@ -210,7 +210,7 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 			})
 		}
 	}
-	if exported { // The files come from the export, so all pages are read again.
+	if exported { // the files come from the export, so all pages are read again
 		b.Files = gitlayout.Unread(b.Files)
 	}
 	return nil
@@ -228,8 +228,8 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 // mostKnown limits the synchronizations whose files are read.
 const mostKnown = 20
 
-// know reads the files and pages of paths from earlier synchronizations: of the branch, of its repository, and of other
-// repositories.
+// know reads the files and pages at the paths of earlier synchronizations: of this branch, of its repository, and of
+// other repositories.
 func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	rank := func(s db.GitSync) int {
 		switch {
@@ -265,15 +265,14 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	}
 	b.Known = make(map[string]gitlayout.Synced, len(rows))
 	for _, f := range rows {
-		if f.FileID == "" || there[f.FileID] { // Skip files that the space has lost: they must be added again.
+		if f.FileID == "" || there[f.FileID] { // skip files that the space no longer has: they must be added again
 			b.Known[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
 		}
 	}
 	return nil
 }
 
-// knowOutside reads the pages of the repository's other folders, outside of the folder of an export. These pages stay
-// there.
+// knowOutside reads the pages of the repository's folders outside of an export's folder. These pages stay there.
 func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	if b.folder == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// GitConflict reports that an import and the space changed the same things. A change request takes the import, and
-// the conflicts are resolved there: see [GitImport.Conflicts]. Text names the pages and their conflicts.
+// GitConflict reports that an import and the space have changed the same parts. The import goes to a change request,
+// and the conflicts are resolved there: see [GitImport.Conflicts]. Text names the pages and their conflicts.
 type GitConflict struct{ Text string }
 
 func (c *GitConflict) Error() string { return c.Text }
@@ -24,7 +24,7 @@ const (
 	longestExcerpt = 60
 )
 
-// gitConflicts names conflicts between the repository and others who changed the pages.
+// gitConflicts describes conflicts between the repository and the people who changed the pages.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {

@@ -18,8 +18,8 @@ type GitAsset struct {
 
 const (
 	gitCleaning = 10 * time.Second
-	// quotaEvery is the number of bytes of files that are stored between two checks of the quota. A check reads the
-	// sizes of all files.
+	// quotaEvery is the number of bytes of stored files between two checks of the quota. A check reads the sizes of all
+	// files.
 	quotaEvery = 16 << 20
 )
 
@@ -55,8 +55,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes the files stored for a failed import. If the space has the bytes as another file, the bytes stay. The
-// writer of such a file holds the lock.
+// unload deletes the files stored for a failed import. If the space has the same bytes as another file, the bytes stay.
+// The writer of such a file holds the lock.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {

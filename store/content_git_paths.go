@@ -17,15 +17,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitPaths finds the files of pages in the repository that a space was synchronized with last, as of a revision.
+// GitPaths finds the files of a revision's pages in the repository with which the space was last synchronized.
 type GitPaths struct {
 	store                   *Store
 	ctx                     context.Context
 	sync, space, revisionID string
 }
 
-// GitPaths reads whether a space is synchronized with a repository. If a change request is named, it may have its own
-// import.
+// GitPaths reads whether a space is synchronized with a repository. If a change request is given, it may have a
+// separate import.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
 	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})

@@ -24,15 +24,16 @@ var ErrGitMoved = errors.New("the merge rules or the change request of the impor
 //
 // The change request of a branch has a separate synchronization, called proposed. It has the commit, the commit's
 // files, and the revision with Git's state. The request's content is that state, and its base is the last
-// synchronization. So the merge of the request merges the changes of both sides since then. A later import merges Git's
-// changes since the proposed state into the request. When the request is merged, the proposed synchronization becomes
-// the last synchronization.
+// synchronization. So merging the request merges the changes that both sides have made since then. A later import
+// merges Git's changes since the proposed state into the request. When the request is merged, the proposed
+// synchronization becomes the last synchronization.
 type gitWay struct {
 	// proposes reports that merge rules bind the user.
 	proposes bool
-	// allowedBy is the reason why existing merge rules do not bind the user; nil without rules.
+	// allowedBy is the reason why merge rules exist but do not restrict the user; nil without rules.
 	allowedBy *string
-	// proposed is the proposed synchronization; nil without it. request is its change request, unless that is archived.
+	// proposed is the proposed synchronization; nil if there is none. request is its change request, unless the request
+	// is archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
 }
@@ -136,7 +137,7 @@ func (i *gitImporter) propose() error {
 	return i.open()
 }
 
-// open makes a change request. If the space already has all of Git's changes, there is nothing to review.
+// open makes a change request. If the space already has all of Git's changes, no request is made.
 func (i *gitImporter) open() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.proposedBase()
@@ -181,7 +182,7 @@ func (i *gitImporter) open() error {
 	return i.proposeTo(row, theirs)
 }
 
-// proposedBase returns the revision from which a new change request's changes start. This is the revision of the last
+// proposedBase returns the revision on which a new change request is based. This is the revision of the last
 // synchronization. If the repository's pages replace the space's pages, it is the space's head.
 func (i *gitImporter) proposedBase() (Revision, error) {
 	if i.in.Force || i.in.Base.revision == "" && i.head.PageCount == 0 {
@@ -190,8 +191,8 @@ func (i *gitImporter) proposedBase() (Revision, error) {
 	return i.base()
 }
 
-// fill makes the pages of the repository the content of a request, stored as differences from a revision of the main
-// content.
+// fill makes the repository's pages the content of a request. They are stored as differences from a revision of the
+// main content.
 func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	next, err := nextOf(i.ctx, i.q, row.ID, before)
 	if err != nil {
@@ -206,8 +207,8 @@ func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	return i.addFiles(next)
 }
 
-// update merges Git's changes since the last import into the open request, which may have been edited. If the import
-// is forced, the request has only Git's pages.
+// update merges Git's changes since the last import into the open request, which users may have edited. If the import
+// is forced, the request then has only Git's pages.
 func (i *gitImporter) update() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
@@ -240,7 +241,7 @@ func (i *gitImporter) update() error {
 			return err
 		}
 	}
-	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // No user has given it another subject.
+	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // no user has given the request another subject
 		row.Subject = gitSubject(in.Operation, in.Commit)
 	}
 	i.say("updated", row.Number)
@@ -285,7 +286,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // An archived request has it.
+	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // an archived request has it
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")
 		}

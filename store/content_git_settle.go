@@ -54,8 +54,8 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return wakeGitExports(ctx, q, space, row.ID)
 }
 
-// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization lacks and
-// that no page names.
+// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization does not
+// have and to which no page refers.
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 		return false, err
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end meanwhile.
+		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end while the space is locked.
 			return postgres.Interpret(err, "space")
 		}
 		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)

@@ -69,8 +69,8 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again b
 	return setGitOperation(ctx, s.db.Queries, set)
 }
 
-// RequeueGitOperation records that an operation runs again soon, because its node stops or other jobs have their
-// turn.
+// RequeueGitOperation records that an operation will run again soon, because its node is stopping or other jobs have
+// their turn.
 func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 	return setGitOperation(ctx, s.db.Queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
 }
@@ -95,8 +95,8 @@ func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema
 	return postgres.Interpret(err, "git operation")
 }
 
-// CancelGitOperation ends an operation that is not over. A run ends soon after, and stores nothing more. An export
-// that has already pushed still counts as done.
+// CancelGitOperation ends an operation that has not finished. If it is running, the run ends soon and stores nothing
+// more. If an export has already pushed, it still counts as done.
 func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o GitOperation, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
@@ -136,8 +136,7 @@ func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time
 	return at, postgres.Interpret(err, "jobs")
 }
 
-// FailLostGitOperations fails the operations whose jobs ended without a result, such as jobs that river itself gave
-// up.
+// FailLostGitOperations fails the operations whose jobs ended without a result, such as jobs that river gave up.
 func (s *Store) FailLostGitOperations(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostGitOperations(ctx, postgres.JobLost), "git operations")
 }
@@ -154,8 +153,8 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	)
 }
 
-// gitRemote names the remote side of a synchronization. The name depends on the repository, the branch and the folder,
-// but not on the login.
+// gitRemote returns a name for the remote side of a synchronization. The name depends on the repository, the branch and
+// the folder, but not on the login.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)

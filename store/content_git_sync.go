@@ -19,8 +19,8 @@ import (
 type GitImport struct {
 	GitOutcome
 	Base GitBase
-	// Pages are the pages of the repository, and other pages that stay. Their documents are stored: see
-	// KeepDocuments.
+	// Pages has the pages of the repository, and the other pages, which stay. Their documents must already be stored:
+	// see KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
 	// Redirects has the target pages of old paths.
@@ -39,18 +39,18 @@ type GitImport struct {
 	Force, Standalone bool
 }
 
-// KeepDocuments stores documents, before the revision that names them.
+// KeepDocuments stores documents, which must happen before a revision refers to them.
 func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
 	return insertDocuments(ctx, s.db.Queries, spaceID, documents)
 }
 
 // ImportGit makes the imported content the content of the space. If merge rules bind the user, the content goes to a
-// change request (gitWay). The space gets the repository's pages if it has not changed since the last synchronization,
-// or if the import is forced. Otherwise both sides are merged. If the sides conflict, ImportGit returns a GitConflict.
-// The caller then calls again, and the import becomes a change request.
+// change request (gitWay). The space gets the repository's pages if the space has not changed since the last
+// synchronization, or if the import is forced. Otherwise both sides are merged. If the sides conflict, ImportGit
+// returns a GitConflict. The caller then calls again, and the import becomes a change request.
 //
-// Editors wait while the space is locked. So files are loaded and stored before the lock. The pages are the pages that
-// were read for the import. They are read again only if the space has changed since.
+// Editors wait while the space is locked. So files are loaded and stored before the lock. The import starts from pages
+// that were read before the lock. They are read again only if the space has changed since then.
 func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	i := gitImporter{store: s, ctx: ctx, in: in}
 	err := i.load()
@@ -117,7 +117,7 @@ type gitImporter struct {
 	loaded []db.InsertFileParams
 }
 
-// alone makes a revision on a separate branch. It is no synchronization.
+// alone makes a revision on a separate branch. It does not count as a synchronization.
 func (i *gitImporter) alone() error {
 	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
 	if err != nil {
@@ -227,7 +227,7 @@ func (i *gitImporter) base() (Revision, error) {
 	return revision(i.ctx, i.q, i.space.ID, id)
 }
 
-// write stores the pages of the repository as a revision after another one, with the new files if files is set. It
+// write stores the repository's pages as a revision after `after`. If files is set, it also stores the new files. It
 // returns the id of the new revision. If nothing differs, it returns the id of the previous revision.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
@@ -252,7 +252,7 @@ func (i *gitImporter) write(after, before Revision, files bool) (string, error) 
 	return id, i.files(after, id)
 }
 
-// unnamed returns the removed files that a revision of the main content does not need.
+// unnamed returns the removed files that a revision of the main content no longer needs.
 func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	if len(i.in.Removed) == 0 {
 		return nil, nil
@@ -341,7 +341,7 @@ type GitExport struct {
 	Files map[string]gitlayout.Synced
 }
 
-// ExportedGit records that a repository has the pages of the revision from which an export started.
+// ExportedGit records that the repository has the pages of the revision that was exported.
 func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		space, err := q.LockSpace(ctx, out.Operation.SpaceID)

@@ -72,7 +72,7 @@ func TestImportGitLocksLate(t *testing.T) {
 	outer := queue("main")
 	outer.Pages = []tree.Node{page("outer", "a0")}
 	outer.Assets = []store.GitAsset{asset("one", "1", lock), asset("two", "2", func() error {
-		// Another user's change is made in between.
+		// Another user's change happens during this one.
 		inner := queue("other")
 		inner.Pages, inner.Force = []tree.Node{page("inner", "a1")}, true
 		return st.ImportGit(t.Context(), inner)
@@ -117,7 +117,7 @@ func TestImportGitLocksLate(t *testing.T) {
 	}
 }
 
-// TestManyPages writes more pages than one statement takes. It writes them into a space, over earlier pages, and into a
+// TestManyPages writes more pages than one statement writes. It writes them to a space, over earlier pages, and to a
 // separate branch, which records deletions.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
@@ -126,8 +126,8 @@ func TestManyPages(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "ours")
 	space, now := tenant.Space.ID, time.Now().UTC().Truncate(time.Millisecond)
 	positions := tree.Spread(many)
-	// pages returns the first n pages. If swapped is set, the first and the last of them have swapped their places
-	// and slugs.
+	// pages returns the first n pages. If swapped is set, the first and the last page have each other's places and
+	// slugs.
 	pages := func(n int, swapped bool) []tree.Node {
 		nodes := make([]tree.Node, n)
 		for i := range nodes {

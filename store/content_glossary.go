@@ -118,8 +118,8 @@ type GlossaryRow struct {
 }
 
 // ListGlossary lists an organization's glossary. It sorts the entries by age, or by their terms in a language. Entries
-// without a term in that language come last. after has the term and the id of the previous page's last entry; nil for
-// the first page.
+// without a term in that language come last. after has the term and the id of the previous page's last entry. It is nil
+// for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (postgres.Page[GlossaryRow], error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So the text of a large
-// space is never in memory as a whole, and each statement is short.
+// space is never in memory all together, and each statement is short.
 const (
 	indexBatch = 100
 	indexBytes = 4 << 20
@@ -78,7 +78,7 @@ type indexing struct {
 // locks. So a later process continues to the target. Pages of an older revision never overwrite pages of a newer
 // revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
-	// The space is locked before its index, as when a space is deleted.
+	// The space is locked before its index, like in the deletion of a space.
 	kept, err := q.KeepSpace(ctx, x.spaceID)
 	if err != nil || len(kept) == 0 {
 		return err == nil, postgres.Interpret(err, "space")
@@ -88,7 +88,7 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 		return false, err
 	}
 	if state.Target == "" {
-		// All reads from here on see the state that the last holder of the lock left.
+		// All later reads see the state that the lock's previous holder has left.
 		space, err := q.SpaceByID(ctx, x.spaceID)
 		if err != nil {
 			return false, postgres.Interpret(err, "space")
@@ -135,8 +135,8 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	}
 }
 
-// plan finds the pages to check. Both revisions are fixed, so each process finds the same pages. Without an indexed
-// revision it finds all pages.
+// plan finds the pages that must be checked. Both revisions are fixed, so each process finds the same pages. Without an
+// indexed revision it finds all pages.
 func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
 	if x.target.ID == state.Target && x.from == state.Revision {
 		return nil
@@ -234,8 +234,8 @@ type searchText struct {
 	parts                        [][]words.Token
 }
 
-// vectors returns the words of the title and the headings, and the words of each part. The first part also has the
-// other fields.
+// vectors returns the words of the title and headings, and the words of each part. The first part also has the other
+// fields.
 func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
 	title := words.Field{Weight: words.Title, Tokens: t.title}
 	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
@@ -250,8 +250,8 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 	return top, parts
 }
 
-// rewrite writes the words of pages, and the vocabulary. before are the pages that may have older words in the index.
-// gone are the pages of which no words stay.
+// rewrite writes the words of pages, and the vocabulary. before has the pages that may have old words in the index.
+// gone has the pages whose words are all removed.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {

@@ -168,7 +168,7 @@ func (s *searched) many(n int) {
 	s.merge()
 }
 
-// TestIndexTouchesWhatChanged edits one of many pages, and moves a page with a page below it. No other row is
+// TestIndexTouchesWhatChanged edits one of many pages, and moves a page that has a page below it. No other row is
 // written, and no statement reads the other rows.
 func TestIndexTouchesWhatChanged(t *testing.T) {
 	t.Parallel()
@@ -224,7 +224,7 @@ func TestIndexTouchesWhatChanged(t *testing.T) {
 	}
 }
 
-// TestIndexFollowsTheHead merges while an index job of the older head is halfway, and another process takes over.
+// TestIndexFollowsTheHead merges while an index job for the older head is halfway, and another process takes over.
 func TestIndexFollowsTheHead(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

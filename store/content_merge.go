@@ -24,8 +24,8 @@ type ContentChange struct {
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision. Changes without an effect make no revision. It writes
-// only the differences.
+// ChangeContent makes a new revision of an open request or of a draft. Changes without an effect do not make a
+// revision. It writes only the differences.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -91,7 +91,7 @@ func stillOpen(row ChangeRequest) error {
 	return nil
 }
 
-// MergeResult is the result of a merge or an update: the new revision, or that conflicts prevented it.
+// MergeResult is the result of a merge or an update: the new revision, or the information that conflicts prevented it.
 type MergeResult struct {
 	Revision  string
 	Conflicts bool
@@ -103,7 +103,7 @@ type MergeFacts struct {
 	// SpaceRules and OrganizationRules are JSON.
 	SpaceRules        []byte
 	OrganizationRules []byte
-	// Reviews has all users who are asked to review the request or have reviewed it.
+	// Reviews has all users who were asked for a review or have reviewed the request.
 	Reviews []schema.ReviewState
 	// People are the users of Reviews and the users whom the rules name, by id.
 	People map[string]MergePerson
@@ -125,9 +125,9 @@ var ErrCostly = errors.New("the merge has to be judged without a lock")
 // MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
 type MergeJudge func(facts MergeFacts, locked bool) error
 
-// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge sees the
-// facts while the space is locked. If judge returns ErrCostly, it sees the facts again without a lock. The merge then
-// happens if the facts are still the same under the next lock. A request without changes is also merged.
+// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge gets the facts
+// while the space is locked. If judge returns ErrCostly, it is called again without a lock. The merge then happens if
+// the facts are unchanged under the next lock. A request without changes is also merged.
 func (s *Store) MergeChangeRequest(
 	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
 ) (MergeResult, error) {
@@ -208,7 +208,7 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether rules judge both facts alike. Of the space's head, rules see only whether the request is
+// same reports whether rules judge both facts alike. Rules only use the space's head to see whether the request is
 // outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {
@@ -230,7 +230,7 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// Rules returns the effective rules: the space's rules, or the organization's rules if the space inherits them.
+// Rules returns the effective rules: the space's rules, or the organization's rules if the space inherits rules.
 func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {
@@ -317,8 +317,8 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
 }
 
-// rebase makes the head the base of a request's branch, so that the branch has only the differences from the head. It
-// returns the request's new revision. Without differences this is the head.
+// rebase makes the head the base of a request's branch, so that the branch only has differences from the head. It
+// returns the request's new revision. If there are no differences, this is the head.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

@@ -28,9 +28,9 @@ func discussedRequest(t *testing.T, st *store.Store) (store.ChangeRequest, []str
 	return request, users
 }
 
-// TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. An earlier change
-// counts, even if the caller had already read the change request. A later change waits for the merge and then finds the change
-// request merged.
+// TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. An earlier
+// change counts, even if the caller has already read the change request. A later change waits for the merge and then
+// finds the change request merged.
 func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	title := "Page"
@@ -103,7 +103,8 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	}
 }
 
-// TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and the organization after the caller has read them.
+// TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and of the organization after the caller has read
+// them.
 func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -133,8 +134,8 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	}
 }
 
-// TestCostlyMergeIsJudgedWithoutTheLock changes the facts during the judgement, which needs the lock of the space. The
-// judge sees the new facts, too. A request that always changes is not merged.
+// TestCostlyMergeIsJudgedWithoutTheLock changes the facts during the judgement. The change needs the lock of the space.
+// The judge also gets the new facts. If a request changes during every judgement, it is not merged.
 func TestCostlyMergeIsJudgedWithoutTheLock(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -177,7 +178,7 @@ func (r *rowsRead) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQ
 	r.n.Add(data.CommandTag.RowsAffected())
 }
 
-// TestContentCostsWhatItTouches makes the same changes in a space of few pages and in a space of many pages. Both
+// TestContentCostsWhatItTouches makes the same changes in a space with few pages and in a space with many pages. Both
 // read and write equally many rows.
 func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()

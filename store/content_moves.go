@@ -25,11 +25,11 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: n.Type, ID: n.ID}
 }
 
-// Move is the new place of a collection. Without SetParent it stays in its parent; without neighbors it goes to the
-// end.
+// Move is the new place of a collection. Without SetParent, the collection stays in its parent. Without neighbors, it
+// becomes the last item.
 type Move struct {
 	SetParent bool
-	// ParentID is nil for the top. It must be in the same organization.
+	// ParentID is nil for the top level. The parent must be in the same organization.
 	ParentID *string
 	Before   *Neighbor
 	After    *Neighbor
@@ -191,9 +191,9 @@ func (m Move) among(others postgres.Siblings) (int, error) {
 	return to, nil
 }
 
-// TransferCollection moves a collection with everything in it to the end of another organization's top. It removes
+// TransferCollection moves a collection with all its content to the end of another organization's top level. It removes
 // grants to teams and to users outside that organization, and ends links that invite to the collection. The user who
-// transfers it keeps the admin role on it. Translations move with their source spaces.
+// transfers the collection keeps the admin role on it. Translations move with their source spaces.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {

@@ -16,7 +16,7 @@ import (
 // Sight describes the things outside a space that a reader of the space may read. The zero value is for a user who may
 // read the space.
 type Sight struct {
-	// UserID is a user, who sees spaces and collections of the organization.
+	// UserID is the user for whom the content of the organization is shown.
 	UserID string
 	// Shows reports whether the reader's site shows a space; nil for users.
 	Shows func(space string) bool
@@ -28,9 +28,9 @@ type Sight struct {
 // kind.
 const maxNames = 2000
 
-// Named returns a document of a revision. Its references carry the names of their targets where Markdown shows names.
-// A target that does not exist, or that the reader may not read, is called by the word for its kind. Without a
-// revision it uses the newest revision.
+// Named returns a document of a revision. Its references have the names of their targets wherever Markdown shows names.
+// If a target does not exist or the reader may not read it, the name is the word for the target's kind. If revision is
+// empty, Named uses the newest revision.
 func (s *Store) Named(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {
@@ -77,7 +77,7 @@ func (s *Store) Names(
 	return n.name, n.find(ctx, refs)
 }
 
-// SeenBy returns a value for a user's view of an organization: users with the same value see the same content.
+// SeenBy returns a value for a user's view of an organization. Users with the same value see the same content.
 func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (string, error) {
 	seen, err := s.db.Queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
 	return seen, postgres.Interpret(err, "spaces")
@@ -113,7 +113,7 @@ func (n *naming) target(ref map[string]any) target {
 	return t
 }
 
-// name returns the name of a reference that has no text of its own.
+// name returns the name for a reference without a text.
 func (n *naming) name(ref map[string]any) string {
 	if content.RefLabel(ref) != "" {
 		return ""

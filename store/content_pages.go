@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Pages reads all pages of a revision, as their tree. Callers share the tree and must not change it.
+// Pages reads all pages of a revision as a tree. Callers share the tree, so they must not change it.
 func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
 	t, err := s.tree(ctx, spaceID, revisionID)
 	return t.pages, err
 }
 
-// Page reads a page of a revision with the pages below it.
+// Page reads a page of a revision, with the pages below it.
 func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.Placed, error) {
 	node, found, err := pageSource{ctx: ctx, q: s.db.Queries, spaceID: spaceID, revisionID: revisionID}.Page(id)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 	return node, text, err
 }
 
-// Placed gives a page its path and the pages below it.
+// Placed adds a page's path and the pages below it.
 func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
 	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[node.ID]; ok {
@@ -65,7 +65,7 @@ func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tre
 	return s.withPagesBelow(ctx, spaceID, revisionID, node, path)
 }
 
-// PagesAt returns the ids of the pages at paths of a revision, by path. It leaves out paths without a page.
+// PagesAt returns the ids of the pages at paths of a revision, by path. It leaves out paths that have no page.
 func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -86,8 +86,9 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
-// PagesOnceAt returns, by path, the id of the page that had the path last, before a rename or a move. It searches the
-// revisions up to the given revision, for pages that the given revision still has. Another page may have the path now.
+// PagesOnceAt returns, by path, the id of the page that was last at the path before a rename or a move. It searches all
+// revisions up to the given revision, but only for pages that the given revision still has. Another page may have the
+// path now.
 func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -134,11 +135,11 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 }
 
 // PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If
-// there is no page at the path, it follows a redirect of the space's Git repository. If there is no redirect, it reads
-// the page that was last at the path before the page was renamed or moved. The returned page then has another path.
+// there is no page at the path, it follows a redirect of the space's Git repository. If there is no redirect either, it
+// reads the page that was last at the path before a rename or a move. This page then has another path now.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
-	if slices.Contains(slugs, "") { // Links have no slug, and no path.
+	if slices.Contains(slugs, "") { // links have no slug and no path
 		return tree.Placed{}, schema.NotFound("page")
 	}
 	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
@@ -188,8 +189,8 @@ func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, 
 	return tree.Placed{Page: &page, Path: path}, nil
 }
 
-// PathOf returns the path of a page that was read from a revision: the slugs from the root down to it. Links have
-// none.
+// PathOf returns the path of a page that was read from a revision: the slugs from the root to the page. Links have no
+// path.
 func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
@@ -283,17 +284,17 @@ func (s pageSource) Below(id string) ([]tree.Node, error) {
 
 func (s pageSource) Size() int { return s.size }
 
-// PagesIn returns a source that reads the pages of a revision one by one, for changes that restore some of them.
+// PagesIn returns a source that reads a revision's pages one by one, for changes that restore some of these pages.
 func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
-// pagesAtOnce is the number of pages, or documents, that one statement writes. All pages of an import would be in
-// memory three times, and one statement would take too long.
+// pagesAtOnce is the number of pages or documents in one statement. Otherwise all pages of an import would be in memory
+// three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
-// writePages makes pages part of a branch, starting with a new revision. A branch with a base also records which of
-// the base's pages it lacks.
+// writePages adds pages to a branch, starting with a new revision. If the branch has a base, the branch also records
+// which pages of the base it does not have.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
 	// All old rows end before the first new row is written, because two pages may have swapped their places.
 	ended := slices.Clone(changed.Gone)
@@ -325,7 +326,7 @@ func insertPages(ctx context.Context, q *db.Queries, r Revision, put []tree.Node
 		insert.Ids, insert.Deleted = append(insert.Ids, n.ID), append(insert.Deleted, deleted)
 		insert.Parents, insert.Positions = append(insert.Parents, n.Parent), append(insert.Positions, n.Position)
 		insert.Slugs = append(insert.Slugs, n.Slug)
-		n.ID, n.Slug = "", "" // They have columns of their own.
+		n.ID, n.Slug = "", "" // both have separate columns
 		page, err := postgres.ToJSON(n.Page)
 		insert.Pages = append(insert.Pages, string(page))
 		return err

@@ -12,8 +12,8 @@ import (
 // they may read.
 type Allows = func(condition string) bool
 
-// ShownPages reads the pages of a revision that are shown to a visitor, as their tree. A page is left out if its own
-// condition, or the condition of a page above it, is not met. Callers share the tree and must not change it.
+// ShownPages reads the pages of a revision that a visitor sees, as a tree. A page is left out if its condition, or the
+// condition of one of its ancestors, is not met. Callers share the tree, so they must not change it.
 func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allows Allows) ([]tree.Page, error) {
 	t, err := s.tree(ctx, spaceID, revisionID)
 	if err != nil || allows == nil || len(t.conditions) == 0 {
@@ -22,8 +22,8 @@ func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allo
 	return tree.Shown(t.pages, once(allows)), nil
 }
 
-// ShownPage returns a page of a revision as a visitor sees it, without hidden pages below it. If the page itself is
-// hidden, the error is not_found.
+// ShownPage returns a page of a revision in the form that a visitor sees, without hidden pages below it. If the page
+// itself is hidden, the error is not_found.
 func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page tree.Placed, allows Allows) (tree.Placed, error) {
 	if allows == nil {
 		return page, nil
@@ -40,7 +40,7 @@ func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page 
 	return tree.Placed{Page: &shown, Path: page.Path}, nil
 }
 
-// CheckShown refuses, as not found, a page of a revision that is hidden from a visitor.
+// CheckShown returns "not found" for a page of a revision that is hidden from a visitor.
 func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string, allows Allows) error {
 	if allows == nil {
 		return nil
@@ -87,13 +87,13 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 		return &keptTree{}, err
 	}
 	t := newKeptTree(tree.Nest(nodes, ""))
-	if len(nodes) > 0 { // otherwise the revision may be one that does not exist yet
+	if len(nodes) > 0 { // otherwise the revision may not exist yet
 		s.trees.Keep(treeKey{spaceID, revisionID}, t)
 	}
 	return t, nil
 }
 
-// once evaluates each condition once, because many pages have the same condition.
+// once evaluates each condition only once, because many pages have equal conditions.
 func once(allows Allows) Allows {
 	known := map[string]bool{}
 	return func(condition string) bool {

@@ -20,9 +20,9 @@ type PDF struct {
 	// Page selects a page with the pages below it, or only that page; otherwise all pages.
 	Page string
 	Only bool
-	// User may read everything of other spaces and collections that the PDF names.
+	// User may read all objects of other spaces and collections that the PDF names.
 	User string
-	// Content names the bytes; "" until they are there.
+	// Content identifies the PDF's bytes; "" until the bytes exist.
 	Content string
 	Size    int64
 }
@@ -41,7 +41,7 @@ const (
 	MaxPDF = 512 << 20
 )
 
-// AskPDF returns the PDF, or enqueues the job that makes it. Equal requests share one job. The job's id is "" once
+// AskPDF returns the PDF, or enqueues the job that makes the PDF. Equal requests share a job. The job's id is "" once
 // the PDF exists.
 func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
 	id := ""
@@ -97,7 +97,7 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 	return p, nil
 }
 
-// WritePDF stores the output of make in chunks. If another attempt was faster, its equal bytes are kept.
+// WritePDF stores the output of make in chunks. If another attempt was faster, its equal bytes stay.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
 	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
 	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {

@@ -45,7 +45,8 @@ type ReviewRequest struct {
 }
 
 // RequestReviewers requests reviews. Pending requests stay unchanged. Users who have answered get a new request, and
-// their earlier answer becomes outdated. The status of the change request stays: only its own operation changes it.
+// their earlier answer becomes outdated. The status of the change request does not change, because only a separate
+// operation changes it.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -148,7 +149,7 @@ type NewReview struct {
 	UserID  string
 	Status  string
 	Comment CommentBody
-	// Seen is the revision that the reviewer saw; nil if the client did not send it.
+	// Seen is the revision that the reviewer has seen; nil if the client did not send it.
 	Seen *string
 }
 
@@ -240,7 +241,7 @@ func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (Rev
 	return rows[0], nil
 }
 
-// reviewRows reads the related rows of a page of reviews in a fixed number of statements.
+// reviewRows reads the related rows of a page of reviews, with a fixed number of statements.
 func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) ([]ReviewRow, error) {
 	var ids, users []string
 	for _, row := range rows {
@@ -279,8 +280,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates returns the requested reviewers of a change request and the users who have reviewed it. Each has the
-// last verdict on the request's current revision.
+// reviewStates returns a change request's requested reviewers, and the users who have reviewed it. Each has their last
+// verdict on the request's current revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// FoundPage is a page that a search found. A higher Rank is a better match. Number is the page's place among the
-// pages of all spaces, from 1. A search of one space leaves Number to the caller, who knows how many pages came
-// before.
+// FoundPage is a page that a search found. A higher Rank is a better match. Number is the page's number among the pages
+// of all spaces, counted from 1. A search of one space does not set Number. The caller sets it, because the caller
+// knows the number of preceding pages.
 type FoundPage struct {
 	PageID      string
 	Title       string
@@ -30,7 +30,7 @@ type FoundPage struct {
 	document string
 }
 
-// FoundSpace is a space in which a search found pages, with the best of them.
+// FoundSpace is a space in which a search found pages, with the best of these pages.
 type FoundSpace struct {
 	SpaceID string
 	Title   string
@@ -38,8 +38,8 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages of a space's current content by their words, the best match first. It finds only pages that
-// the reader sees.
+// SearchSpace finds pages in a space's current content by their words. The best match comes first. It only finds pages
+// that the reader may see.
 func (s *Store) SearchSpace(
 	ctx context.Context, by Sight, spaceID, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundPage], error) {
@@ -110,7 +110,7 @@ type SiteSearch struct {
 	Without        *string
 	// Shown are the site spaces that a reader of the site may see; nil for a member.
 	Shown []string
-	// By decides which of the pages are shown, and what excerpts may name.
+	// By determines which pages are shown, and which names excerpts may contain.
 	By Sight
 }
 
@@ -201,7 +201,7 @@ func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.Se
 	return spaces
 }
 
-// searchPlan has the words to find in each space of a search. It has no spaces if the search has no words.
+// searchPlan has the words to search for in each space. It has no spaces if the search has no words.
 type searchPlan struct {
 	// title is the title of a page that matches exactly.
 	title                   string
@@ -249,7 +249,7 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	return plan, nil
 }
 
-// meant returns probable words for misspelled words. A word counts as misspelled if no space has it.
+// meant returns likely words for misspelled words. A word counts as misspelled if no space has it.
 func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
 	doubtful := query.Doubtful()
 	if len(doubtful) == 0 {

@@ -39,7 +39,7 @@ type FoundSection struct {
 // pageRef names a page, or a document, of a space.
 type pageRef struct{ space, id string }
 
-// describeFound adds the data to the pages that a search shows but the index lacks.
+// describeFound adds data that a search shows but that the index does not have.
 func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	if err := s.placeFound(ctx, spaces); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (list []FoundSection) {
 	lines, whole := map[string][]string{}, 0
 	for _, section := range sections {
-		if whole == sectionsOfPage { // No other section can come before these.
+		if whole == sectionsOfPage { // no other section can come before these
 			break
 		}
 		count := m.Count(section.Title+"\n"+strings.Join(section.Lines, "\n"), maxSectionTokens)
@@ -128,8 +128,8 @@ func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (li
 	return list
 }
 
-// excerpt begins with the first line with a word of the search. If only the heading has such a word, it begins with the
-// first line.
+// excerpt begins with the first line that contains a word of the search. If only the heading contains such a word, it
+// begins with the section's first line.
 func excerpt(lines []string, m words.Matcher) string {
 	line := ""
 	if len(lines) > 0 {
@@ -149,8 +149,8 @@ func excerpt(lines []string, m words.Matcher) string {
 	return begin + string(text) + end
 }
 
-// placeFound adds the ancestors of the pages. It queries the database only if pages have ancestors. The titles are from
-// the newest revision, which may be ahead of the index.
+// placeFound adds the ancestors of the pages. It only queries the database if the pages have ancestors. The titles come
+// from the newest revision, which may be newer than the index.
 func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	var above db.TitlesAboveParams
 	for _, space := range spaces {

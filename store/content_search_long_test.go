@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchFindsLongPages finds pages of the largest size by words at all places. Each page is found once.
+// TestSearchFindsLongPages finds pages of the largest size by words at all places. Each page is found exactly once.
 func TestSearchFindsLongPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

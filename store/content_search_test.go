@@ -88,7 +88,7 @@ func (s *searched) index() {
 	}
 }
 
-// id returns the name of a page in a change. Pages that are not merged yet have their titles as names.
+// id returns the id or name of a page for a change. The name of a page that is not merged yet is its title.
 func (s *searched) id(title string) string {
 	if id, ok := s.ids[title]; ok {
 		return id
@@ -227,7 +227,7 @@ func TestSearchCases(t *testing.T) {
 	}
 }
 
-// TestSearchListsAllOfMany finds more pages than get a rank. The list has each page once, and pages with the word in
+// TestSearchListsAllOfMany finds more pages than can be ranked. The list has each page once, and pages with the word in
 // their titles come first.
 func TestSearchListsAllOfMany(t *testing.T) {
 	t.Parallel()

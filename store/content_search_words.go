@@ -11,12 +11,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// searchVersion is the version of the indexed form of a text. A new version makes each space's next job index
+// searchVersion is the version of the indexed form of a text. After a new version, each space's next job indexes
 // everything again.
 const searchVersion = "1 "
 
-// dictionaries are the dictionaries of Postgres's text search, by the language of a space. Words of other languages
-// are compared unchanged. Postgres 18 has more, such as Estonian, but every version from 15 on has these.
+// dictionaries has the dictionaries of Postgres's text search by the language of a space. Words of other languages are
+// compared unchanged. Postgres 18 has additional ones, such as Estonian, but every version since 15 has these.
 var dictionaries = map[string]string{
 	"ar": "arabic_stem", "da": "danish_stem", "de": "german_stem", "el": "greek_stem", "en": "english_stem", "es": "spanish_stem",
 	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",
@@ -35,8 +35,9 @@ func searchDictionary(language string) string {
 	return searchVersion + dictionary
 }
 
-// passedOver returns the pages, by space, that are hidden from a visitor. It also returns long pages with words that
-// the query excludes. A long page is indexed in parts, and a part does not have the words of the other parts.
+// passedOver returns the pages to leave out, by space: pages that are hidden from a visitor. It also returns long pages
+// that contain words which the query excludes. A long page is indexed in parts, and a part does not have the other
+// parts' words.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
 	if err != nil || len(search.without) == 0 {
@@ -55,8 +56,7 @@ func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows
 	return pages, nil
 }
 
-// stemsOf looks words up in the dictionaries of indexes. In indexes of another version it uses the words as they are
-// written.
+// stemsOf looks up words in the dictionaries of indexes. For an index of another version, it uses the words themselves.
 func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes ...string) (map[string]words.Stems, error) {
 	stems := make(map[string]words.Stems, len(indexes))
 	names := make([]string, 0, len(indexes))

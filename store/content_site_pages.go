@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SitePages reads the pages of the given spaces of a site; nil spaces means all spaces. It leaves out links and groups,
-// because they have no readers. ok is false if there are more pages, links and groups than most.
+// SitePages reads the pages of the given spaces of a site. If spaces is nil, it reads all spaces. It leaves out links
+// and groups, because they have no readers. ok is false if there are more pages, links and groups than `most`.
 func (s *Store) SitePages(
 	ctx context.Context, siteID string, spaces []string, most int,
 ) (pages []schema.SitePage, ok bool, err error) {

@@ -25,7 +25,7 @@ func TestSitePages(t *testing.T) {
 	if _, err := st.Sites.AddSiteSpace(ctx, tenant.Site.ID, spaces[0], nil); err != nil {
 		t.Fatal(err)
 	}
-	// merged changes a space by a request of a user, which the administrator merges.
+	// merged changes a space by a user's change request, which the administrator merges.
 	merged := func(space, user string, change store.ContentChange) {
 		t.Helper()
 		request, err := st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: space, UserID: user})

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// SpaceAccess is a space as a member of its organization sees it.
+// SpaceAccess is a space with the access of a member of its organization.
 type SpaceAccess struct {
 	Space Space
 	postgres.ContentAccess
@@ -67,8 +67,8 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 	return space, nil
 }
 
-// SpacesByID reads spaces by their ids. Spaces of organizations that the user is not in have no entry. For the other
-// spaces, api.RightsOf decides whether the user may see and change them.
+// SpacesByID reads spaces by their ids. Spaces of organizations in which the user is no member have no entry. For the
+// other spaces, api.RightsOf decides whether the user may see and change the space.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
 	rows, err := s.db.Queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
@@ -166,7 +166,7 @@ type SpaceChange struct {
 	GitTrusted []byte
 }
 
-// UpdateSpace changes a space's own members. After a change of language, a job updates its search.
+// UpdateSpace changes the members of a space itself. After a change of language, a job updates its search.
 func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
 	update := func(q *db.Queries) (Space, error) {
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
@@ -185,18 +185,18 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 		if row, err = update(q); err != nil {
 			return err
 		}
-		// Words are indexed by their stems, which differ between languages.
+		// The index has the stems of words, and stems depend on the language.
 		return postgres.Enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 	})
 	return row, err
 }
 
-// DeleteSpace removes a space, also from its sites. Deleting a missing space succeeds. Its content can no longer be
-// read, and PurgeContent deletes it.
+// DeleteSpace deletes a space, and removes it from its sites. Deleting a missing space succeeds. The content can no
+// longer be read, and PurgeContent deletes it later.
 //
-// The space's site spaces are deleted too, which changes the structure of their sites. All writers of a site's
-// structure, including DeleteSpace, lock the site before its rows. The other order would deadlock. If another site
-// attaches the space at the same time, DeleteSpace starts again.
+// The space's site spaces are also deleted, which changes the structure of their sites. All writers of a site's
+// structure, including DeleteSpace, lock the site before its rows. The other order would deadlock. If another site adds
+// the space concurrently, DeleteSpace starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
 		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -227,7 +227,7 @@ func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
 	return row, postgres.Interpret(err, "space")
 }
 
-// PlacedSpace is a space with its place; the place is nil if no published site has the space.
+// PlacedSpace is a space with its place. The place is nil if no published site has the space.
 type PlacedSpace struct {
 	SpaceAccess
 	Place *sites.SpacePlace
@@ -239,7 +239,7 @@ func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace,
 	return placed[0], err
 }
 
-// place adds the places of spaces to them.
+// place adds to spaces their places.
 func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
 	ids := make([]string, len(spaces))
 	for i, space := range spaces {

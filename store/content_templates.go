@@ -15,7 +15,7 @@ import (
 // RequestTemplate is a template of change requests as a row of its table.
 type RequestTemplate = db.ChangeRequestTemplate
 
-// TemplatePage is a page that a template adds. It is stored as JSON: its names must not change.
+// TemplatePage is a page that a template adds to a change request. It is stored as JSON, so its names must not change.
 type TemplatePage struct {
 	Title       string `json:"title"`
 	Emoji       string `json:"emoji,omitempty"`
@@ -71,7 +71,8 @@ func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTe
 // maxRequestTemplates limits the templates of a space.
 const maxRequestTemplates = 100
 
-// Content returns the first change of a change request made from the template; nil if the template has no pages.
+// Content returns the first change of a change request that is made from the template; nil if the template has no
+// pages.
 func (t TemplatePages) Content(userID string) (*ContentChange, error) {
 	if len(t) == 0 {
 		return nil, nil // Nothing changes.

@@ -16,15 +16,15 @@ type merged struct {
 	head, branch Revision
 	// changed are the request's changes to the head. Documents that the merge made are stored.
 	changed tree.Changed
-	// chosen reports whether there were choices, which are now used up.
+	// chosen is true if there were choices, which the merge has used.
 	chosen bool
 }
 
 // errConflicts ends a transaction that must change nothing, because both sides changed the same things in different ways.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent merges the head of a locked space and a request, with the request's choices for conflicts. It stores
-// the documents that it makes.
+// mergeContent merges the head of a locked space with a request, using the request's choices for conflicts. It stores
+// the resulting documents.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	var choices conflictRows
 	if baseOf(row) != space.Revision { // An equal base means no conflicts.
@@ -58,14 +58,14 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 
 // threeWay is the merge of two successors of a base.
 type threeWay struct {
-	// of and sides have three entries: the base, the head of the main content, and the head of the request or Git's
-	// state.
+	// of and sides each have three entries: the base, the head of the main content, and the head of the request (or
+	// Git's state).
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
 }
 
-// openMerge reads what the main content and a request changed.
+// openMerge reads the changes of the main content and of a request.
 func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeRequest) (*threeWay, error) {
 	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), head, row.Revision)
 	if err != nil {
@@ -74,7 +74,7 @@ func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeReques
 	return between(ctx, q, [3]Revision{found[baseOf(row)], found[head], found[row.Revision]})
 }
 
-// between reads what two revisions changed since a base.
+// between reads the changes of two revisions since a base.
 func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, error) {
 	m := &threeWay{of: of}
 	for _, side := range m.of[1:] {
@@ -93,7 +93,7 @@ func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, err
 	return m, nil
 }
 
-// mergeAll merges a base with its two sides. The documents that it makes are not stored yet.
+// mergeAll merges a base with its two sides. The resulting documents are not stored yet.
 func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result, []Document, error) {
 	m, err := between(ctx, q, of)
 	if err != nil {
@@ -122,7 +122,7 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 	return result, made, errors.Join(m.sides[0].err, m.sides[1].err, m.sides[2].err, err)
 }
 
-// mergeSide reads the pages of one side of a merge. It keeps its first error, as [merge.Side] requires.
+// mergeSide reads the pages of one side of a merge. It stores its first error, as [merge.Side] requires.
 type mergeSide struct {
 	from pageSource
 	// pages are the pages that were read; nil is a missing page.

@@ -53,9 +53,9 @@ const (
 // FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
 // exist. make gets a function that stores documents of the copy.
 //
-// The copy follows its source and keeps people's changes. Both are merged, as for Git and a space. If people and the
-// source changed the same thing in different ways, the people's version stays. But content that the source deleted is
-// deleted.
+// The copy follows its source, but people's changes in the copy stay. Both are merged, like Git and a space. If people
+// and the source have changed the same part differently, the people's version stays. But if the source has deleted
+// content, it is also deleted in the copy.
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {
@@ -70,8 +70,8 @@ func (s *Store) FinishTranslationRun(
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		c.q = q
 		if !b.Copied {
-			// Documents need no space yet. So changes of the source or of the organization's structure need not wait
-			// for them.
+			// Documents can be stored before the space exists. So changes of the source or of the organization's
+			// structure do not have to wait for this.
 			if c.made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) }); err != nil {
 				return err
 			}
@@ -95,8 +95,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back the work of an attempt if the run is already done. Another attempt, which was counted as lost,
-// has finished the run.
+// errRunDone rolls back an attempt's work if the run is already done. Another attempt, which had counted as lost, has
+// finished the run.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier brings a copy up to date in one transaction.
@@ -109,8 +109,8 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the current revision of the copy. state is the revision with the pages as the run made them. pages is
-	// the number of pages that the run changed.
+	// after is the current revision of the copy. state is the revision with the pages that the run made. pages is the
+	// number of pages that the run has changed.
 	after, state string
 	pages        int
 }
@@ -145,7 +145,7 @@ func (c *copier) create() error {
 	return c.store.db.Within(c.ctx, c.q, postgres.QuotaSpaces, source.OrganizationID)
 }
 
-// lock locks the copy, the translation and the run, in the order in which deleting a space does.
+// lock locks the copy, the translation and the run, in the same order as the deletion of a space.
 func (c *copier) lock(run string) (err error) {
 	if c.base.Copied {
 		if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
@@ -268,7 +268,7 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	if err != nil {
 		return err
 	}
-	if base.Branch != branch { // What the branch has is about an older base.
+	if base.Branch != branch { // the branch's rows are relative to an older base
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return postgres.Interpret(err, "pages")
 		}

@@ -28,7 +28,7 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// A run that starts at this moment either reads the changes of this transaction, or does not count as waiting.
+	// A run that starts now either reads the changes of this transaction, or does not count as pending.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -42,8 +42,8 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace enqueues a run for each translation of a space, because the space's content has changed. These
-// translations have a copy of the space, or their first run is making it. The caller has locked the space.
+// followSpace enqueues a run for each translation of a space, because the space's content has changed. Such a
+// translation has a copy of the space, or its first run is making the copy. The caller has locked the space.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -75,8 +75,8 @@ func (s *Store) StartTranslationRun(ctx context.Context, translationID, id strin
 	return organizationID, run, err
 }
 
-// FailTranslationRun records why a run failed. Its job may try again. noted is false for a run that is over, or
-// deleted with its translation.
+// FailTranslationRun records the reason why a run failed. Its job may retry the run. noted is false if the run has
+// ended, or was deleted with its translation.
 func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
 	n, err := s.db.Queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
 	return n > 0, postgres.Interpret(err, "translation run")
@@ -87,8 +87,8 @@ func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that a person has corrected. It has a hash of the copy's text there, and a hash of
-// the source at that time.
+// Correction is a segment of a copy that a person has corrected. It has hashes of the copy's text and of the source at
+// the time of the correction.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string
@@ -196,7 +196,8 @@ func (s *Store) TranslatedSegments(ctx context.Context, translationID string, ke
 	return known, postgres.Interpret(err, "translation")
 }
 
-// KeepTranslated stores segments that a run has translated, each key once, with the number of words that were sent for them.
+// KeepTranslated stores the segments that a run has translated, each key once. It also adds the number of words that
+// were sent for them.
 func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, segments []Translated, words int) error {
 	keep := db.KeepTranslatedSegmentsParams{TranslationID: translationID, RunID: run, Segments: int64(len(segments)), Words: int64(words)}
 	for _, t := range segments {
@@ -248,5 +249,6 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is the time that translations are stored after their source was deleted. The source may come back.
+// unusedSegmentsKept is the time that translations are stored after their source was deleted. The same source may be
+// used again.
 const unusedSegmentsKept = 90 * 24 * time.Hour

@@ -60,7 +60,7 @@ type NewTranslation struct {
 }
 
 // CreateTranslation adds a translation of a space of the organization. It refuses other spaces, and a second
-// translation into a language.
+// translation into the same language.
 func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Translation, error) {
 	var row Translation
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -2,8 +2,8 @@
 // and the packages below it send statements to Postgres. The kernel converts a driver's error to a schema.Error, so
 // that database text cannot reach a client. store imports schema and must not import ingest, query or api.
 //
-// The files of store itself begin with their subject: content (spaces, pages, change requests, merges, Git, search),
-// access (tokens and grants), org (integrations), migrate. Other resources have packages of their own. The folders
+// The files of package store itself begin with their subject: content (spaces, pages, change requests, merges, Git,
+// search), access (tokens and grants), org (integrations), migrate. Other resources have separate packages. The folders
 // below it:
 //
 //	migrations  the tables: a file for each step; functions and triggers are in functions/

@@ -28,16 +28,16 @@ var (
 type ListQuery struct {
 	// SQL is the text that is sent to the database.
 	SQL string
-	// Index is the index that the query must use. It is empty if the comment names none.
+	// Index is the index that the query's plan must use. It is empty if the comment names no index.
 	Index string
-	// Sorts says that the query sorts intentionally, a few rows only.
+	// Sorts means that the query sorts intentionally, because it has only a few rows.
 	Sorts bool
-	// Optional says that the query has filters or orders that a call may leave out.
+	// Optional means that a call may leave out some of the query's filters or orders.
 	Optional bool
 }
 
-// ListQueries returns every query that lists or counts, or that names an index. It leaves out queries that give a
-// reason for having no index.
+// ListQueries returns every query that lists or counts rows, or whose comment names an index. It leaves out queries
+// whose comment gives a reason for having no index.
 func ListQueries() map[string]ListQuery {
 	queries := map[string]ListQuery{}
 	texts := queryTexts()

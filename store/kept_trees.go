@@ -6,21 +6,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// keptPages limits the pages of all cached trees, which take some 600 bytes each. The largest tree fits, but only by
-// itself.
+// keptPages limits the sum of the pages in all cached trees. Each page takes about 600 bytes. The largest possible tree
+// fits, but only alone.
 const keptPages = 1 + tree.MaxPages
 
 type treeKey struct{ space, revision string }
 
-// keptTree is the tree of a revision with the places of its pages. All callers share it and must not change it. A
-// revision never changes, so the tree is never out of date. Whether the revision exists, and whether a caller may
-// read it, is decided before.
+// keptTree is the tree of a revision, with the places of its pages. All callers share it, so they must not change it. A
+// revision never changes, so the tree cannot become outdated. Callers must already have checked that the revision
+// exists and that it may be read.
 type keptTree struct {
 	pages  []tree.Page
 	byID   map[string]tree.Placed
 	byPath map[string]string
-	// conditions are the conditions of a page and of the pages above it, by the page's id. Pages without conditions
-	// have no entry.
+	// conditions has the conditions of a page and its ancestors, by the page's id. Pages without conditions have no
+	// entry.
 	conditions map[string][]string
 }
 

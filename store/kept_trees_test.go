@@ -13,7 +13,7 @@ import (
 )
 
 // TestKeptTreesAnswerAsPostgresDoes reads revisions through two stores. The first store caches the revisions' trees,
-// and the second has no cache.
+// and the second store has no cache.
 func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -62,7 +62,7 @@ func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	renamed := "renamed"
 	change(nil, tree.Update{Page: pages[1].ID, Attributes: tree.Attributes{Slug: &renamed}})
 
-	cold = storetest.Open(t, url) // It must have cached no tree.
+	cold = storetest.Open(t, url) // The opened store must not have cached a tree.
 	for _, revision := range revisions {
 		pages, err := kept.Pages(ctx, space, revision)
 		if err != nil {
@@ -102,7 +102,7 @@ func same(t *testing.T, what string, kept, cold *store.Store, read func(*store.S
 	}
 }
 
-// TestLargestTreeIsKept checks that a tree with the greatest number of pages fits into the cache by itself.
+// TestLargestTreeIsKept checks that the cache has room for a tree with the maximum number of pages.
 func TestLargestTreeIsKept(t *testing.T) {
 	t.Parallel()
 	if size := store.SizeOfTree(tree.MaxPages); size != store.KeptPages {

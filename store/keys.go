@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// insightsKeyName must never change. With another key, known visitors would count as new visitors.
+// insightsKeyName must never change. With another key, known visitors would count as new.
 const insightsKeyName = "insights-visitor-hash"
 
 // exportKeyName may change, but addresses that were signed with the old key then expire early.
@@ -11,7 +11,7 @@ const exportKeyName = "export-signature"
 // publishableKeysName must never change: every key that is on a page would end.
 const publishableKeysName = "publishable-keys"
 
-// insightsSessionsName may change, but sessions of share links that were signed with the old key then end early.
+// insightsSessionsName may change. Share links' sessions signed with the old key then end early.
 const insightsSessionsName = "insights-sessions"
 
 // InsightsSessionsKey returns the installation's 32-byte key for signing sessions of share links.

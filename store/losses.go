@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// NoteAcceptedLoss puts into the audit log that an operator let a node start although an engine's data is damaged or
-// missing. loss says what.
+// NoteAcceptedLoss records a loss in the audit log: an operator let a node start although an engine's data is damaged
+// or missing. loss describes the data.
 func (s *Store) NoteAcceptedLoss(ctx context.Context, engine, loss string) error {
 	err := s.db.Queries.NoteAcceptedLoss(ctx, db.NoteAcceptedLossParams{Engine: engine, Loss: loss})
 	return postgres.Interpret(err, "accepted loss")

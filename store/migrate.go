@@ -27,11 +27,11 @@ var migrationFiles embed.FS
 //go:embed access/*.sql functions/*.sql
 var functionFiles embed.FS
 
-// migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
+// migrationLock is the key of the advisory lock that lets one node migrate while other nodes wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
-// Migrate gives the database this binary's schema and functions. Several nodes may call it concurrently. The first node
-// migrates; the other nodes wait and then change nothing. Migrate returns the number of applied migrations. If the
+// Migrate brings the database to this binary's schema and functions. Several nodes may call it concurrently. The first
+// node migrates. The other nodes wait and then change nothing. Migrate returns the number of applied migrations. If the
 // database has another baseline, it fails and changes nothing.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.db.Config.ConnConfig.Copy()
@@ -41,7 +41,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot lock migrations: %w", err)
 	}
-	// The lock belongs to the session and ends with it, even if this process is killed.
+	// The lock belongs to the session and ends with the session, even if this process is killed.
 	defer func() { _ = locked.Close(context.WithoutCancel(ctx)) }()
 
 	if err := checkBaseline(ctx, locked); err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	database := stdlib.OpenDB(*conn)
-	defer func() { _ = database.Close() }() // Nothing was written through it that Up did not confirm.
+	defer func() { _ = database.Close() }() // An error loses nothing, because Up confirms its writes.
 	files, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		return 0, fmt.Errorf("cannot read embedded migrations: %w", err)
@@ -84,8 +84,8 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 
 // applyText replaces all functions and triggers by this binary's text in one transaction. A comment on the table
 // octavo_baseline stores the text's hash. applyText writes nothing if the hash is equal. It also writes nothing if a
-// newer binary has migrated the database. So an older node that restarts during an upgrade keeps the newer text.
-// Removing a function from the text needs a migration that drops the function.
+// newer binary has already migrated the database. So an older node that restarts during an upgrade does not replace the
+// newer text. Removing a function from the text needs a migration that drops the function.
 func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 	mark := postgres.HashOf([]byte(text))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -106,7 +106,7 @@ func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 var createTrigger = regexp.MustCompile(`(?m)^create or replace trigger (\w+)\s[^;]*?\son (\w+)\s[^;]*;$`)
 
 // ifTriggerChanged wraps a statement that creates a trigger, because creating a trigger locks its table. The result
-// runs the statement only if the trigger does not exist or another text created it. A comment on the trigger stores
+// runs the statement only if the trigger is missing or was created by a different text. A comment on the trigger stores
 // the statement's hash.
 func ifTriggerChanged(statement string) string {
 	names := createTrigger.FindStringSubmatch(statement)
@@ -145,7 +145,7 @@ func functionText() (string, error) {
 
 // holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter would
 // hold a snapshot there. A migration that builds an index concurrently waits for every snapshot. So a waiting node with
-// a snapshot and the migration would block each other.
+// a snapshot would block the migration, and the migration would block the node.
 func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -172,7 +172,7 @@ func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, 
 	}
 }
 
-// latestMigration is the version of the newest embedded file, which its name starts with.
+// latestMigration is the version of the newest embedded file. The file's name starts with the version.
 func latestMigration() int64 {
 	entries, err := migrationFiles.ReadDir("migrations")
 	if err != nil || len(entries) == 0 {

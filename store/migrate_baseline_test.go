@@ -103,7 +103,7 @@ func fingerprint(t *testing.T, address string) map[string]string {
 	for _, catalog := range strings.Fields(
 		"class attribute attrdef proc trigger type constraint index rewrite enum sequence namespace description depend",
 	) {
-		// Postgres updates statistics in rows of pg_class in place, so only the rows' versions are compared.
+		// Postgres updates statistics in pg_class rows in place, so only the versions of rows are compared.
 		read("pg_"+catalog,
 			"select coalesce(string_agg(ctid::text || xmin::text, ' ' order by ctid), '') from pg_"+catalog)
 	}

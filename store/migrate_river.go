@@ -11,7 +11,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverVersion is the version of river's tables that this binary works with. A new version of river may have another
+// riverVersion is the version of river's tables with which this binary works. A new version of river may have another
 // schema version. Then the statements about river_job must be checked again.
 const riverVersion = 8
 

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLongPagesAreIndexedAgain brings a database to the state before migration 15, with a long page whose last words
-// are not in the index. After the migration searches find the same pages as before, and a job exists. After the job
+// TestLongPagesAreIndexedAgain brings a database to the state before migration 15. The index does not have the last
+// words of a long page. After the migration, searches find the same pages as before, and a job exists. After the job
 // they find the last word.
 func TestLongPagesAreIndexedAgain(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share a title. The
-// oldest team keeps the title, also if other teams already have such numbers.
+// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share a title. The oldest
+// team keeps the title, even if other teams already have titles with such numbers.
 func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)

@@ -17,7 +17,7 @@ type ContentInstallation struct {
 	Configuration map[string]any
 }
 
-// ContentRef names a space or a site: one of the two is set.
+// ContentRef is a space or a site. Exactly one of the two ids is set.
 type ContentRef struct{ Space, Site string }
 
 // contentKind is a row of the table of objects that can have an installation.
@@ -150,8 +150,7 @@ func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRe
 	})
 }
 
-// ListContentInstallations lists the spaces, or otherwise the sites, that an installation was put on, after the id
-// `after`.
+// ListContentInstallations lists the spaces or the sites on which an installation was installed, after the id `after`.
 func (s *Store) ListContentInstallations(
 	ctx context.Context, i Installation, spaces bool, after string, size int,
 ) (postgres.Page[ContentInstallation], error) {

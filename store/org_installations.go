@@ -179,7 +179,7 @@ func (s *Store) UpdateInstallation(ctx context.Context, name, id string, change 
 	return changed, err
 }
 
-// stored writes a configuration for its column; nil leaves the column as it is.
+// stored encodes a configuration for its column; nil does not change the column.
 func stored(configuration map[string]any) ([]byte, error) {
 	if configuration == nil {
 		return nil, nil

@@ -15,8 +15,8 @@ const keptEvents = 1000
 // IntegrationEvent is the row of an event.
 type IntegrationEvent = db.IntegrationEvent
 
-// recordEvent records an event of an installation, in the transaction of the change. In development mode a job sends
-// it to the tunnel. The event is listed after the first attempt to send it.
+// recordEvent records an event of an installation, in the transaction of the change. In development mode a job sends it
+// to the tunnel. The event is listed after the first attempt to send it.
 func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload schema.IntegrationEventPayload) error {
 	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
 	to, err := q.IntegrationTunnel(ctx, i.Row.Integration)

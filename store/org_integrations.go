@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Integration is an integration as a user sees it. Owner's role is valid only if IsMember is set.
+// Integration is a user's view of an integration. Owner's role is valid only if IsMember is set.
 type Integration struct {
 	Name          string
 	Version       int32
@@ -57,8 +57,8 @@ func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname str
 	return orgs.Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// PublishIntegration makes the first or the next version of an integration. It is refused if another organization
-// owns the name. The error is not found if the user may not see that integration.
+// PublishIntegration makes the first or the next version of an integration. It is refused if another organization owns
+// the name. If the user may not see that integration, the error is "not found".
 func (s *Store) PublishIntegration(
 	ctx context.Context, userID string, owner orgs.Membership, n NewIntegration,
 ) (Integration, error) {
@@ -216,7 +216,7 @@ func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
 }
 
 // SetIntegrationTunnel sends the events of an integration to an address. If everybody is set, it sends the events of
-// all organizations, and otherwise only the events of its owner. An empty address ends that.
+// all organizations, and otherwise only the events of its owner. An empty address turns the tunnel off.
 func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
 	return postgres.Interpret(s.db.Queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
 		Name: name, Tunnel: postgres.UnlessEmpty(address), Everybody: everybody && address != "",
@@ -236,7 +236,7 @@ func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string
 	return postgres.FromJSON[map[string]string](secrets)
 }
 
-// Integration reads an integration that the user may see; any other is not found.
+// Integration reads an integration that the user may see. Other integrations are not found.
 func (s *Store) Integration(ctx context.Context, userID, name string) (Integration, error) {
 	row, err := s.db.Queries.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: name})
 	if err != nil {
@@ -245,7 +245,7 @@ func (s *Store) Integration(ctx context.Context, userID, name string) (Integrati
 	return integrationOf(db.ListIntegrationsRow(row))
 }
 
-// IntegrationByName reads an integration for a caller whose right to it is already known.
+// IntegrationByName reads an integration for a caller whose right was already checked.
 func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration, error) {
 	row, err := s.db.Queries.IntegrationByName(ctx, name)
 	if err != nil {
@@ -275,8 +275,8 @@ type IntegrationFilter struct {
 	Blocks, ContentSources                              *bool
 }
 
-// ListIntegrations lists the public integrations by name, after the name `after`, as the user sees them. If the
-// filter names an owner that the user is a member of, it lists all integrations of that organization.
+// ListIntegrations lists the public integrations that the user sees, in the order of their names, after the name
+// `after`. If the filter has an owner of which the user is a member, it lists all integrations of that organization.
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (postgres.Page[Integration], error) {
@@ -351,7 +351,8 @@ func (s *Store) IntegrationAssets(ctx context.Context, name string) ([]Integrati
 	return assets, postgres.Interpret(err, "integration")
 }
 
-// IntegrationAsset reads a picture. Its id works like a secret: only users who saw the integration know it.
+// IntegrationAsset reads a picture. Its id works like a secret, because only users who have seen the integration know
+// it.
 func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (IntegrationAsset, error) {
 	row, err := s.db.Queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
 	if err != nil {

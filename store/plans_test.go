@@ -17,14 +17,14 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// planRows is the number of rows in every table. With so many rows, a full table scan is never the cheapest plan. The
-// tables in planLarge have twice as many: with fewer, Postgres prefers another plan.
+// planRows is the number of rows in every table. With this many rows, a full table scan is never the cheapest plan. The
+// tables in planLarge have twice as many rows, because Postgres prefers another plan for fewer rows.
 const planRows = 10_000
 
 var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "site_sections", "site_spaces"}
 
 // TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index named
-// next to its query. It must never scan a whole table. A list may sort only if the query gives a reason why the sort is
+// next to its query. It must not scan a whole table. A list may sort only if the query gives a reason why the sort is
 // small. The plans are for a page of ten rows without filters. The lists are much longer than the page.
 //
 // They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call.
@@ -65,8 +65,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		}
 	}
 	t.Run("SearchSpace/a word of every page", func(t *testing.T) {
-		// Reading the whole table would read the words of all pages, which are kept out of line. Postgres does not
-		// know that.
+		// Reading the whole table would read the words of all pages, which are stored out of line. Postgres does not
+		// take this cost into account.
 		plan := explain(t, conn, "force_custom_plan", store.QueryText("SearchSpace"), "'every'")
 		if strings.Contains(plan, "Seq Scan on search_pages") {
 			t.Errorf("the plan scans all pages:\n%s", plan)
@@ -83,8 +83,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// orders has the lists that one statement returns in several orders. values are the values of the statement's first
-// parameters. The other parameters have the same values as for any list.
+// orders has the lists whose statement can return several orders. values are the values of the statement's first
+// parameters. The other parameters have the same values as for every list.
 var orders = map[string]struct {
 	values []string
 	index  string
@@ -107,8 +107,8 @@ var orders = map[string]struct {
 	"ListChangeRequestsInOrganization/created": {[]string{"null", "null", "null", "null", "null", "'v1'", "null", "'v1'", "true"}, "change_requests_organization_created"},
 }
 
-// TestOptionalFiltersArePlanned reads the sources. A statement with optional filters or orders must only run through
-// planned, which TestListsUseTheirIndexes assumes.
+// TestOptionalFiltersArePlanned reads the source files. TestListsUseTheirIndexes assumes that statements with optional
+// filters or orders only run through planned.
 func TestOptionalFiltersArePlanned(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -146,9 +146,9 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 	}
 }
 
-// TestScriptsAreNotRead checks the statements that name scripts or sealed secrets. A script may have megabytes, and a
-// page of a list a thousand rows. No answer shows these columns, so only statements that store or unseal them name
-// them.
+// TestScriptsAreNotRead checks the statements that contain the columns of scripts or sealed secrets. A script may have
+// megabytes, and a page of a list a thousand rows. No answer shows these columns, so only statements that store or
+// unseal them may contain them.
 func TestScriptsAreNotRead(t *testing.T) {
 	t.Parallel()
 	heavy := regexp.MustCompile(`\b(script|secrets)\b`)
@@ -228,7 +228,7 @@ type column struct {
 	Name, Type string
 	Nullable   bool
 	Unique     bool
-	// UniqueWith reports that the column is unique together with others, as a path is in a site.
+	// UniqueWith means that the column is only unique together with others, such as a path within a site.
 	UniqueWith bool
 }
 
@@ -240,7 +240,7 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 	value := ""
 	switch c.Type {
 	case "text", "character varying":
-		// Half of the rows are before the value that a page follows, half after it.
+		// Half of the rows come before the value after which a page starts, and half come after it.
 		value = "case when g % 4 < 2 then 'u' else 'x' end || g"
 		if !c.Unique && (!c.UniqueWith || *shared < 2) {
 			spread := []string{"g % 100", "(g / 100) % 200", "g % 7", "g % 13", "g % 31"}

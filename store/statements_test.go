@@ -24,7 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// statements counts the statements sent to Postgres. A batch counts once, because it takes one round trip.
+// statements counts the statements that were sent to Postgres. A batch counts once, because it takes one round trip.
 type statements struct{ n atomic.Int64 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -137,7 +137,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := changed.ChangeRequest.Revision
-	tops, err := other.Pages(ctx, tenant.Space.ID, head) // st does not know the tree yet
+	tops, err := other.Pages(ctx, tenant.Space.ID, head) // st has not cached the tree yet
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
-	// River asks once per process which database it has.
+	// River queries once per process which database it has.
 	storetest.Enqueue(t, storetest.Connect(t, url), schema.IndexSpace{Organization: "any", Space: "any"})
 	for _, op := range []struct {
 		name string

@@ -22,11 +22,11 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Config says how the store treats invites and versions.
+// Config has the settings for invites and versions.
 type Config struct {
 	// Invites configures invites.
 	Invites orgs.Config
-	// OpenAPIVersions is the number of kept versions of an OpenAPI specification; 0 means all.
+	// OpenAPIVersions is the number of versions of an OpenAPI specification that are stored; 0 means all.
 	OpenAPIVersions int32
 }
 
@@ -50,7 +50,7 @@ type Store struct {
 	lost  lostTokens
 }
 
-// The rows as Postgres holds them. Package api decides what a caller may do with a row.
+// These are the rows in Postgres. Package api decides what a caller may do with a row.
 type (
 	Space = db.Space
 	Token = db.Token
@@ -72,10 +72,10 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 	}, nil
 }
 
-// Start opens the pool and waits for the first answer. It does not migrate: see Migrate.
+// Start opens the pool and waits for the first answer of Postgres. It does not migrate the database: see Migrate.
 func (s *Store) Start(ctx context.Context) error { return s.db.Start(ctx) }
 
-// Stop waits for the connections in use to come back and closes them.
+// Stop waits until all connections in use are returned, and closes them.
 func (s *Store) Stop() { s.db.Stop() }
 
 // NewPool opens another pool on the same database, for a library that must not wait for this store's connections.
@@ -103,7 +103,8 @@ func (s *Store) Ready(ctx context.Context) error {
 // undefinedTable is Postgres' error code of a table that does not exist.
 const undefinedTable = "42P01"
 
-// Migrated fails with ErrNotMigrated if the database lacks migrations of this binary, or has another baseline.
+// Migrated fails with ErrNotMigrated if migrations of this binary are missing in the database, or if the database has
+// another baseline.
 func (s *Store) Migrated(ctx context.Context) error {
 	var version int64
 	var baseline int

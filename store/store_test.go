@@ -121,7 +121,7 @@ func TestInsightsKeyRace(t *testing.T) {
 	keys := make([]string, 6)
 	nodes := make([]*store.Store, len(keys))
 	for i := range nodes {
-		// Each node connects first, because connecting takes longer than the race.
+		// Each node connects before the race, because connecting takes longer than the race.
 		nodes[i] = storetest.Open(t, url)
 		if err := nodes[i].Ready(t.Context()); err != nil {
 			t.Fatal(err)
@@ -212,8 +212,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestErrorsAreInterpreted checks that each kind of failure gets its code, and that the public message has no text of
-// the database.
+// TestErrorsAreInterpreted checks that each kind of failure gets its code, and that the public message contains no text
+// of the database.
 func TestErrorsAreInterpreted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -277,7 +277,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestSiteIsAllOrNothing names another tenant's space after a valid one.
+// TestSiteIsAllOrNothing uses another tenant's space after a valid one.
 func TestSiteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -22,12 +22,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// measured is an organization in which a kind of writes is measured. Each way of writing has a separate organization,
-// so that all grow alike.
+// measured is an organization in which one kind of writes is measured. Each way of writing has a separate organization,
+// so that all organizations grow equally.
 type measured struct {
 	b  *testing.B
 	st *store.Store
-	// ctx has the user who writes, as in a request.
+	// ctx has the user who writes, like a request's context.
 	ctx    context.Context
 	tenant *storetest.Tenant
 	user   string
@@ -142,8 +142,8 @@ func (m *measured) merge(n int) func() {
 	}
 }
 
-// processorTime returns the processor time of processes. It returns 0 if a process has ended, for example an idle
-// connection's process.
+// processorTime returns the processor time of processes. It returns 0 if a process has exited, for example because its
+// connection was idle.
 func processorTime(pids []int) (used time.Duration) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
@@ -160,7 +160,7 @@ func processorTime(pids []int) (used time.Duration) {
 	return used
 }
 
-// setTriggers enables the triggers of the audit log and of webhooks, or disables them.
+// setTriggers enables or disables the triggers of the audit log and of webhooks.
 const setTriggers = `do $$
 declare
     t record;
@@ -174,10 +174,10 @@ begin
 end
 $$`
 
-// BenchmarkTriggers compares writes without the triggers of the audit log and of webhooks, with each of them, and
-// with both. The organization has a webhook for everything. All ways alternate in one database, so that a busy
-// machine affects all of them. Times are 10th percentiles, because other work on the machine only makes writes
-// slower. The processor time of Postgres has medians.
+// BenchmarkTriggers compares writes with different triggers enabled: none, the audit log's, the webhooks', and both.
+// The organization has a webhook for all events. The variants alternate in one database, so that a busy machine affects
+// all of them. Times are 10th percentiles, because other load on the machine only makes writes slower. The figures for
+// Postgres's processor time are medians.
 //
 //	go run ./cmd/engine/enginetest/with -engines postgres -- go test ./store -run '^$' -bench Triggers -benchtime 10x -count 6
 func BenchmarkTriggers(b *testing.B) {
@@ -220,13 +220,14 @@ func BenchmarkTriggers(b *testing.B) {
 			for b.Loop() {
 				turn++
 				for n := range ways {
-					// Each round begins with another way. The first way of a round may pay for work left by the last
-					// way.
+					// Each round begins with a different variant. The first variant of a round may pay for work that
+					// the last variant has left.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))
 					m.must(err)
-					// The preparing write is not timed, because connections notice that tables have changed.
+					// The first write is not timed, because its connection must read the changed tables' definitions
+					// again.
 					write.prepare(m)()
 					for range write.repeat {
 						do := write.prepare(m)

@@ -14,11 +14,11 @@ func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string,
 	return s.db.VerifyPages(ctx)
 }
 
-// SmallTable is the size up to which a table is looked through once an hour.
+// SmallTable is the size up to which a table is verified once an hour.
 const SmallTable = 64 << 20
 
-// VerifyTables looks for lost pages of the small tables, or of the large ones. It fails with postgres.ErrPages if the
-// database cannot look for them.
+// VerifyTables looks for lost pages in the small tables or in the large ones. It fails with postgres.ErrPages if the
+// database cannot look for lost pages.
 func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) error {
 	return s.db.EachTable(ctx, func(table string, bytes int64) error {
 		if (bytes <= SmallTable) != small {
@@ -90,7 +90,7 @@ func verifyContents(
 	}
 }
 
-// Verifications returns what the last verification of each kind of data found.
+// Verifications returns the results of the last verification of each kind of data.
 func (s *Store) Verifications(ctx context.Context) ([]schema.Verification, error) {
 	rows, err := s.db.Queries.Verifications(ctx)
 	list := make([]schema.Verification, len(rows))
@@ -103,7 +103,7 @@ func (s *Store) Verifications(ctx context.Context) ([]schema.Verification, error
 	return list, postgres.Interpret(err, "verifications")
 }
 
-// NoteVerification replaces what is known of a kind of data.
+// NoteVerification replaces the stored results for a kind of data.
 func (s *Store) NoteVerification(ctx context.Context, v schema.Verification) error {
 	err := s.db.Queries.NoteVerification(ctx, db.NoteVerificationParams{
 		Kind: v.Kind, Read: v.Read, Bytes: v.Bytes, Damaged: v.Damaged, Hint: v.Hint,

@@ -14,15 +14,15 @@ import (
 // limits do not stop a client that has this many addresses.
 const addressEntries = 1 << 16
 
-// addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are exempt:
-// their requests without a client address are the operator's own.
+// addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are
+// exempt, because their requests without a client address are the operator's own.
 type addressLimits struct {
 	public, wrongToken rateLimit
 	trusted            []netip.Prefix
 	uses               *lru.Cache[netip.Addr, *addressUse]
 }
 
-// addressUse holds theoretical arrival times, like tokenUse.
+// addressUse has theoretical arrival times, like tokenUse.
 type addressUse struct {
 	public, wrongToken atomic.Int64
 }

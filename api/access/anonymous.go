@@ -15,8 +15,8 @@ const openSites = 1 << 12
 // nobody is the principal of all callers without a token. Together they may use as much memory for bodies as one token.
 var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 
-// AdmitNobody admits a caller without a token to a site that accepts events from such callers. For all other sites the
-// answer is as for a missing token. So callers cannot find out which sites exist. A query to the store counts against
+// AdmitNobody admits a caller without a token to a site that accepts events from such callers. Other sites give the
+// same answer as for a missing token. So callers cannot find out which sites exist. A query to the store counts against
 // the caller's address. If the site was open recently, it does not count.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
 	// These strings may alias the request. Cache lookups only compare them, and clones are stored.

@@ -14,8 +14,8 @@ import (
 // touchEvery is the shortest time between two recorded uses of a token.
 const touchEvery = time.Minute
 
-// Session is a cached principal. touched is the schema.Elapsed at which its use was last queued for recording. It is
-// the only field that changes.
+// Session is a cached principal. touched is the schema.Elapsed at which the session's last use was queued for
+// recording. It is the only field that changes.
 type Session struct {
 	Principal store.Principal
 	// Reader is set for site tokens.
@@ -28,7 +28,7 @@ type Session struct {
 type finder func(context.Context) (*Session, error)
 
 // Authenticate finds the principal of a request. The request presents an Authorization header, or the cookie of a
-// browser's session. Both alias the request and are not retained. A query to the store for a token counts against the
+// browser's session. Both alias the request and are not stored. A query to the store for a token counts against the
 // caller's address, because the token may be made up. A recently valid token does not count.
 func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if len(p.Authorization) == 0 && len(p.Cookie) > 0 {
@@ -47,7 +47,7 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	}
 	hash := schema.HashToken(token)
 	s, err, known := g.tokens.peek(hash, now)
-	if known { // No closure is built: each event request takes this way.
+	if known { // no closure is built, because this is the hot path of event requests
 		return g.recent(s, err, ip, now)
 	}
 	find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
@@ -68,7 +68,7 @@ func (g *Guard) load(
 	return g.used(s, err, now)
 }
 
-// recent returns a session of the cache, or the error of a wrong token, which counts against the caller's address.
+// recent returns a cached session, or the error for a wrong token. Wrong tokens count against the caller's address.
 func (g *Guard) recent(s *Session, err error, ip netip.Addr, now time.Time) (*Session, error) {
 	if err != nil {
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
@@ -136,7 +136,7 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	// LastUsedAt is a date. After a step of the clock it may be in the future; then the next use replaces it.
+	// LastUsedAt is a date. After a step of the clock it may be in the future. The next use then replaces it.
 	now := time.Now()
 	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
 		s.touched.Store(schema.Elapsed(now) - int64(ago))

@@ -27,12 +27,12 @@ type Presented struct {
 	Page   PageOrigin
 }
 
-// PageOrigin says which page a browser sends a request for. It may alias the request.
+// PageOrigin has the facts about the page for which a browser sends a request. It may alias the request.
 type PageOrigin struct {
 	// Marker is the value of BrowserHeader.
 	Marker []byte
-	// Origin, Host and FetchSite are the headers Origin, Host and Sec-Fetch-Site. A browser sends the first with every
-	// request that may change something.
+	// Origin, Host and FetchSite are the headers Origin, Host and Sec-Fetch-Site. A browser sends Origin with every
+	// request that may change data.
 	Origin, Host, FetchSite []byte
 	// Base is the origin of our public address, such as https://docs.example.com.
 	Base string

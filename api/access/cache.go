@@ -21,7 +21,7 @@ type ttlCache[K comparable, V any] struct {
 	refusals *lru.Cache[K, cached[*schema.Error]]
 	ttl      time.Duration
 	flight   singleflight.Group
-	// flightKey turns a key into a string for singleflight, which only takes strings; it is called only on a miss.
+	// flightKey turns a key into a string, because singleflight only takes strings. It is called only on a miss.
 	flightKey func(K) string
 }
 
@@ -53,7 +53,7 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood reports whether the cache has an answer for the key, even an expired answer.
+// wasGood reports whether the cache has an answer for the key, even if the answer has expired.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
 // load fetches the answer; concurrent callers share one fetch. The key is retained, so it must not alias the request.

@@ -77,7 +77,7 @@ func TestRefusalsDoNotPushAnswersOut(t *testing.T) {
 	}
 }
 
-// TestManyAskOnce asks for the same key many times at once, with a context that is already canceled.
+// TestManyAskOnce requests the same key many times concurrently, with a context that is already canceled.
 func TestManyAskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, manyAskOnce)

@@ -31,10 +31,10 @@ type Caller struct {
 	View *schema.InsightsView
 	// Key is set by the scope of publishable keys, together with EventSite.
 	Key *PublishableKey
-	// Integration and Installation are set by the scopes that name them.
+	// Integration and Installation are set by the scopes of the same names.
 	Integration  *store.Integration
 	Installation *store.Installation
-	// ChangeRequest is set, together with Space, by the scope that names it.
+	// ChangeRequest and Space are set by the scope of a change request.
 	ChangeRequest *store.ChangeRequest
 	// IP is the client's address, taken from forwarding headers only if the proxies are trusted.
 	IP netip.Addr

@@ -17,14 +17,14 @@ type keyRates struct {
 	uses      *lru.Cache[string, *keyUse]
 }
 
-// siteKeysRate is the rate of all keys of a site together, as a multiple of the rate of one key.
+// siteKeysRate is the rate of all keys of a site together, in multiples of the rate of one key.
 const siteKeysRate = 2
 
 // keyUse is the use of a key, or of a site's keys.
 type keyUse struct {
 	// arrival is a theoretical arrival time, as in tokenUse.
 	arrival atomic.Int64
-	// today has the number of the day (UTC) in its upper bits, and in its lower bits the events of that day.
+	// today has the number of the day (UTC) in its upper bits, and the events of that day in its lower bits.
 	today atomic.Uint64
 	// refused is the number of the last day on which the daily cap refused a request.
 	refused atomic.Uint64
@@ -54,8 +54,8 @@ func (r *keyRates) of(name string) *keyUse {
 	return use
 }
 
-// WithinDailyCap refuses a request of a key that has had its events of the day on this node. The client may try again
-// after midnight (UTC). first says that the request is the first of the day to be refused.
+// WithinDailyCap refuses a request if the key has used up its events of the day on this node. The client may try again
+// after midnight (UTC). first is true for the first refused request of the day.
 func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	if k.use.events(now) < k.dailyCap {
 		return false, nil
@@ -81,8 +81,8 @@ func (u *keyUse) events(now time.Time) int64 {
 	return int64(today & (1<<eventBits - 1))
 }
 
-// add counts events of the day. A request that began before midnight counts for the new day, if another request has
-// begun that.
+// add counts events of the day. A request that began before midnight counts for the new day if a later request has
+// already started that day.
 func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()

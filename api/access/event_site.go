@@ -28,7 +28,7 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 	})
 }
 
-// findEventSite is a cached findSite, for the most frequent requests, that also accepts the site's own key.
+// findEventSite is findSite with a cache, for the most frequent requests. It also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
 	key := eventSiteKey{

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestUnknownKindsHaveNoEventSite: a token kind without a case of its own finds no site, even if the scope check is bypassed.
+// TestUnknownKindsHaveNoEventSite: a token kind that the code does not list finds no site, even without the scope
+// check.
 func TestUnknownKindsHaveNoEventSite(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// goneEvery is how often long work checks whether the client is still connected.
+// goneEvery is the interval at which long work checks whether the client is still connected.
 const goneEvery = 250 * time.Millisecond
 
 // UntilGone returns a context that is canceled when the client closes its connection. fasthttp itself notices this only
-// when it writes the response. stop ends the watch, and must be called before the call ends.
+// when it writes the response. The caller must call stop, which ends the watch, before the operation returns.
 func (c *Caller) UntilGone(ctx context.Context) (until context.Context, stop func()) {
 	until, cancel := context.WithCancel(ctx)
 	if c.conn == nil {

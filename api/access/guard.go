@@ -44,7 +44,7 @@ type Guard struct {
 	addresses *addressLimits
 	// siteTokens reads the tokens of sites' readers.
 	siteTokens *SiteTokens
-	// insightsSessions reads the tokens of share links of insights.
+	// insightsSessions reads the tokens of sessions of insights' share links.
 	insightsSessions *InsightsSessions
 }
 
@@ -108,7 +108,7 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	}
 	err := find(ctx, g, path, c)
 	if err == nil && installation {
-		c.Rights = RightView | RightAccess | s.Right // The rights that the installation's scope gives.
+		c.Rights = RightView | RightAccess | s.Right // the rights that come from the installation's scope
 	}
 	if err == nil {
 		err = c.KeepTo(c.objectOrganization(), cmp.Or(s.Object.below, s.Object.name))
@@ -155,7 +155,7 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	return nil
 }
 
-// admit decides which kinds of principal may call the operation. A kind without a case of its own is refused.
+// admit decides which kinds of principal may call the operation. A kind that the code does not list is refused.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {
 	case schema.TokenUser:
@@ -207,7 +207,7 @@ func (s Scope) admit(p *store.Principal) error {
 }
 
 // KeepTo hides all objects outside a session's organization, even if the user has roles there. An identity provider
-// vouches only for its own organization. Operations whose body names a second organization call KeepTo for it.
+// vouches only for the users of its organization. Operations whose body names a second organization call KeepTo for it.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil

@@ -56,7 +56,7 @@ func (g *Guesses) Take(ip netip.Addr, object string, now time.Time) error {
 	return nil
 }
 
-// GiveBack uncounts a guess that was right, or that was not checked.
+// GiveBack takes back the count of a guess that was right or was never checked.
 func (g *Guesses) GiveBack(ip netip.Addr, object string) {
 	from, all := g.uses(ip, object)
 	g.byAddress.giveBack(from)

@@ -48,7 +48,7 @@ func TestGuesses(t *testing.T) {
 			taken++
 		}
 	}
-	if taken != objectGuesses-1 { // The other network's guess is not in taken.
+	if taken != objectGuesses-1 { // taken does not have the other network's guess.
 		t.Errorf("all addresses guess %d times, want %d", taken, objectGuesses-1)
 	}
 	if take("192.0.2.1", "link") {

@@ -28,7 +28,7 @@ func (s *InsightsSessions) Make(ctx context.Context, t schema.InsightsSessionTok
 }
 
 // insightsLink finds the session of a share link by its token. A made-up token costs no query. All sessions of a link
-// share the limits of one token, because everybody can open more of them.
+// share the limits of one token, because everybody can open more sessions.
 func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	key, err := g.readKey(ctx, &g.insightsSessions.key, ip, now)
 	if err != nil {

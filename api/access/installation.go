@@ -87,7 +87,7 @@ func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c 
 	if slices.Contains(c.Principal.Scopes, schema.ScopeSpaceContentWrite) {
 		role = schema.RoleEdit
 	}
-	// The access of a caller without a role: the permissions in answers follow from it.
+	// This is the access of a caller without a role. The permissions in answers follow from it.
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: postgres.ContentAccess{Grant: role}}
 	return nil
 }
@@ -103,7 +103,7 @@ func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathPa
 // view it if it is not private.
 func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
-	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store such a name.
+	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store this name.
 		return schema.NotFound("integration")
 	}
 	found, err := g.store.Integration(ctx, c.Principal.UserID, strings.Clone(name))

@@ -50,8 +50,8 @@ func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
-// TestGoodShareSessionsDoNotCount opens sessions of share links on nodes that have not read the key: reading it costs
-// the address nothing.
+// TestGoodShareSessionsDoNotCount opens share links' sessions on nodes that have not read the key. Reading the key does
+// not count against the address.
 func TestGoodShareSessionsDoNotCount(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -24,12 +24,13 @@ func pathID(path PathParams, name string) (string, bool) {
 
 // Object is a kind of object that a scope can name. param is the path parameter with the id. find looks up a user's
 // access and fills in the Caller. It returns "not found" for missing objects and for objects of other tenants.
-// findForReader does this for the readers of a published site. findForInstallation does this, without rights, for the
-// tokens of installations and integrations. A function is nil if its callers cannot reach such objects.
+// findForReader does the same for the readers of a published site. findForInstallation does the same, without rights,
+// for the tokens of installations and integrations. A function is nil if its callers cannot reach such objects.
 type Object struct {
 	name  string
 	param string
-	// below is another object that is looked up first, if any. Callers without access to it get "not found".
+	// below is the parent object, which is looked up first; nil without a parent. Callers without access to the parent
+	// get "not found".
 	below         string
 	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
@@ -60,8 +61,8 @@ var (
 	OnInstallation = &Object{name: "installation", param: "installationId", find: findInstallation, findForInstallation: findInstallationItself}
 )
 
-// NamedObject is a kind of object named by a member of the body instead of the path. The frame reads only that member first, and
-// decodes the body only for callers who have the right.
+// NamedObject is a kind of object that a member of the body names, instead of the path. The frame reads only that
+// member first, and decodes the body only for callers who have the right.
 type NamedObject struct {
 	name   string
 	Member string

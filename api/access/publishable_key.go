@@ -17,7 +17,7 @@ func NewKeySecret(st *store.Store) *KeySecret {
 	return &KeySecret{installationKey{find: st.PublishableKeysSecret}}
 }
 
-// PublishableKey is a text of a publishable key that works, as a node caches it.
+// PublishableKey is a valid publishable key in a node's cache.
 type PublishableKey struct {
 	ID         string
 	Generation int
@@ -28,18 +28,19 @@ type PublishableKey struct {
 
 	site      schema.EventSite
 	principal store.Principal
-	// ends is when the text ends; zero for a text that works until the next rotation.
+	// ends is the time at which the text becomes invalid; zero for a text that is valid until the next rotation.
 	ends     time.Time
 	dailyCap int64
 	use      *keyUse
 	siteUse  *keyUse
 }
 
-// badKey is the refusal of a text that is not a valid key, or not valid any more.
+// badKey is the refusal of a text that is not a valid key, or is no longer valid.
 const badKey = "the key is not valid"
 
 // AdmitKey admits a caller with a publishable key in the path. A text that the installation did not make is refused
-// without a query to the store. Each refusal counts against the caller's address, as does each query that finds no key.
+// without a query to the store. Each refusal counts against the caller's address, and so does each query that finds no
+// key.
 func (g *Guard) AdmitKey(ctx context.Context, path PathParams, c *Caller) error {
 	text := path.PathParam("key") // It may alias the request: see [ttlCache.peek].
 	k, err, known := g.keys.peek(text, c.Now)

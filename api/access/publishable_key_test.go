@@ -53,7 +53,7 @@ func (k *keyed) text(generation int) string {
 	return schema.PublishableKeyText(secret, k.key.ID, generation)
 }
 
-// ask admits a text, in a buffer that is overwritten afterwards.
+// ask admits a text from a buffer that is overwritten afterwards.
 func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error) {
 	k.Helper()
 	path := aliasing{"key": []byte(text)}
@@ -167,10 +167,10 @@ func TestRotation(t *testing.T) {
 	try(0, start, false)
 	for generation := 1; generation <= 2; generation++ {
 		try(generation, start, true)
-		try(generation, start.Add(time.Minute), true) // It is loaded again.
+		try(generation, start.Add(time.Minute), true) // The text is loaded again.
 		try(generation, until.Add(-1), true)
 	}
-	try(1, until, false) // Its cache entry is still good.
+	try(1, until, false) // The text's cache entry is still valid.
 	try(1, until.Add(time.Hour), false)
 	try(2, until.Add(time.Hour), true)
 	again := until.Add(2 * time.Hour)
@@ -229,8 +229,8 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 }
 
-// TestDailyCap: a key has a number of events until midnight (UTC), for all of its texts together. After midnight it has
-// this number again.
+// TestDailyCap: a key may post a number of events until midnight (UTC), for all of its texts together. After midnight
+// it may post this number again.
 func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)

@@ -20,7 +20,7 @@ const (
 	rateClasses
 )
 
-// rateLimits bounds the requests of each token on this node: `burst` at once, and `perSecond` over time.
+// rateLimits bounds the requests of each token on this node: `burst` requests immediately, and `perSecond` over time.
 type rateLimits struct {
 	limits [rateClasses]rateLimit
 	tokens *lru.Cache[string, *tokenUse]
@@ -57,7 +57,7 @@ func perSecondLimit(perSecond int) rateLimit {
 	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
 }
 
-// of returns the use of a token, creating it on first use. It outlives the session that refers to it.
+// of returns the use of a token, creating it on first use. The use outlives the session that refers to it.
 func (l *rateLimits) of(tokenID string) *tokenUse {
 	use := &tokenUse{}
 	if known, found, _ := l.tokens.PeekOrAdd(tokenID, use); found {
@@ -69,11 +69,11 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 
 // Allowance is the remaining allowance of a token or an address after a request.
 type Allowance struct {
-	// Burst is the number of requests that may come at once; 0 means no limit.
+	// Burst is the number of requests that may come without a pause; 0 means no limit.
 	Burst int64
 	// Left is the number of remaining requests of the burst.
 	Left int64
-	// Idle is when the full burst is available again.
+	// Idle is the time at which the full burst is available again.
 	Idle time.Time
 	// Wait is the time that a refused request must wait; 0 means that the request is admitted.
 	Wait time.Duration

@@ -74,7 +74,7 @@ func TestRateLimitOverSteps(t *testing.T) {
 	}
 }
 
-// TestRateLimitIsExactInParallel lets many goroutines take at the same moment.
+// TestRateLimitIsExactInParallel takes from one limit in many goroutines concurrently.
 func TestRateLimitIsExactInParallel(t *testing.T) {
 	t.Parallel()
 	limit := rateLimit{interval: time.Millisecond, burst: 500}

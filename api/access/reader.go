@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Reader is a visitor of a published site. It has the parts of the site that this visitor sees. It is immutable.
+// Reader is a visitor of a published site, with the parts of the site that the visitor sees.
 type Reader struct {
 	site     sites.Row
 	shareKey string
@@ -236,7 +236,7 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 }
 
 // mayPreview refuses a draft unless the token names it. A token without a draft previews the drafts that its user may
-// read now. what is the noun in the refusal.
+// read now. what names the refused thing in the error.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

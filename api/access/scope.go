@@ -93,11 +93,11 @@ func (s Scope) OrReaders() Scope {
 	return s
 }
 
-// OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes, or, with
-// schema.ScopeInstallation, all of them for themselves.
+// OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes.
+// schema.ScopeInstallation admits the tokens of all installations for themselves.
 //
 // members are the members of the body that such a token may send. An operation that changes an object lists the members
-// here, because only people may set most other members.
+// here, because only people may set the other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
 	return s

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// guarded returns a Guard that caches answers for ttl, on a store with one tenant. Nothing records the use of tokens.
+// guarded returns a Guard that caches answers for ttl, on a store with one tenant. The use of tokens is not recorded.
 func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, *Guard) {
 	t.Helper()
 	st := storetest.New(t)
@@ -28,7 +28,7 @@ func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, 
 // bearer presents a token.
 func bearer(token string) Presented { return Presented{Authorization: []byte("bearer " + token)} }
 
-// TestRevocationTakesEffect uses a revoked token, which must be refused once its cache entry expires.
+// TestRevocationTakesEffect checks that a revoked token is refused once its cache entry has expired.
 func TestRevocationTakesEffect(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)
@@ -70,8 +70,8 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
-// TestWrongCookiesKeepNothing presents cookies without a session. They are refused, or the store is down. In both cases
-// they take no place in the table of token rates.
+// TestWrongCookiesKeepNothing presents cookies without a session, with the store up and down. The cookies take no place
+// in the table of token rates.
 func TestWrongCookiesKeepNothing(t *testing.T) {
 	t.Parallel()
 	st, _, auth := guarded(t, time.Minute)
@@ -95,7 +95,7 @@ func TestWrongCookiesKeepNothing(t *testing.T) {
 	}
 }
 
-// TestLastUseIsRecorded checks that a token's use is written to the database once for many requests.
+// TestLastUseIsRecorded checks that many requests with a token write its last use to the database only once.
 func TestLastUseIsRecorded(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)

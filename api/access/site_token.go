@@ -27,7 +27,7 @@ type SiteClaims struct {
 	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
 	// Space is set. The token's access does not depend on them, because it is looked up.
 	Spaces []string `json:"spaces"`
-	// ShareLink is the id of the share link that opened the site. The token ends with it.
+	// ShareLink is the id of the share link that opened the site. The token ends when this link ends.
 	ShareLink string `json:"shareLink,omitempty"`
 	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
 	ChangeRequest string `json:"changeRequest,omitempty"`
@@ -56,7 +56,7 @@ const VisitorAuthenticated = "authenticated"
 
 const siteTokenKind = "site"
 
-// maxNamedSpaces keeps tokens, which are sent in headers and paths, short.
+// maxNamedSpaces keeps tokens short, because headers and paths contain them.
 const maxNamedSpaces = 32
 
 // NameSpaces sets Spaces.
@@ -67,8 +67,8 @@ func (s *SiteClaims) NameSpaces(spaces []string) {
 	s.Spaces = spaces
 }
 
-// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, a key for each week.
-// So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, one key for each
+// week. So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
 type SiteTokens struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -88,7 +88,8 @@ const (
 	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
 	day       = 24 * time.Hour
-	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that nearby visits have the same token.
+	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that visits close in time get the same
+	// token.
 	visitorGrain = 5 * time.Minute
 )
 
@@ -97,7 +98,7 @@ func NewSiteTokens(st *store.Store) *SiteTokens {
 	return &SiteTokens{store: st, keys: map[string]siteTokenKey{}}
 }
 
-// keyName names the key that signs at a time.
+// keyName returns the name of the key that signs at a time.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
 // Make signs claims. The token expires five minutes after the next midnight (UTC), or with the claims if they expire
@@ -133,7 +134,7 @@ func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (Site
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	).ParseWithClaims(string(text), &claims, func(token *jwt.Token) (any, error) {
 		name, _ := token.Header["kid"].(string)
-		// Only keys with unexpired tokens are looked up, so made-up names cost nothing.
+		// Only the names of keys with unexpired tokens are looked up, so made-up names cost nothing.
 		if name != keyName(now.Add(clockSkew)) && name != keyName(now.Add(-day-afterMidnight-clockSkew)) {
 			return nil, jwt.ErrTokenUnverifiable
 		}
@@ -173,7 +174,8 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 	return key, nil
 }
 
-// PlausibleToken reports whether a text could be a token. Site tokens name their spaces, so they may be longer than stored tokens.
+// PlausibleToken reports whether a text could be a token. Site tokens contain the ids of their spaces, so they may be
+// longer than stored tokens.
 func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
 
 // isSiteToken distinguishes site tokens from stored tokens by their form. A site token has three parts, and the first
@@ -182,7 +184,7 @@ func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }
 
-// SiteClaims is a jwt.Claims: of the registered claims it has only the expiry.
+// SiteClaims implements jwt.Claims. It has only one registered claim, the expiry.
 
 // GetExpirationTime returns the token's expiry.
 func (s *SiteClaims) GetExpirationTime() (*jwt.NumericDate, error) {

@@ -63,7 +63,7 @@ func TestSiteTokensStayTheSameForADay(t *testing.T) {
 	}
 }
 
-// TestSiteTokensEndWithTheirClaims makes a token of claims that end before the day does.
+// TestSiteTokensEndWithTheirClaims makes a token from claims that end before the end of the day.
 func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 	t.Parallel()
 	tokens := NewSiteTokens(storetest.New(t))

@@ -15,7 +15,7 @@ type example struct {
 	query string
 	// Make creates objects as the tenant's admin and returns their ids, keyed by the names in path and body.
 	Make func(h *Harness, tenant *storetest.Tenant) map[string]string
-	// Needs is a right that the handler requires on these objects, beyond the scope's.
+	// Needs is a right on these objects that the handler requires in addition to the scope's right.
 	Needs access.Rights
 }
 

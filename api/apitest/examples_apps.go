@@ -99,7 +99,7 @@ func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...str
 	}
 }
 
-// InstallationToken makes a token for an installation.
+// InstallationToken makes a token of an installation.
 func (h *Harness) InstallationToken(tenant *storetest.Tenant, installed map[string]string) string {
 	h.T.Helper()
 	path := "/v1/integrations/" + installed["integrationName"] + "/installations/" + installed["installationId"] + "/tokens"

@@ -114,7 +114,7 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}, nil
 }
 
-// SettingsChanged does nothing, because the answers do not depend on settings.
+// An integration sees its own configuration.
 func (*fakeInsights) SettingsChanged(string) {}
 
 func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {

@@ -204,7 +204,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		}
 		req.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
-			req.Host = header[i+1] // a request has no other source for it
+			req.Host = header[i+1] // a request takes its host only from this field
 		}
 	}
 	response, err := h.client.Do(req)
@@ -223,8 +223,8 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost. Its objects do
-// not exist, and every other parameter has the id of its space.
+// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do
+// not exist. Every other parameter then has the id of its space.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
 	ex := Examples[op.ID]
@@ -261,7 +261,7 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	return path, fill.Replace(ex.body)
 }
 
-// Try calls an operation with its example. A call that reads, or that is refused, leaves its example to the next call.
+// Try calls an operation with its example. If a call only reads, or is refused, the next call uses the same example.
 func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
 	h.T.Helper()
 	if h.unused.op != op || h.unused.tenant != tenant {
@@ -392,7 +392,7 @@ func Ghost() *storetest.Tenant {
 
 // EachOperation runs check as a subtest of every row of the table. The operationId names the subtest, so all failing
 // rows are shown. The subtests share the harness's database, so they run one after the other. all is false if -run
-// skipped rows. The test must then not draw conclusions about the whole table.
+// skipped rows. The test must then draw no conclusion about the whole table.
 func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
 	t.Helper()
 	ran := 0

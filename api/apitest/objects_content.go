@@ -84,7 +84,7 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-// Send sends a request with this role and decodes the response, which must have this shape.
+// Send sends a request as a user with this role, and decodes the response, which must have this shape.
 func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -147,7 +147,7 @@ func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (reques
 	return row.ChangeRequest, made.Hash
 }
 
-// Conflicting creates a change request with a conflict: it and the main content give a page different titles.
+// Conflicting creates a change request with a conflict: the request and the main content give a page different titles.
 func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeRequest, conflict string) {
 	h.T.Helper()
 	page, _, _ := h.MergedPage(tenant)

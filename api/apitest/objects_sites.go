@@ -59,7 +59,7 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until this writer blocks a request. It queries on another connection, because the transaction does
+// AwaitWaiting waits until this writer blocks a request. It queries on another connection, because its transaction does
 // not see later connections.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()

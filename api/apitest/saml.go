@@ -82,7 +82,7 @@ func (s *SAML) Post(response, cookie string, header ...string) Answer {
 	return s.H.Do(http.MethodPost, s.Path+"/acs", "", Form{Body: url.Values{"SAMLResponse": {response}}.Encode(), Cookie: cookie}, header...)
 }
 
-// LogIn performs a whole login.
+// LogIn performs all steps of a login.
 func (s *SAML) LogIn(who samltest.Person) Answer {
 	s.H.T.Helper()
 	request, cookie := s.Start("", "")

@@ -30,7 +30,7 @@ var reports = []map[string]any{
 	said("dark-1", "How can I turn on the dark theme?"),
 }
 
-// described summarizes the clusters without properties that depend on the time of their creation, such as their labels.
+// described summarizes the clusters, without properties that depend on their time of creation, such as labels.
 func described(s apitest.Support) []string {
 	var all []string
 	for _, c := range s.Clusters("").Items {

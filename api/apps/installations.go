@@ -193,7 +193,7 @@ func (h *installations) listInstalled(
 			return h.store.ListInstalled(ctx, *c.Organization, c.Principal.UserID, r.Search, after, size)
 		},
 		func(row store.Installed) (schema.InstalledIntegration, error) {
-			// Only callers who may act in the publisher's organization see it like members.
+			// IsMember stays true only for callers who may act in the publisher's organization.
 			row.Integration.IsMember = row.Integration.IsMember && c.KeepTo(row.Integration.Owner.Organization.ID, "organization") == nil
 			integration, err := h.view.Integration(row.Integration)
 			return schema.InstalledIntegration{Installation: h.view.Installation(row.Installation), Integration: integration}, err

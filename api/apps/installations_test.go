@@ -60,7 +60,7 @@ func TestInstallationConfiguration(t *testing.T) {
 	if seen := h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil); len(seen["configuration"].(map[string]any)) != 0 {
 		t.Errorf("a member sees %v", seen)
 	}
-	// A new version that requires more makes it pending again.
+	// A new version that requires more configuration makes the installation pending again.
 	h.Want(200, "POST", "/v1/integrations/tool", admin, strings.Replace(fmt.Sprintf(configured, h.Ours.Organization.ID, "private"), `["key",`, `["key","times","on",`, 1))
 	h.Want(200, "PATCH", path, admin, `{"configuration":{"key":"k"}}`)
 	state := "/v1/orgs/" + h.Ours.Organization.ID + "/integrations/tool/installation_status"
@@ -107,7 +107,7 @@ func TestInstallOnContent(t *testing.T) {
 		t.Errorf("%v", changed)
 	}
 	h.Want(201, "POST", path+"/sites", admin, map[string]string{"siteId": h.Ours.Site.ID})
-	// Only the integration knows the configuration of its component.
+	// Only the integration knows what the configuration of its component means.
 	site := h.Want(200, "PATCH", path+"/sites/"+h.Ours.Site.ID, admin, `{"configuration":{"anything":{"a":[1]}}}`)
 	if site["status"] != "active" || site["site"] != h.Ours.Site.ID {
 		t.Errorf("%v", site)

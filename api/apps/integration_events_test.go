@@ -130,7 +130,7 @@ func TestIntegrationEvents(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/integrations/busy/events", h.Ours.Tokens[schema.RoleCreate], nil), http.StatusForbidden)
 }
 
-// TestOldEventsGo: an integration keeps its last thousand events only.
+// TestOldEventsGo: only an integration's last thousand events are stored.
 func TestOldEventsGo(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,13 +15,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// integrations has the operations on integrations, both public ones and an organization's own.
+// integrations has the operations on public integrations and on an organization's private ones.
 type integrations struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// publishBodyLimit leaves room for a script of 4 MiB, an icon, and three previews of 1 MiB, which are larger as base64.
+// publishBodyLimit leaves room for a script of 4 MiB, an icon, and three previews of 1 MiB each. Base64 makes the
+// previews longer.
 const publishBodyLimit = 10 << 20
 
 func integrationOperations(h *integrations) []frame.Operation {
@@ -122,7 +123,7 @@ type publishIntegrationRequest struct {
 	Body struct {
 		schema.IntegrationManifest
 		Icon *string `json:"icon" rules:"len=..1000000,pattern=image"`
-		// Each preview has at most 1 MiB, which is longer as base64.
+		// Each preview has at most 1 MiB; its base64 text is longer.
 		PreviewImages []string          `json:"previewImages" rules:"len=..3" each:"len=..1398104,pattern=image"`
 		Script        *string           `json:"script" rules:"required,len=1.."`
 		Organization  *string           `json:"organization" rules:"required,len=1.."`
@@ -187,8 +188,8 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 	}, nil
 }
 
-// public answers at the addresses of integrations' scripts. Its answer is the same for every name, so that callers
-// cannot learn which exist. Calls with other methods, such as webhooks, are refused.
+// public answers at the addresses of integrations' scripts. The answer is the same for every name, so callers cannot
+// learn which integrations exist. Calls with other methods, such as webhooks, are refused.
 func public(context.Context, *access.Caller, *struct{}) (schema.IntegrationPublicEndpoint, error) {
 	return schema.IntegrationPublicEndpoint{Message: "This server does not run the scripts of integrations: none answers here."}, nil
 }

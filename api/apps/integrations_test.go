@@ -99,8 +99,8 @@ func TestPublishIntegration(t *testing.T) {
 		t.Errorf("%v", second)
 	}
 	h.WantError(h.Do("GET", "/v1/integrations/linear.app_1", stranger, nil), http.StatusNotFound)
-	// The name stays taken. The response must not reveal that the integration is private. It equals the response for an
-	// unknown integration.
+	// The name is still in use. The response must not reveal that the integration is private. It equals the response
+	// for an unknown integration.
 	e := h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusNotFound)
 	if e.Message != "integration not found" {
 		t.Error(e.Message)
@@ -109,7 +109,7 @@ func TestPublishIntegration(t *testing.T) {
 	unlisted["visibility"] = "unlisted"
 	h.Want(200, "POST", "/v1/integrations/linear.app_1", admin, unlisted)
 	h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusForbidden)
-	// Another tenant's organization is reported as not found, like one that does not exist.
+	// Another tenant's organization gets the same "not found" as a missing organization.
 	for _, organization := range []string{h.Theirs.Organization.ID, "nobody"} {
 		h.WantError(h.Do("POST", "/v1/integrations/other", admin, apitest.PublishBody(organization)), http.StatusNotFound)
 	}
@@ -140,7 +140,7 @@ func TestIntegrationSecretsAreSealed(t *testing.T) {
 	}
 }
 
-// TestPublishersTogether publishes one name many times concurrently: every publisher gets a separate version with its
+// TestPublishersTogether publishes one name many times concurrently. Every publisher gets a separate version with their
 // script.
 func TestPublishersTogether(t *testing.T) {
 	t.Parallel()
@@ -202,7 +202,7 @@ func encoded(t *testing.T, width, height int) map[string]string {
 }
 
 // TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them.
-// They have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// The manifests have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -298,7 +298,7 @@ func TestIntegrationPictures(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	// A version without pictures removes them.
+	// Publishing a version without pictures removes the pictures.
 	h.Want(200, "POST", "/v1/integrations/pictures", admin, apitest.PublishBody(h.Ours.Organization.ID))
 	path, _ := strings.CutPrefix(urls[0].(string), "https://docs.example.com/base")
 	h.WantError(h.Do("GET", path, "", nil), http.StatusNotFound)
@@ -444,7 +444,7 @@ func TestInstallIntegration(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/integrations/own/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/nothing/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/tool/installations", admin, map[string]string{"organization": h.Ours.Organization.ID}), http.StatusNotFound)
-	// Even a user who is in both organizations may not install a private integration in the other organization.
+	// A user of both organizations still may not install one organization's private integration in the other.
 	if err := h.Store.Orgs.SetMember(
 		t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin,
 	); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A user's
-// token may preview all drafts of the spaces that the user may read, so every document there counts.
+// token may preview all drafts of the spaces that the user may read, so every document in these spaces counts.
 func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
 	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	return false, nil
 }
 
-// specBytes limits the size of the documents that are read at once.
+// specBytes limits the size of the documents that one query reads.
 const specBytes = 4 << 20
 
 // showsSpec reports whether a revision shows a specification to the reader. Usually the first document shows it. A
@@ -71,7 +71,7 @@ func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.S
 	return false, err
 }
 
-// namesSpec reports whether blocks name a specification.
+// namesSpec reports whether blocks refer to a specification.
 func namesSpec(nodes []schema.Node, slug string) bool {
 	return slices.ContainsFunc(nodes, func(n schema.Node) bool {
 		for _, value := range n.Data {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// accessible checks what the page shows at each width, light and dark: it fits the screen, and the rules of axe find
-// nothing. It saves pictures.
+// accessible checks the page at each width, in light and dark mode. The page fits the screen, and axe's rules find no
+// fault. It saves pictures.
 func (b *tab) accessible(name string, widths ...int64) {
 	b.t.Helper()
 	for _, width := range widths {
@@ -36,7 +36,7 @@ func (b *tab) accessible(name string, widths ...int64) {
 	}
 }
 
-// prefers makes the reader prefer a colour scheme, and no motion.
+// prefers makes the browser prefer a colour scheme and reduced motion.
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
 	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
@@ -56,7 +56,7 @@ const (
 	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
 )
 
-// axe returns what breaks the rules.
+// axe returns the elements that violate the rules.
 func (b *tab) axe(rules string) []string {
 	b.t.Helper()
 	if !ask(b, chromedp.Evaluate[bool]("'axe' in window")) {
@@ -88,7 +88,7 @@ func (b *tab) picture(name string) {
 	}
 }
 
-// quiet requires that the browser complained about nothing, such as a breach of the policy.
+// quiet requires that the browser's console has no errors, such as violations of the policy.
 func (b *tab) quiet() {
 	b.t.Helper()
 	b.mu.Lock()

@@ -70,7 +70,7 @@ func newTab(t *testing.T, flags ...string) *tab {
 	return b
 }
 
-// hear records errors in the browser's console. HTTP statuses are not errors, because the tests check them.
+// hear records the errors in the browser's console. HTTP statuses are not errors, because the tests check them.
 func (b *tab) hear(event any) {
 	var complaint string
 	switch e := event.(type) {
@@ -111,7 +111,7 @@ func (b *tab) open(address, selector string) {
 	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// until waits until an expression of the page is true. A page that is being left has no answer yet.
+// until waits until an expression of the page is true. While the browser leaves a page, the expression has no value.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	eventually.Succeeds(b.t, expression, func() error {
@@ -123,8 +123,8 @@ func (b *tab) until(expression string) {
 	})
 }
 
-// press types keys as a keyboard does: a page that acts on a key can keep it out of the field that gets the focus.
-// chromedp.KeyEvent inserts the character all the same.
+// press types keys like a keyboard: a page that acts on a key can stop the key from reaching the field with the focus.
+// chromedp.KeyEvent inserts the character even then.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, key := range keys {

@@ -59,7 +59,7 @@ func TestDashboardBroken(t *testing.T) {
 	a.graph("peopleSeries", "agentSeries")
 	d.press("t")
 
-	// Each row has the requests of people, and the others are of agents.
+	// Each row has people's requests, and the other requests are the agents'.
 	var people, agents []string
 	of := map[any]float64{}
 	for at, path := range a.column("byPeople", "urlPath") {
@@ -102,7 +102,7 @@ func TestDashboardBroken(t *testing.T) {
 		t.Errorf("a redirect that was undone is there: %v", made)
 	}
 
-	// The reader names another address where nothing is proposed.
+	// The reader types another address in a row without a proposal.
 	d.run(`document.querySelectorAll('.goal button')[1].focus()`)
 	d.press(kb.Enter)
 	d.until(`document.querySelector('dialog[open] .mend [name=url]')`)
@@ -120,7 +120,7 @@ func TestDashboardBroken(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardRedirectRights tells a reader who may make no redirect.
+// TestDashboardRedirectRights: a reader who may not make redirects gets a message.
 func TestDashboardRedirectRights(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -135,7 +135,7 @@ func TestDashboardRedirectRights(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMerged compares a page before and after its last merge with the API's answers to what the page asks.
+// TestDashboardMerged compares the page before and after its last merge with the API's answers to the page's queries.
 func TestDashboardMerged(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// asked are the queries of the page's last batches, and the API's answers to them.
+// asked has the queries of the page's last batches, and the API's answers to them.
 type asked struct {
 	*dashboard
 	queries map[string]json.RawMessage
 	answers map[string]any
 }
 
-// asks refreshes the page, and asks the API what the page asks.
+// asks refreshes the page and sends the page's queries to the API.
 func (d *dashboard) asks() asked {
 	d.t.Helper()
 	d.run(`if (!window.send) {
@@ -49,7 +49,7 @@ func (d *dashboard) asks() asked {
 	return a
 }
 
-// answer returns what the API answers to a query of the page.
+// answer returns the API's answer to a query of the page.
 func (a asked) answer(name string) map[string]any {
 	a.t.Helper()
 	answer, found := a.answers[name].(map[string]any)
@@ -97,7 +97,8 @@ func (a asked) good(total, name, column, good string) {
 	}
 }
 
-// percent shows a part of a count as browsers do, which round a half up. The verb %.0f rounds it to an even number.
+// percent formats a part of a count like a browser, which rounds a half up. The verb %.0f rounds a half to an even
+// number.
 func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
 
 // panels compares the values of lists with the API's, by the metrics of the panels.
@@ -142,7 +143,7 @@ func grouped(value any) string {
 }
 
 // TestDashboardFigures compares each figure of the overview with the API's answer to the page's own queries. The graph
-// marks what happened, and says it at its point.
+// marks each annotation, and names it at its point.
 func TestDashboardFigures(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -171,7 +172,7 @@ func TestDashboardFigures(t *testing.T) {
 }
 
 // TestDashboardPage compares each figure of one page with the API's answers, by the keys of pages of spaces and of
-// paths. The pages that were opened next are asked for by the addresses of the page.
+// paths. The queries for the pages that were opened next use the addresses of the page.
 func TestDashboardPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -232,8 +233,8 @@ func TestDashboardSearch(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardPages compares each tab of the list of pages with the API's answer, and goes from a row to its page and
-// back by keys alone. Pages that people read are not among the pages that only agents read.
+// TestDashboardPages compares each tab of the list of pages with the API's answer. Keys alone open a row's page and
+// return from it. Pages that people read are not among the pages that only agents read.
 func TestDashboardPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

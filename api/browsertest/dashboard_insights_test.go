@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// madeUp answers queries with figures that follow from the query, so that the page and a caller of the API get the
-// same.
+// madeUp answers queries with figures computed from the query, so the page and a caller of the API get the same
+// figures.
 type madeUp struct {
 	mu sync.Mutex
-	// refuse fails a whole batch, and broken fails single queries of it.
+	// refuse fails a whole batch, and broken fails single queries of a batch.
 	refuse error
 	broken map[string]bool
 	// rows are the keys of lists. keys are the keys of lists by columns with few values.
@@ -43,7 +43,7 @@ type madeUpQuery struct {
 	GroupBy []struct{ Column, Interval string }
 	Compare string
 	Limit   int
-	// NeverRead belongs to lists of pages: no page of the list has events.
+	// NeverRead is for lists of pages: no page of the list has events.
 	NeverRead bool
 	// Steps are the steps of a funnel.
 	Steps []json.RawMessage
@@ -145,7 +145,7 @@ func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
 	return map[string]any{"steps": steps}
 }
 
-// retention returns three cohorts, of which the second is empty.
+// retention returns three cohorts; the second is empty.
 func (m *madeUp) retention(site, text string) map[string]any {
 	cohorts := []any{}
 	for at := range 3 {

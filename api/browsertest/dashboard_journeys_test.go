@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// steps returns the conditions of a funnel's steps that the page asks for, as column and value.
+// steps returns the conditions of the funnel's steps in the page's query, as column and value.
 func (a asked) steps() []string {
 	a.t.Helper()
 	var funnel struct {
@@ -31,8 +31,8 @@ func (a asked) steps() []string {
 	return steps
 }
 
-// TestDashboardJourneys compares a funnel and the visitors who come back with the API's answers. The reader adds steps
-// by keys and leaves one out. The address has the steps.
+// TestDashboardJourneys compares a funnel and the returning visitors with the API's answers. The reader adds steps with
+// keys, and leaves one step out. The address has the steps.
 func TestDashboardJourneys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -20,8 +20,8 @@ func (d *dashboard) insights() string {
 	return "/v1/orgs/" + d.h.Ours.Organization.ID + "/sites/" + d.h.Ours.Site.ID + "/insights"
 }
 
-// TestDashboardHealth compares the health of a site with the API's balance, its live figures and its queries. A reader
-// who may not know the balance sees the rest.
+// TestDashboardHealth compares the health of a site with the API's balance, live figures and queries. A reader without
+// access to the balance sees everything else.
 func TestDashboardHealth(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -175,8 +175,8 @@ func TestDashboardLive(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardSettings makes and deletes a thing of each kind by keys, and changes the zone. The API has what the page
-// says.
+// TestDashboardSettings creates and deletes an object of each kind by keys, and changes the time zone. The API's
+// answers agree with the page.
 func TestDashboardSettings(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -215,7 +215,7 @@ func TestDashboardSettings(t *testing.T) {
 			t.Errorf("%s: the API has %q", kind, got)
 		}
 	}
-	// Secrets are shown once, and work.
+	// Secrets are shown once, and are valid.
 	token := d.texts("[data-panel=tokens] .made code")[0]
 	if a := d.h.Do(http.MethodGet, d.insights()+"/access", token, nil); a.Status != http.StatusOK {
 		t.Errorf("the token is answered %d %s", a.Status, a.Body)
@@ -248,7 +248,7 @@ func TestDashboardSettings(t *testing.T) {
 	}
 	d.run(`document.querySelector('[data-panel=installation] [name=url]').focus()`)
 	d.press("https://docs.example.invalid/")
-	// A text that somebody types stays when figures come.
+	// Text that is being typed stays when new figures arrive.
 	d.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', bubbles: true}))`)
 	d.shown()
 	d.press(kb.Enter)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// block keeps addresses of a pattern from loading. Without a pattern, all load again.
+// block stops addresses that match a pattern from loading. Without a pattern, all addresses load again.
 func (b *tab) block(patterns ...string) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -28,7 +28,7 @@ func (b *tab) block(patterns ...string) {
 	}))
 }
 
-// uncached lets the tab keep no files.
+// uncached turns off the tab's cache.
 func (b *tab) uncached() {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -52,9 +52,9 @@ func (b *tab) slow(pattern string, by time.Duration) {
 // moreFile is the file of further views.
 const moreFile = "*://*:*/o/more.*"
 
-// TestDashboardLazy loads the file of further views when the first of them is opened, and once. Without a network, the
-// view comes when the network does. If the file alone is missing, as after an upgrade of the node, the page loads
-// itself again. If the file is still missing, the page says so, and the reader tries again.
+// TestDashboardLazy loads the file of further views once, when a reader opens the first of them. Without a network, the
+// view appears when the network is back. If only the file is missing, as after an upgrade of the node, the page
+// reloads. If the file is still missing, the page says so, and the reader can try again.
 func TestDashboardLazy(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

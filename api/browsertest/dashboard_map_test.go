@@ -13,8 +13,8 @@ import (
 // mapFile is the file with the map of countries.
 const mapFile = "*://*:*/o/world.*"
 
-// readersOf are countries by their codes. The map draws all but the last three: one is a spot, one is unknown, and two
-// are no country.
+// readersOf has countries by their codes. The map draws all except the last three: a spot, an unknown country, and two
+// codes that do not belong to a country.
 var readersOf = []any{
 	"US", "DE", "IN", "BR", "FR", "JP", "GB", "CA", "AU", "NL", "ES", "PL", "ZA", "MX", "ID", "SG", "XK", nil, "ZZ",
 	"constructor",
@@ -33,7 +33,7 @@ func mapped(t *testing.T) *dashboard {
 	return d
 }
 
-// drawn waits until the map is drawn.
+// drawn waits until the map has been drawn.
 func (d *dashboard) drawn() {
 	d.t.Helper()
 	d.until(`document.querySelector('.map path')`)
@@ -115,8 +115,8 @@ func TestDashboardMap(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMapAccessible checks the map by the rules of axe. Without countries the panel says so, and without the
-// file of the map it has the list.
+// TestDashboardMapAccessible checks the map by the rules of axe. Without countries, the panel says so. Without the file
+// of the map, the panel has the list.
 func TestDashboardMapAccessible(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)

@@ -28,10 +28,10 @@ var fewValues = map[string][]any{
 	"visitorOS": {"windows", "macos", "linux"}, "displayContext": {"site", "embed"},
 }
 
-// number returns how many rows a list has in the API's answer, as the page writes it.
+// number returns the number of rows of a list in the API's answer, formatted like the page's.
 func (a asked) number(name string) string { return grouped(a.answer(name)["rowsTotal"]) }
 
-// part returns a query's value as a part of another query's, as the page writes it.
+// part returns a query's value as a percentage of another query's value, formatted like the page's.
 func (a asked) part(of, whole, column string) string {
 	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
 	return percent(part, all)
@@ -45,7 +45,7 @@ func (a asked) rows(panel string, want ...string) {
 	}
 }
 
-// filters presses Enter on the first row of each panel, and wants its filter and how it reads.
+// filters presses Enter on the first row of each panel. It requires the resulting filter and the filter's text.
 func (d *dashboard) filters(of map[string][2]string) {
 	d.t.Helper()
 	for panel, want := range of {
@@ -62,7 +62,7 @@ func (d *dashboard) filters(of map[string][2]string) {
 	}
 }
 
-// empty looks at a view of a range without events.
+// empty opens a view with a range without events.
 func (d *dashboard) empty(name, says string) {
 	d.t.Helper()
 	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
@@ -71,7 +71,7 @@ func (d *dashboard) empty(name, says string) {
 	d.accessible(name+"-empty", 1280, 768, 390)
 }
 
-// view opens a view by its key, looks at it, and returns what it asks: as many queries.
+// view opens a view by its key, looks at it, and returns its queries, whose number must be `queries`.
 func (d *dashboard) view(key, name, panel string, queries int) asked {
 	d.t.Helper()
 	d.press(key)
@@ -87,8 +87,8 @@ func (d *dashboard) view(key, name, panel string, queries int) asked {
 	return a
 }
 
-// TestDashboardAgents goes to the agents by a key, compares each figure with the API's answers, and filters by rows.
-// The lists are of agents whatever the reader chose elsewhere.
+// TestDashboardAgents opens the view of agents with a key, compares each figure with the API's answers, and filters by
+// rows. The lists are of agents whatever the reader chose elsewhere.
 func TestDashboardAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -148,8 +148,8 @@ func TestDashboardAgents(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardAudience goes to people and their sources by a key, compares each figure with the API's answers, and
-// filters by rows.
+// TestDashboardAudience opens the view of people and their sources by a key. It compares each figure with the API's
+// answers, and filters by rows.
 func TestDashboardAudience(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -179,7 +179,7 @@ func TestDashboardAudience(t *testing.T) {
 		"languages": {"is,visitorLanguage,de-AT", "Language is Austrian German"},
 		"countries": {"is,visitorGeoCountry,DE", "Country is Germany"},
 	})
-	// Lists of agents count events, for agents are no visitors that come again.
+	// Lists of agents count events, because agents are not visitors who return.
 	d.press("p")
 	d.until(`new URLSearchParams(location.search).get('who') === 'agents'`)
 	d.shown()

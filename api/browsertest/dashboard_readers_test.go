@@ -139,7 +139,7 @@ func TestDashboardOpenAPI(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardExplore asks for any metric by any column, shows and copies its request, and filters by a form.
+// TestDashboardExplore queries any metric by any column, shows and copies the request, and filters with a form.
 func TestDashboardExplore(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -257,7 +257,7 @@ func TestDashboardExplore(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardShowsAll goes from a list to all of its rows. The rows that Explore asks for meet the list's conditions.
+// TestDashboardShowsAll opens all rows of a list. The rows in Explore meet the list's conditions.
 func TestDashboardShowsAll(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -300,7 +300,7 @@ func TestDashboardShowsAll(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardHostileRows shows what visitors have sent in the tables of the views. It stays text.
+// TestDashboardHostileRows shows hostile texts of visitors in the tables of the views. It stays text.
 func TestDashboardHostileRows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -10,15 +10,15 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// share makes a share link by the API, and returns its id and its address in the dashboard.
+// share makes a share link through the API, and returns its id and its address in the dashboard.
 func (d *dashboard) share(link map[string]any) (id, address string) {
 	d.t.Helper()
 	made := d.h.Want(http.StatusCreated, http.MethodPost, d.insights()+"/share-links", d.token(), link)
 	return made["id"].(string), d.h.Base + "/#share=" + made["secret"].(string)
 }
 
-// TestDashboardShare opens a share link with a password. Its reader has no session, sees the figures in the link's
-// range, and reaches nothing that the link does not show. The link ends at once when it is deleted.
+// TestDashboardShare opens a share link with a password. Its reader has no session and sees the figures in the link's
+// range. The reader cannot reach anything else. The link stops working as soon as it is deleted.
 func TestDashboardShare(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -96,8 +96,8 @@ func TestDashboardShare(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardShareChanges opens a link without a password at once.
-// Later the link takes a password: the page asks for it, and then shows the same view.
+// TestDashboardShareChanges opens a link that has no password. Then the link gets a password: the page prompts for it,
+// and then shows the same view.
 func TestDashboardShareChanges(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

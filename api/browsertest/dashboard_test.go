@@ -49,7 +49,7 @@ func (d *dashboard) overview(more ...string) string {
 	return "/?" + q.Encode()
 }
 
-// signIn opens an address as a reader of the token does: the sign-in comes first, and then the address.
+// signIn opens an address as a reader with the token: the sign-in page comes first, and then the address.
 func (d *dashboard) signIn(address string) {
 	d.t.Helper()
 	d.open(d.h.Base+address, "#token")
@@ -63,7 +63,7 @@ func (d *dashboard) shown() {
 	d.until(`document.querySelector('main[aria-busy=false]') && !document.querySelector('#token')`)
 }
 
-// eval returns the value of an expression in the page, as JSON.
+// eval returns the value of a JavaScript expression in the page, as JSON.
 func eval[T any](d *dashboard, expression string) T {
 	d.t.Helper()
 	return ask(d.tab, chromedp.Evaluate[T](expression))
@@ -75,8 +75,8 @@ func (d *dashboard) texts(selector string) []string {
 	return eval[[]string](d, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, selector))
 }
 
-// TestDashboardSession signs in by a wrong and a good token, goes on where the reader was, and out again. A session
-// that ends leads back to the same place. Scripts see neither token nor session.
+// TestDashboardSession signs in with a wrong and a good token, returns the reader to the opened address, and signs out.
+// A new sign-in after the session's end leads to the same address. Scripts can read neither the token nor the session.
 func TestDashboardSession(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -113,7 +113,7 @@ func TestDashboardSession(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardLink opens a link that signs in. It leaves no secret in the address, and works once.
+// TestDashboardLink opens a link that signs in. The link leaves no secret in the address, and works once.
 func TestDashboardLink(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -170,7 +170,7 @@ func TestDashboardAccessible(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardKeys uses the page by keys alone: each task ends in the state that the address has.
+// TestDashboardKeys uses the page with keys only. Each task ends in the state that the address describes.
 func TestDashboardKeys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -196,14 +196,14 @@ func TestDashboardKeys(t *testing.T) {
 		d.until(fmt.Sprintf(`(new URLSearchParams(location.search).get(%q) ?? '') === %q`, step.name, step.want))
 		d.shown()
 	}
-	// The graph says each point, and Tab reaches it.
+	// Tab reaches the graph, which reads out each point.
 	d.run(`document.querySelector('.graph').focus()`)
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 22/.test(document.querySelector('.graph [aria-live]').textContent)`)
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 23.*People [\d,]+/.test(document.querySelector('.graph [aria-live]').textContent)`)
 
-	// Enter on a row filters by it, and a chip turns around and goes.
+	// Enter on a row filters by the row. The filter's chip can be negated and removed.
 	d.run(`document.querySelector('[data-panel=pages] .name').focus()`)
 	d.press(kb.Enter)
 	filter := func(want string) {
@@ -224,7 +224,7 @@ func TestDashboardKeys(t *testing.T) {
 	d.until(`document.querySelector('dialog[open]')`)
 	d.press(kb.Escape)
 	d.until(`!document.querySelector('dialog[open]')`)
-	// Until the browser draws again, the focus is on a button of the closed dialog.
+	// Until the browser paints again, a button of the closed dialog has the focus.
 	d.run(`
 		const dialog = document.querySelector('dialog')
 		dialog.showModal()
@@ -247,7 +247,7 @@ var hostile = []any{
 	strings.Repeat("long", 500),
 }
 
-// TestDashboardHostile shows what visitors have sent. It stays text in the page, in files and in commands.
+// TestDashboardHostile shows hostile texts of visitors. They stay plain text in the page, in files and in commands.
 func TestDashboardHostile(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -302,7 +302,7 @@ func TestDashboardHostile(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardTrouble shows what a reader is told when figures do not come, and that they come by themselves later.
+// TestDashboardTrouble checks the page's message when figures fail to load, and that they load later without a click.
 func TestDashboardTrouble(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -349,7 +349,7 @@ func TestDashboardTrouble(t *testing.T) {
 }
 
 // TestDashboardSize bounds the bytes that a browser loads until the overview's first figures, and with the map, which
-// comes after them. It lets the browser load from our host only.
+// loads later. The browser may load from our host only.
 func TestDashboardSize(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -2,8 +2,9 @@
 // blocks, which cookies a cross-site form sends and where redirects lead. The package holds tests only; no package may
 // import it.
 //
-// The tests of the tracker need no engine: a door of their own keeps what arrives. `make sites` installs the generators
-// of five example sites, which make test-sites builds and reads.
+// The tests of the tracker need no engine: they record requests in a test server. `make sites` installs the generators
+// of five example sites, which make test-sites builds and reads. `make sites` installs the generators of five example
+// sites, which make test-sites builds and reads.
 //
 // The tests are skipped where Chromium is not installed (`apt-get install chromium`). With OCTAVO_TEST_SCREENSHOTS they
 // save a screenshot of each page in that folder:

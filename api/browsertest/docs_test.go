@@ -43,8 +43,8 @@ func TestDocsOpenAtOnce(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsByKeyboard finds an operation with the keyboard alone, chooses a language that stays, and sends a request
-// with a pasted token, which the browser does not keep.
+// TestDocsByKeyboard finds an operation with the keyboard only and chooses a language, which the page remembers. It
+// sends a request with a pasted token, which the browser does not store.
 func TestDocsByKeyboard(t *testing.T) {
 	t.Parallel()
 	chromium(t)
@@ -88,8 +88,8 @@ func TestDocsByKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsSearchRecovers has a search index that does not come at first: no answer, an error, and no JSON. The page
-// says so, and the next letter finds the operation.
+// TestDocsSearchRecovers has a search index that fails to load at first: no answer, an error, and invalid JSON. The
+// page shows the failure, and the next letter finds the operation.
 func TestDocsSearchRecovers(t *testing.T) {
 	t.Parallel()
 	chromium(t)
@@ -111,8 +111,8 @@ func TestDocsSearchRecovers(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsAccessible checks pages of each kind: they fit the screen, and the rules of axe find nothing, light and dark,
-// on a desk and on a phone.
+// TestDocsAccessible checks pages of each kind, in light and dark mode, on a desktop and a phone. Each page fits the
+// screen, and axe's rules find no fault.
 func TestDocsAccessible(t *testing.T) {
 	t.Parallel()
 	chromium(t)

@@ -23,12 +23,12 @@ import (
 // trackerKey is the publishable key of pages in these tests.
 const trackerKey = "opk_test"
 
-// event is an event as the tracker sends it.
+// event is an event in the tracker's JSON.
 type event map[string]any
 
 func (e event) text(member string) string { text, _ := e[member].(string); return text }
 
-// has fails the test if a member has another value than wanted. A member that is wanted as nil must be absent.
+// has fails the test if a member's value differs from the wanted value. A member that is wanted as nil must be absent.
 func (e event) has(t *testing.T, want event) {
 	t.Helper()
 	for member, value := range want {
@@ -52,17 +52,17 @@ type attempt struct {
 	events   []event
 }
 
-// door is a door for browsers that keeps what arrives, and the server of the tracker's files.
+// door serves the tracker's files, and records the requests of browsers.
 type door struct {
 	t *testing.T
-	// base is the address in pages, whose host is another one.
+	// base is the server's address in pages, which have another host.
 	base string
 
 	mu       sync.Mutex
 	attempts []attempt
 	// answer answers the n-th attempt, counted from 1; nil means 204.
 	answer func(w http.ResponseWriter, n int)
-	// asked has the requests that are not simple ones, such as preflights.
+	// asked has the requests that are not simple in the sense of CORS, such as preflights.
 	asked []string
 }
 
@@ -129,7 +129,7 @@ func (d *door) tries() []attempt {
 	return append([]attempt(nil), d.attempts...)
 }
 
-// events returns the events that count: a batch counts once. It fails the test if the attempts of a batch differ.
+// events returns the events, each batch once. It fails the test if the attempts of a batch differ.
 func (d *door) events() []event {
 	d.t.Helper()
 	bodies := map[string]string{}
@@ -159,7 +159,7 @@ func (d *door) of(kind string) []event {
 	return list
 }
 
-// await waits until as many events of a type have arrived, and fails if there are more.
+// await waits until `count` events of a type have arrived, and fails if there are more.
 func (d *door) await(kind string, count int) []event {
 	d.t.Helper()
 	eventually.Succeeds(d.t, fmt.Sprintf("%d events %s", count, kind), func() error {
@@ -175,7 +175,7 @@ func (d *door) await(kind string, count int) []event {
 	return got
 }
 
-// simple checks that the browser asked for nothing in advance.
+// simple checks that the browser sent no preflight requests.
 func (d *door) simple() {
 	d.t.Helper()
 	d.mu.Lock()
@@ -185,14 +185,14 @@ func (d *door) simple() {
 	}
 }
 
-// tag returns the element that loads a bundle. attributes follow its own, of which data-local lets a driven browser
-// send events.
+// tag returns the element that loads a bundle. attributes are appended to its attributes. Among these, data-local lets
+// a driven browser send events.
 func (d *door) tag(bundle, attributes string) string {
 	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`,
 		d.base, bundle, trackerKey, attributes)
 }
 
-// site is a documentation site: its pages by path. Paths of other hosts are found too.
+// site is a documentation site, with its pages by path. It also serves these paths for other hosts.
 func site(t *testing.T, pages map[string]string) (base string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -211,7 +211,7 @@ func site(t *testing.T, pages map[string]string) (base string) {
 // newReader starts a browser that finds all hosts under .test on this machine.
 func newReader(t *testing.T) *tab { return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1") }
 
-// another opens a further tab of the same browser.
+// another opens another tab of the same browser.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -221,7 +221,7 @@ func (b *tab) another() *tab {
 	return other
 }
 
-// close closes the tab as a reader does: the page's last events run.
+// close closes the tab like a reader, so the page's last events run.
 func (b *tab) close() {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -262,7 +262,7 @@ func (d *door) awaitTries(count int) {
 	})
 }
 
-// awaitSent waits until the page has the outcome of as many requests that sent batches.
+// awaitSent waits until the page knows the outcome of `count` requests that sent batches.
 func (b *tab) awaitSent(count int) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(

@@ -91,8 +91,8 @@ func (s *sites) attack(t *testing.T) string {
 	return started.Header.Get("Location")
 }
 
-// TestLogin performs a login in a browser: to the identity provider on another site, back by its form, and to the page
-// with the token.
+// TestLogin logs in with a browser: it goes to the identity provider on another site, returns by the provider's form,
+// and reaches the page with the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string]func(http.Handler) *httptest.Server{
@@ -174,7 +174,7 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// TestLoginOfAnother: a page that posts another user's valid answer logs nobody in, because this browser did not start
+// TestLoginOfAnother: a page posts another user's valid answer. Nobody is logged in, because this browser did not start
 // that login.
 func TestLoginOfAnother(t *testing.T) {
 	t.Parallel()
@@ -186,7 +186,7 @@ func TestLoginOfAnother(t *testing.T) {
 	b.looksFine("refused-forged")
 }
 
-// TestInvitation: our own page posts the form of an invitation, so its policy must allow that.
+// TestInvitation: our page posts the form of an invitation, so the page's policy must allow the form.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)

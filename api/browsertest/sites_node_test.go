@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// guide is an example site with a start page, which links to a page about webhooks, and how a person reads it. The
-// second page has a button that rates it, by a call of the tracker.
+// guide describes an example site and how a person reads it. The start page links to a page about webhooks. On that
+// page, a button sends a rating through the tracker's API.
 type guide struct {
 	name, program string
 	build         func(program, folder, snippet string) *exec.Cmd
@@ -19,7 +19,7 @@ type guide struct {
 	// opening opens the search. input and result are the search's, and found is how many results it shows.
 	opening, input, result string
 	found                  float64
-	// linked says that results are links. The tracker cannot tell which other result was opened.
+	// linked is true if the results are links. The tracker then cannot tell which other result the reader opened.
 	linked bool
 }
 
@@ -65,7 +65,7 @@ func (g guide) read(t *testing.T) {
 	d.simple()
 }
 
-// TestDocusaurus reads the example site of Docusaurus, which goes from page to page without loading them.
+// TestDocusaurus reads the example site of Docusaurus, which changes pages without loading them.
 func TestDocusaurus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/api/tracker"
 )
 
-// exampleSite builds the example site of a folder below sites, with what `octavo site snippet` prints for it, and
-// serves it.
+// exampleSite builds the example site in a folder below sites, with the snippet of `octavo site snippet`, and serves
+// it.
 func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet string) *exec.Cmd) string {
 	t.Helper()
 	snippet, err := tracker.Snippet(name, tracker.Site{Base: d.base, Key: trackerKey})
@@ -30,7 +30,7 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Generators find node_modules in the folder above. They mistake a linked node_modules for a part of the site.
+	// Generators find node_modules in the folder above. They would treat a linked node_modules as a part of the site.
 	folder, err := os.MkdirTemp(source, ".build-")
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	return base
 }
 
-// write writes a file of a site, and the folders above it.
+// write writes a file of a site, and creates its folders.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -92,13 +92,12 @@ func installed(t *testing.T, path string) string {
 	return path
 }
 
-// newPerson starts a browser that looks like a reader's: the tracker ignores browsers that say that a program drives
-// them.
+// newPerson starts a browser that looks like a reader's browser. The tracker ignores browsers that report a driver.
 func newPerson(t *testing.T) *tab {
 	return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1", "disable-blink-features", "AutomationControlled")
 }
 
-// typeOver types a text in place of an input's text, key by key.
+// typeOver replaces an input's text by typing a new text, key by key.
 func (b *tab) typeOver(selector, text string) {
 	b.t.Helper()
 	b.run("document.querySelector('" + selector + "').select()")
@@ -145,7 +144,7 @@ func TestVitePress(t *testing.T) {
 	d.simple()
 }
 
-// TestMaterial reads the example site of Material for MkDocs, which goes from page to page without loading them.
+// TestMaterial reads the example site of Material for MkDocs, which changes pages without loading them.
 func TestMaterial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")

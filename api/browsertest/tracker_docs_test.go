@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTrackerDocs uses a page as readers use documentation: links, downloads, copied code, feedback, reading.
+// TestTrackerDocs uses a page like readers of documentation: links, downloads, copied code, feedback, reading.
 func TestTrackerDocs(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -113,7 +113,8 @@ func TestTrackerEngagement(t *testing.T) {
 	}
 }
 
-// TestTrackerSearch types queries: with results, without, left early, and opens a result by mouse and by keyboard.
+// TestTrackerSearch types queries with and without results, and abandoned queries. It opens a result by mouse and by
+// keyboard.
 func TestTrackerSearch(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTracker opens pages that load the core: what a page view has, the next page, events of attributes and scripts.
-// The browser asks nothing in advance and keeps nothing.
+// TestTracker opens pages that load the tracker's core. It checks page views, the next page, and events from attributes
+// and scripts. The browser sends no preflights and stores nothing.
 func TestTracker(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -48,7 +48,8 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted: the others had time to.
+// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the others had
+// enough time to be counted.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -90,7 +91,7 @@ func TestTrackerStaysSilent(t *testing.T) {
 	d.await("ask_view", len(want))
 }
 
-// TestTrackerSteps walks through an application of one page, with the Navigation API and without it.
+// TestTrackerSteps uses a single-page application, with and without the Navigation API.
 func TestTrackerSteps(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
@@ -103,7 +104,7 @@ func TestTrackerSteps(t *testing.T) {
 			b := newReader(t)
 			b.open(base+"/a", "#in")
 			b.run(`octavo('ask_view'); history.pushState({}, '', '/b?x=1'); document.title = 'B'`)
-			// The same page: another part, a typed search, the same address again.
+			// The page stays the same: another fragment, a typed search, and the same address again.
 			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part')
 				location.hash = 'other'`)
 			b.run(`history.pushState({}, '', '/c'); setTimeout(() => document.title = 'C')`)
@@ -128,8 +129,8 @@ func TestTrackerSteps(t *testing.T) {
 	}
 }
 
-// TestTrackerTries lets the door fail: attempts have the same bytes and say how late they are, the door's wait is
-// respected, and a refusal is final.
+// TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker waits
+// as long as the server asks. It does not repeat a refused request.
 func TestTrackerTries(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -142,7 +143,7 @@ func TestTrackerTries(t *testing.T) {
 	}
 	b := newReader(t)
 
-	// 503 twice, then an answer that gets lost after the batch was taken, then success.
+	// The answers are 503 twice, then an answer that is lost after the batch was accepted, then success.
 	d.answers(func(w http.ResponseWriter, n int) {
 		switch n {
 		case 1, 2:
@@ -160,7 +161,7 @@ func TestTrackerTries(t *testing.T) {
 		if a.id != tries[0].id || a.body != tries[0].body {
 			t.Errorf("attempt %d differs: %s", i, a.body)
 		}
-		// When a connection ends without an answer, Chromium may send the same request again by itself.
+		// When a connection ends without an answer, Chromium may repeat the request on its own initiative.
 		least := 0
 		switch {
 		case i > 2:
@@ -191,7 +192,7 @@ func TestTrackerTries(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerCloses leaves pages in every way while events wait. All of them arrive.
+// TestTrackerCloses leaves pages in every way while events are pending. All of them arrive.
 func TestTrackerCloses(t *testing.T) {
 	t.Parallel()
 	head := `<p id="in">x`
@@ -221,7 +222,7 @@ func TestTrackerCloses(t *testing.T) {
 			if name == "link" {
 				d.await("link_click", 1)
 			}
-			// The page that is loaded again may have been counted already.
+			// The reloaded page may already have been counted.
 			views := d.of("page_view")
 			if len(views) == 0 || len(views) > 2 || len(views) == 2 && name != "reload" {
 				t.Errorf("views: %v", views)
@@ -250,7 +251,7 @@ func TestTrackerCloses(t *testing.T) {
 	}
 }
 
-// TestTrackerOffline cuts the network while a reader goes on, and restores it.
+// TestTrackerOffline cuts the network while a reader reads on, and restores it.
 func TestTrackerOffline(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

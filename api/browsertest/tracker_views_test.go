@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestTrackerComesBack goes back to a page that the browser has kept: it is seen again, and counted once more.
+// TestTrackerComesBack returns to a page in the browser's back-forward cache. The view is counted once more.
 func TestTrackerComesBack(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -30,7 +30,7 @@ func TestTrackerComesBack(t *testing.T) {
 	b.open(base+"/next", "#next")
 	d.await("page_leave", 1)
 	b.run(`setTimeout(() => history.back())`)
-	// A page that is loaded again has no referrer.
+	// A reloaded page has no referrer.
 	again := d.await("page_view", 2)[1]
 	if again.text("url") != base+"/kept" || again.text("referrer") != base+"/kept" {
 		t.Errorf("%v", again)
@@ -40,7 +40,7 @@ func TestTrackerComesBack(t *testing.T) {
 	d.await("page_view", 2)
 }
 
-// TestTrackerHidden opens a page in a hidden tab. It is counted when a reader sees it.
+// TestTrackerHidden opens a page in a hidden tab. The page is counted when a reader sees it.
 func TestTrackerHidden(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -70,8 +70,8 @@ func TestTrackerHidden(t *testing.T) {
 	}
 }
 
-// TestTrackerPrerendered lets the browser prepare a page before the reader goes there. It is counted once, when it is
-// shown. A driver would stop such pages, so the pages drive themselves.
+// TestTrackerPrerendered lets the browser prerender a page before the reader opens it. The page is counted once, when
+// it is shown. A test driver would stop prerendered pages, so the pages run their own scripts.
 func TestTrackerPrerendered(t *testing.T) {
 	t.Parallel()
 	program := chromium(t)
@@ -98,7 +98,7 @@ func TestTrackerPrerendered(t *testing.T) {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-browser.Process.Pid, syscall.SIGKILL)
 		_ = browser.Wait()
-		// Processes of the group that still end may write their last files.
+		// Processes of the group that are still exiting may write their last files.
 		eventually.Succeeds(t, "an empty profile", func() error { return os.RemoveAll(profile) })
 	})
 	if asked := d.await("ask_question", 1)[0]; asked.text("query") != "true" {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readersPage requests the visitor's id like the front end's pages. It proposes an id of its own.
+// readersPage requests the visitor's id like the front end's pages. It proposes an id.
 const readersPage = `<!doctype html><title>Docs</title><p></p><script>
 const proposed = crypto.randomUUID() + 'R'
 fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache: 'no-cache', mode: 'cors'})
@@ -26,8 +26,8 @@ fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache:
 	.then((visitor) => { const p = document.querySelector('p'); p.id = 'asked'; p.textContent = visitor.deviceId })
 </script>`
 
-// TestOneVisitor opens pages of readers' sites in a browser. The API and each site have a host name of their own. A
-// reader is a single visitor of a site, however many pages they open, and a different visitor of another site.
+// TestOneVisitor opens pages of readers' sites in a browser. The API and each site have different host names. A reader
+// is one visitor of a site, however many pages they open. On another site the same reader is another visitor.
 func TestOneVisitor(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1")

@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// commandLine is the published command line, @gitbook/cli, with its own home folder.
+// commandLine is the published command line, @gitbook/cli, with a separate home folder.
 type commandLine struct {
 	t    *testing.T
 	home string
@@ -59,7 +59,7 @@ func (c commandLine) run(input string, args ...string) (output string, ok bool) 
 	return string(said), err == nil
 }
 
-// want runs a command that must succeed and print this.
+// want runs a command that must succeed and print the text.
 func (c commandLine) want(says string, args ...string) {
 	c.t.Helper()
 	if output, ok := c.run("", args...); !ok || !strings.Contains(output, says) {
@@ -188,7 +188,8 @@ func TestCommandLine(t *testing.T) {
 	s.call(t, 404, "GET", installation, token, nil)
 }
 
-// tail follows the events of an integration until it has shown these. It then interrupts the command like a user.
+// tail follows the events of an integration until it has shown the wanted events. It then interrupts the command like a
+// user.
 func (c commandLine) tail(dir string, wanted ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
@@ -257,8 +258,8 @@ func startTunnel(t *testing.T, script string) string {
 	return strings.TrimSpace(address)
 }
 
-// development switches the development mode with the published client, because the command line needs a tunnel program
-// for that.
+// development changes the development mode with the published client, because the command line would need a tunnel
+// program.
 func (s *server) development(t *testing.T, token, do, tunnel string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/development.mjs", do, tunnel)

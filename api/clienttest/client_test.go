@@ -26,7 +26,7 @@ import (
 // people are the users of every scenario.
 var people = []string{"ada", "bob", "cy", "dee", "eve"}
 
-// The checkers of answers have their own tests, with handmade answers.
+// The checkers of answers have unit tests with handmade answers.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -122,7 +122,7 @@ func startScenarios(t *testing.T, server *server) *scenarios {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err = errors.Join(err, write.Close()); err != nil { // Node has its own descriptor.
+	if err = errors.Join(err, write.Close()); err != nil { // Node has its own copy of the descriptor.
 		t.Fatal(err)
 	}
 	s.input = input
@@ -161,7 +161,7 @@ func (s *scenarios) scenario(t *testing.T, of scenario) {
 	t.Fatalf("node exited before the end of the scenario: %v\n%s", s.report.Err(), s.output)
 }
 
-// runNode runs a file of tests; each of them becomes a subtest here.
+// runNode runs a file of tests. Each test becomes a subtest.
 func runNode(t *testing.T, file string, env []string) {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report")
@@ -178,7 +178,7 @@ func runNode(t *testing.T, file string, env []string) {
 		failed = failed || !line.Passed
 		t.Run(line.Name, func(t *testing.T) { line.judge(t) })
 	}
-	// A file that ends early, or that tests nothing, reports no failed test.
+	// A file reports no failed test if it ends early or tests nothing.
 	if len(lines) == 0 || (runErr != nil && !failed) {
 		t.Errorf("node %s: %v\n%s", file, runErr, output)
 	}

@@ -1,5 +1,5 @@
-// After all scenarios: was every operation of the contract driven to success, and is every exception still needed? The notes of all
-// scenarios are in the folder that OCTAVO_CLIENTTEST_NOTES names.
+// This program runs after all scenarios. It checks that every operation of the contract has succeeded once, and that
+// every exception is still needed. The folder OCTAVO_CLIENTTEST_NOTES has the notes of all scenarios.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ test('the list of operations is the contract', () => {
     }
 });
 
-// The published client has 106 of the operations; those that only the seed describes are called without it.
+// The published client has 106 of the operations. Direct requests call the operations that only the seed describes.
 for (const row of rows) {
     const via = additions[row] ? 'direct' : 'client';
     const [method, path] = row.split(' ');

@@ -1,4 +1,4 @@
-// The methods of the published client, a line each: the method and path that it requests, and how it is called.
+// Each line has a method of the published client: its request's method and path, and how to call it.
 import { GitBookAPI } from '@gitbook/api';
 
 const api = new GitBookAPI({ authToken: 'none' });

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// server is a running `octavo serve`, the shipped program, with every role and its own databases.
+// server is a running `octavo serve`: the shipped program, with every role and separate databases.
 type server struct {
 	url      string
 	store    *store.Store // the store, for changes without an operation in the contract
@@ -25,7 +25,7 @@ type server struct {
 	postgres string
 }
 
-// startServer starts a server with its required settings and these.
+// startServer starts a server with the required settings and these additional settings.
 func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)

@@ -21,7 +21,7 @@ import (
 // contentModel is an in-memory tree of collections and spaces with the grants on them.
 type contentModel struct {
 	nodes map[string]*contentNode
-	// order holds the children of each collection; the top level is under the empty id.
+	// order has the children of each collection; the id of the top level is empty.
 	order map[string][]string
 }
 
@@ -379,7 +379,7 @@ func (r *modelRun) checkCollection(viewer postgres.Viewer, id string, has schema
 	}
 }
 
-// checkPeople compares the lists of the people and teams of a collection or space: with access there, and with a grant.
+// checkPeople compares the lists of a collection's or space's people and teams: with access, and with a grant.
 func (r *modelRun) checkPeople(id string, level schema.Level, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	people, err := r.h.Store.ListContentAccess(ctx, r.target(id), level, nil, "", 1000)
@@ -474,7 +474,7 @@ func TestContentFollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestParallelMoves moves many nodes at once and checks for cycles, lost nodes and duplicate positions.
+// TestParallelMoves moves many nodes concurrently and checks for cycles, lost nodes and duplicate positions.
 func TestParallelMoves(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -487,14 +487,14 @@ func TestMoveCollection(t *testing.T) {
 	}
 	move(inner, map[string]any{"parent": deep}, 400)
 	h.Want(400, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/collections", admin, map[string]any{"parent": deep})
-	// A right on the collection gives none on the destination.
+	// A right on the collection gives no right on the destination.
 	editor := h.Ours.Users[schema.RoleEdit]
 	h.Grant(h.Ours, c, store.Subjects{Users: []string{editor.ID}}, schema.RoleAdmin)
 	h.Want(403, "POST", "/v1/collections/"+c+"/move", h.Ours.Tokens[schema.RoleEdit], map[string]any{"parent": a})
 	h.Want(403, "POST", "/v1/collections/"+deep+"/move", h.Ours.Tokens[schema.RoleEdit], `{"parent":null}`)
 }
 
-// TestCreateInParents checks which rights creating something takes, depending on the parent.
+// TestCreateInParents checks which rights are needed to create content, for each kind of parent.
 func TestCreateInParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

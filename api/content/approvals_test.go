@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestApprovalsCountWhileTheirReviewersMayReview loops over the rules that look at reviews and the ways to lose the
-// right to review. An approval does not count afterwards, and a refusal does not block.
+// TestApprovalsCountWhileTheirReviewersMayReview combines each rule about reviews with each way to lose the right to
+// review. After the loss an approval does not count, and a refusal does not block.
 func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,7 +63,7 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 						!strings.Contains(string(a.Body), "("+user+") may not review any more") {
 						t.Errorf("%s", a.Body)
 					}
-					if strings.Contains(rule, "specific") { // An admin's approval replaces it.
+					if strings.Contains(rule, "specific") { // an admin's approval replaces the missing approval
 						h.Want(
 							http.StatusCreated,
 							"POST",

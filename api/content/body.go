@@ -64,7 +64,7 @@ func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems reports what is wrong with the body.
+// Problems lists the body's problems.
 func (b *richBody) Problems(field string) []schema.Detail {
 	if b.formless {
 		return []schema.Detail{{Field: field, Problem: "must have markdown or document"}}
@@ -85,7 +85,7 @@ func (pageBody) OpenAPISchema() map[string]any {
 	}, anyForm...)
 }
 
-// Problems reports what is wrong with the text.
+// Problems lists the text's problems.
 func (b *pageBody) Problems(field string) []schema.Detail {
 	if b.formless || b.document.noNodes {
 		return b.richBody.Problems(field)
@@ -111,9 +111,9 @@ func (b *pageBody) text(
 	return text, err
 }
 
-// text converts the body to a document with keys and keeps the original Markdown. This is the only place where
-// Markdown in requests is converted. resolve, which may be nil, makes references of links. Nodes
-// that the document before has, too, keep their keys.
+// text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown
+// in requests is converted. resolve, which may be nil, makes references of links. Nodes that the previous document also
+// has keep their keys.
 func (b *richBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {

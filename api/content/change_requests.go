@@ -177,14 +177,14 @@ type createChangeRequestRequest struct {
 				ContentRefs map[string]schema.Data `json:"contentRefs"`
 			} `json:"params"`
 		} `json:"template"`
-		// Accepted but not stored, because no part of Octavo uses agent tasks yet.
+		// The member is accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
-		// Cluster is the cluster of issues that the request is for. A muted one is refused.
+		// Cluster is the cluster of issues that the request is for. A muted cluster is refused.
 		Cluster *string `json:"conversationsIssuesCluster"`
 	} `body:"json,optional"`
 }
 
-// Validate refuses parameters, because templates take none here and references to them would be lost silently.
+// Validate refuses parameters, because templates have none here and references to them would be lost silently.
 func (r *createChangeRequestRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if t := r.Body.Template; t != nil && t.Params != nil && len(t.Params.ContentRefs) > 0 {

@@ -269,7 +269,7 @@ func TestParallelChangeRequests(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{writers, 0, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// Merge the same request twice at once: one of the two is refused.
+	// Both requests merge the same change request concurrently; one of them is refused.
 	request := h.ChangeRequest(h.Ours)
 	statuses := make(chan int, 2)
 	for range 2 {
@@ -283,8 +283,8 @@ func TestParallelChangeRequests(t *testing.T) {
 	}
 }
 
-// TestParallelMergesStayUpToDate merges many requests at once under the rule that only up-to-date requests merge. One
-// merge succeeds. The other requests then are outdated, although they have no conflict.
+// TestParallelMergesStayUpToDate merges many requests concurrently under the rule that only up-to-date requests merge.
+// A single merge succeeds. The other requests then are outdated, although they have no conflict.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,7 +18,7 @@ import (
 )
 
 // contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
-// fits as JSON: each of schema.MaxDocumentNodes takes about 110 bytes, and its text.
+// fits: as JSON, each of its schema.MaxDocumentNodes takes about 110 bytes and its text.
 const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {
@@ -212,7 +212,7 @@ func (b *contentBuilder) attributes(
 	}
 	hash, id := "", page
 	if _, inserted := b.placed[page]; inserted || change.Page == nil {
-		id = "" // The page has none yet.
+		id = "" // The new page has no id yet.
 	}
 	if !change.Document.IsZero() {
 		text, err := change.Document.text(
@@ -238,8 +238,8 @@ func (b *contentBuilder) attributes(
 	return attributes, nil
 }
 
-// before returns the document that a change replaces, so that the new document takes over its keys. It returns nil
-// without such a document. A page that does not exist is for the store to refuse.
+// before returns the document that a change replaces, so that the new document takes over its keys. It returns nil if
+// there is no earlier document. The store refuses a page that does not exist.
 func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*schema.Document, error) {
 	page := *change.Page
 	if change.Document == nil {

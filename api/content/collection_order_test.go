@@ -11,7 +11,7 @@ import (
 )
 
 // TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, dissolved and transferred. Parents
-// precede their children, and siblings keep their order. Pages of any size return each collection once.
+// precede their children, and siblings keep their order. Pages of any size contain each collection once.
 func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

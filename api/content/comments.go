@@ -237,8 +237,8 @@ func (r *commentChange) change(ctx context.Context) (store.CommentChange, error)
 	return change, err
 }
 
-// allow returns a check of whether the caller may make the change. Authors and admins may change the text; users who may edit the
-// content may also resolve.
+// allow returns a check of whether the caller may make the change. Authors and admins may change the text. Users who
+// may edit the content may also resolve it.
 func (r *commentChange) allow(c *access.Caller) func(store.Comment) error {
 	return func(row store.Comment) error {
 		switch {

@@ -61,7 +61,7 @@ type commentModel struct {
 	posts map[string]*modelComment
 }
 
-// seen converts a response to the model's form.
+// seen converts a response to the form of the model.
 func seen(post map[string]any) modelComment {
 	user := func(v any) string { return v.(map[string]any)["id"].(string) }
 	m := modelComment{Author: user(post["postedBy"]), Edited: post["editedAt"] != nil}

@@ -54,7 +54,7 @@ func bodyShape(value any) error {
 	}}, body)
 }
 
-// commentPages adds two pages to the space as targets for comments. The text of the first has a node with the key n1.
+// commentPages adds two pages to the space as targets for comments. The first page has a node with the key n1.
 func commentPages(h *apitest.Harness) (first, second string) {
 	h.T.Helper()
 	request := h.ChangeRequest(h.Ours)

@@ -32,12 +32,12 @@ var (
 	changesShape = shape.Of{"changes": shape.List(changeShape), "more?": shape.Count, "mergedFrom?": anyObject}
 )
 
-// TestChanges reads what a change request and the revisions that it makes have changed.
+// TestChanges reads the changes of a change request and of its revisions.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	space := "/v1/spaces/" + h.Ours.Space.ID
-	// lines has a line for each change. Their order, which follows the ids, is ignored.
+	// lines has a line for each change. Changes are ordered by id, so the test ignores the order.
 	lines := func(path string) []string {
 		t.Helper()
 		a := h.Do("GET", path, h.Ours.Tokens[schema.RoleRead], nil)

@@ -144,7 +144,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			); !is.Outdated {
 				t.Errorf("the review still counts: %+v", is)
 			}
-			// The same choice again is no change.
+			// Repeating a choice changes nothing.
 			review = apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)
@@ -229,7 +229,7 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	if got := h.MergeNow(request); got.Result != "conflicts" {
 		t.Errorf("%+v", got)
 	}
-	// An archived request shows its conflicts, but takes no choices.
+	// An archived request shows its conflicts, but accepts no choices.
 	apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", h.RequestPath(request), `{"status":"archived"}`, 200)
 	is("open", "Two", "Third")
 	h.WantError(resolve(h, request, conflictAt(h, request, "title")["id"], `{"take":"ours"}`, 409), 409)

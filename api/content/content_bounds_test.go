@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// TestMarkdownIsReadOnce checks that Markdown is returned unchanged and is converted to a document only once, on arrival.
+// TestMarkdownIsReadOnce checks that Markdown is returned unchanged, and is converted to a document only once, when it
+// arrives.
 func TestMarkdownIsReadOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -45,7 +46,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	if got := nodes(); got != 0 {
 		t.Errorf("the Markdown was read again: %d nodes", got)
 	}
-	// Rows written before documents were stored, or by a program that does not store them.
+	// These rows were written before documents were stored, or by a program that stores no documents.
 	for _, before := range []string{"delete from comment_documents where comment_id = $1",
 		`update comments set body = '{"markdown":"a\n\nb"}' where id = $1`} {
 		h.Exec(before, comment)

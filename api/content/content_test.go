@@ -223,14 +223,14 @@ func TestContentIsAllOrNothing(t *testing.T) {
 	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("rows %v, before %v", after, before)
 	}
-	// Changes without effect make no revision.
+	// A change without an effect makes no revision.
 	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"update_page","page":"`+kept+`","title":"Kept"}`)
 	if again := h.Do("GET", h.RequestPath(request.ID), h.Ours.Tokens[schema.RoleEdit], nil); string(again.Body) != string(state.Body) {
 		t.Errorf("%s, before %s", again.Body, state.Body)
 	}
 }
 
-// TestParallelContent has several editors on one request; all their pages are there in the end.
+// TestParallelContent has several editors who change one request. At the end it has all their pages.
 func TestParallelContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -288,7 +288,7 @@ func TestUpdate(t *testing.T) {
 	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
 		t.Errorf("%+v", got)
 	}
-	// Both sides have added pages: the request has all of them.
+	// Both sides have added pages, and the request now has all of them.
 	if got := update(rival.ID); got.Result != "update" {
 		t.Errorf("%+v", got)
 	}
@@ -296,7 +296,7 @@ func TestUpdate(t *testing.T) {
 	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Rival@rival" {
 		t.Errorf("%+v", revision)
 	}
-	// Main moved but its content is the same: the request's changes go on top of it.
+	// Main moved but its content is the same, so the request's changes follow it.
 	late := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, late.ID, insert("Late"))
 	head = h.MergeNow(empty.ID).Revision
@@ -353,8 +353,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestMergesByBlock merges requests that changed different blocks or words of one page. It does not merge requests that
-// changed the same words.
+// TestMergesByBlock merges requests that changed different blocks or words of one page. Requests that changed the same
+// words are not merged.
 func TestMergesByBlock(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -385,7 +385,7 @@ func TestMergesByBlock(t *testing.T) {
 	}
 }
 
-// TestMergeRulesAreAsked merges only what the rules allow, whether set on the space or inherited.
+// TestMergeRulesAreAsked merges only if the rules allow it. Rules may be set on the space or inherited.
 func TestMergeRulesAreAsked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

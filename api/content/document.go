@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// richDocument is a rich document in a request. It is normalized while decoding because its checks expect that. An object without
-// nodes is rejected: it would wipe out the text that it replaces.
+// richDocument is a rich document in a request. Decoding normalizes the document, because its checks expect a normal
+// form. An object without nodes is rejected: it would wipe out the text that it replaces.
 type richDocument struct {
 	schema.Document
 	noNodes bool
@@ -35,7 +35,7 @@ func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems reports what is wrong with the document.
+// Problems lists the document's problems.
 func (r *richDocument) Problems(field string) []schema.Detail {
 	if r.noNodes {
 		return []schema.Detail{{Field: field + ".nodes", Problem: "is required"}}

@@ -14,8 +14,8 @@ import (
 
 // embeds has the operations that return the previews of addresses.
 type embeds struct {
-	// users may name hosts that the operator has opened. Readers of sites may name hosts of the public network only,
-	// because anybody can be a reader.
+	// users loads pages from hosts of the public network, and from hosts that the operator has allowed. readers only
+	// loads pages from hosts of the public network, because anybody can be a reader.
 	users, readers *embed.Client
 }
 

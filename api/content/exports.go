@@ -75,13 +75,13 @@ func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file 
 	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
 }
 
-// export describes the data that a signed URL gives access to.
+// export describes the data that a signed URL makes accessible.
 type export struct {
 	space, revision string
-	// page and only select the part of a revision for a PDF: a page with its descendants, or only the page.
+	// page and only select the part of a revision for a PDF: a page with its descendants, or a single page.
 	page string
 	only bool
-	// user is the user whose access decides which link targets the PDF names.
+	// user is the user whose access determines which names of link targets the PDF contains.
 	user string
 	file string
 }

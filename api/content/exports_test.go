@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFsAreWaitedFor asks for a PDF before its job has run, while it runs and after it failed.
+// TestPDFsAreWaitedFor requests a PDF before its job has run, while it is running, and after it has failed.
 func TestPDFsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -68,8 +68,8 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestFailedPDFsSayWhy: the answer has the job's reason, and a call can retry the job. A final failure is not retried
-// automatically.
+// TestFailedPDFsSayWhy: the answer contains the job's reason, and a call can retry the job. A final failure is not
+// retried automatically.
 func TestFailedPDFsSayWhy(t *testing.T) {
 	t.Parallel()
 	for renderer, attempts := range map[jobstest.Broken]int{{}: 3, {Final: true}: 1} {

@@ -22,7 +22,7 @@ var fieldBook = map[string]string{
 }
 
 // TestGitExportElsewhere exports what was imported from main to other branches and repositories. Untouched files keep
-// their names and bytes. The commit grows from the imported commit where the repository has that commit.
+// their names and bytes. The commit's parent is the imported commit, if the repository has that commit.
 func TestGitExportElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestGitExportElsewhere(t *testing.T) {
 	}
 }
 
-// TestGitExportToADeletedBranch: the export names the problem. By force, the branch starts where it ended.
+// TestGitExportToADeletedBranch: the export reports the problem. By force, the branch starts where it ended.
 func TestGitExportToADeletedBranch(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -160,7 +160,7 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	if parent := b.forge.Git("a.git", "", "log", "-1", "--format=%P", "main"); parent != imported {
 		t.Errorf("the parent is %q, not %s", parent, imported)
 	}
-	// The commit was deleted everywhere: names stay, and a note names the missing commit.
+	// The commit was deleted everywhere. Names stay, and a note contains the missing commit.
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/kept")
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/main")
 	b.forge.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")

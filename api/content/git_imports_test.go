@@ -55,8 +55,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 		"guides": {"Guides", "One"},
 		"all":    {"Guides", "Home", "One", "Other"},
 	}
-	// A step is a branch, or a folder of the branch main. Without force, the space then has the pages of the
-	// step, the pages outside of the folder, and the space's own.
+	// A step is a branch, or a folder of the branch main. Without force, the space then has the step's pages, the pages
+	// outside of the folder, and the pages that were only in the space.
 	for name, steps := range map[string]string{
 		"a branch":               "main",
 		"another branch":         "main other main other",

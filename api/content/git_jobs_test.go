@@ -176,7 +176,7 @@ func TestGitRoundTrip(t *testing.T) {
 	if log := b.forge.Git("a.git", "", "log", "--format=%H %an %s", "main"); log != o.Commit+" Octavo Write it\n"+first+" a m" {
 		t.Errorf("%q", log)
 	}
-	// Exported changes are not imported again.
+	// Changes that were exported are not imported again.
 	before := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
 	if o := b.done("import", nil); o.Revision != before {
 		t.Errorf("revision %s instead of %s", o.Revision, before)
@@ -268,7 +268,7 @@ func TestGitBothSides(t *testing.T) {
 	}
 }
 
-// TestGitForcePush: a branch of another history is imported like any other.
+// TestGitForcePush: a branch with another history is imported like any other branch.
 func TestGitForcePush(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -283,7 +283,7 @@ func TestGitForcePush(t *testing.T) {
 	}
 }
 
-// TestGitStandalone makes a revision, which is not the content of the space.
+// TestGitStandalone makes a revision that does not become the content of the space.
 func TestGitStandalone(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -321,13 +321,14 @@ func TestGitFirstExport(t *testing.T) {
 	if diff := cmp.Diff(want, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	b.Exec("delete from git_syncs") // The same repository under another address.
+	b.Exec("delete from git_syncs") // the same repository with another address
 	if o := b.sync("export", map[string]any{"repoProjectDirectory": "docs"}); o.State != schema.GitDone {
 		t.Errorf("an export of what is there: %+v", o)
 	}
 }
 
-// TestGitFailures: each failure names its step. It is repeated only if that may help, and one call retries it.
+// TestGitFailures: each failure names its step. A failed operation is repeated only if that may help. A single call
+// retries it.
 func TestGitFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -384,7 +385,7 @@ func TestGitFailures(t *testing.T) {
 }
 
 // TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
-// folders have many links, and their names may begin with the folder's name. These links do not use up the notes.
+// folders have many links, and names that begin with the folder's name. These links do not use up the notes.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -409,7 +410,7 @@ func TestGitNotesOfAFolder(t *testing.T) {
 	}
 }
 
-// TestGitLeaves: unreadable entries stay unchanged and are named.
+// TestGitLeaves: unreadable entries stay unchanged and are listed.
 func TestGitLeaves(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -543,7 +544,7 @@ func TestGitRemovedFiles(t *testing.T) {
 	if got := read(""); got != "b.png c.png d.png pic.png" {
 		t.Fatal(got)
 	}
-	// The space names d.png elsewhere, and a change request c.png.
+	// The space refers to d.png elsewhere, and a change request refers to c.png.
 	picture := strings.Fields(strings.Split(*b.page("readme").Markdown, "![")[4])[0]
 	b.edit("more/last", "The end.", "The end: !["+picture)
 	request := b.ChangeRequest(b.Ours)
@@ -658,7 +659,8 @@ func TestGitIncludes(t *testing.T) {
 	if diff := cmp.Diff(repository, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// A PDF has what readers see. The links of a content lead to pages of the book.
+	// A PDF has the content that readers see. Links within the content lead to pages of the book. The links of a
+	// content lead to pages of the book.
 	pages := printed{&strings.Builder{}}
 	b.Want(http.StatusOK, "GET", b.RequestPath(b.ChangeRequest(b.Ours).ID)+"/pdf", admin, nil)
 	jobstest.DrainWith(t, b.Store, pages)

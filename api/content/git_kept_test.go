@@ -187,7 +187,8 @@ func TestGitKeptMerges(t *testing.T) {
 	}
 }
 
-// TestGitKeptTranslation: a translation leaves the text of a read-only page unchanged, and its copy refuses edits, too.
+// TestGitKeptTranslation: a translation leaves the text of a read-only page unchanged, and the translated page is also
+// read-only.
 func TestGitKeptTranslation(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

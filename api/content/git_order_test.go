@@ -55,7 +55,7 @@ func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	return files
 }
 
-// of names a branch of a repository, and a folder there.
+// of returns the parameters for a branch of a repository, and a folder in it.
 func (b *gitBench) of(repository, branch, folder string) map[string]any {
 	more := map[string]any{
 		"url": strings.Replace(b.forge.HTTP.URL, "http://", "http://me:s3cr3t@", 1) + "/" + repository,
@@ -89,7 +89,7 @@ func (b *gitBench) conflicting(more map[string]any) (request schema.ChangeReques
 	return request, o
 }
 
-// resolve takes a side for all conflicts of a request, and merges it.
+// resolve chooses one side for all conflicts of a request, and merges the request.
 func (b *gitBench) resolve(request, take string) {
 	b.T.Helper()
 	list := conflictList(b.Harness, request, "")
@@ -194,7 +194,7 @@ func TestGitImportOfACopy(t *testing.T) {
 	if diff := cmp.Diff(want, b.filesOf("a.git", "copy")); diff != "" {
 		t.Error(diff)
 	}
-	// Whether main has the edit already or not: the space keeps it.
+	// The space keeps the edit, whether main already has it or not.
 	b.done("import", nil)
 	b.has("main again", edited)
 	b.commit(want)
@@ -221,7 +221,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 		"Extra": "More.\n",
 	})
 	b.edit("extra", "More.", "More of us.")
-	// A page that main lacks was edited, which is the only conflict.
+	// The only conflict is an edited page that main does not have.
 	request, o := b.conflicting(nil)
 	if !strings.Contains(o.Reason, `pages "Extra" (deleted on one side, changed on the other): `) {
 		t.Errorf("%q", o.Reason)
@@ -330,7 +330,7 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	before := b.texts()
 	b.done("import", b.of("copy.git", "main", ""))
 	b.has("a copy", before)
-	// The page was moved in the space, and another one was edited.
+	// The page was moved in the space, and another page was edited.
 	b.change(map[string]any{
 		"operation": "update_page", "page": b.page("guide/setup").ID, "slug": "install", "title": "Install",
 	})
@@ -357,7 +357,7 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	}
 }
 
-// TestGitImportOfNothing: a repository without a commit refuses, at once, and the next operation runs.
+// TestGitImportOfNothing: the import of a repository without commits fails immediately, and the next operation runs.
 func TestGitImportOfNothing(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

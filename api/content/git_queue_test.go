@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// runJobs runs jobs until the test ends. A failed one waits for an hour.
+// runJobs runs jobs until the test ends. A failed job waits for an hour.
 func (b *gitBench) runJobs() {
 	b.T.Helper()
 	jobstest.Start(b.T, b.Store, func(cfg *jobs.Config) { cfg.Pause = func(int) time.Duration { return time.Hour } })
@@ -50,7 +50,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind string
 		more map[string]any
-		// passing says that another attempt may help.
+		// passing is true if another attempt may help.
 		passing bool
 	}{
 		"nobody listens":           {"import", map[string]any{"url": nobody}, false},
@@ -171,7 +171,7 @@ func TestGitCancel(t *testing.T) {
 	}
 	b.cancel(queued, http.StatusOK)
 	b.runJobs()
-	// Retrying: it is not tried again.
+	// A final failure is not retried.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/broken.git"})
 	b.becomes(0, schema.GitRetrying)
 	b.cancel(b.operations()[0].ID, http.StatusOK)

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// linkedBooks are repositories whose pages spell links in many ways. Each page but a few has the paragraph that is
-// edited.
+// linkedBooks are repositories whose pages spell links in many ways. Almost every page has the paragraph that the test
+// edits.
 var linkedBooks = map[string]map[string]string{
 	"names that are no slugs": {
 		"SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/my_first_page.md)\n",
@@ -93,7 +93,7 @@ func (b *gitBench) pageIDs() (ids []string) {
 	return ids
 }
 
-// body reads a page in a form, as it can be written back.
+// body reads a page in a format that can be written back.
 func (b *gitBench) body(id, form string) map[string]any {
 	b.T.Helper()
 	page := b.Want(
@@ -109,7 +109,7 @@ func (b *gitBench) body(id, form string) map[string]any {
 	return map[string]any{"markdown": page["markdown"]}
 }
 
-// update writes the pages in one merged change request. It returns false if the pages are already as wanted.
+// update writes the pages in one merged change request. It returns false if the pages already have these bodies.
 func (b *gitBench) update(bodies map[string]map[string]any) {
 	b.T.Helper()
 	var changes []string
@@ -152,7 +152,7 @@ func TestGitReferences(t *testing.T) {
 					return
 				}
 			}
-			// The forms mean the same also for pages that were written as Markdown before.
+			// The formats also mean the same for pages that were written as Markdown before.
 			for round, form := range slices.Concat(refForms, refForms[:3]) {
 				was, word := "Plain words.", fmt.Sprintf("Plain %dwords.", round)
 				if round > 0 {
@@ -187,7 +187,7 @@ func TestGitReferences(t *testing.T) {
 	}
 }
 
-// TestGitPathsResolve: the paths of files that an editor writes are references at once, in new pages, too.
+// TestGitPathsResolve: an editor's paths of files become references immediately, also in new pages.
 func TestGitPathsResolve(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

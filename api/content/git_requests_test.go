@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bind gives the space rules that its admin alone may bypass, and makes a creator the importer.
+// bind gives the space rules that only its admin may bypass, and makes a creator the importer.
 func (b *gitBench) bind() {
 	b.T.Helper()
 	b.settle(map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{
@@ -88,8 +88,8 @@ func (b *gitBench) proposed(more map[string]any) (schema.ChangeRequest, schema.G
 	return request, o
 }
 
-// TestGitImportsFollowMergeRules requests imports under all kinds of rules, by users whom the rules bind and by users
-// whom the rules let pass.
+// TestGitImportsFollowMergeRules requests imports under all kinds of rules, by users who must follow the rules and by
+// users who may bypass them.
 func TestGitImportsFollowMergeRules(t *testing.T) {
 	t.Parallel()
 	review := map[string]any{
@@ -260,7 +260,7 @@ func TestGitRequestIsOne(t *testing.T) {
 	if len(content.Files) != 1 || content.Files[0].Name != "pic.png" {
 		t.Errorf("%+v", content.Files)
 	}
-	// A commit without a page changes nothing that anybody could review.
+	// A commit without a change of a page gives reviewers nothing to review.
 	for _, step := range []func(){func() {}, func() { files["tools/script.sh"] = "echo ho\n"; b.commit(files) }} {
 		step()
 		head := b.head()
@@ -292,7 +292,7 @@ func TestGitRequestIsOne(t *testing.T) {
 	if *b.page("more/last").Markdown != "The third end." || len(content.Files) != 0 {
 		t.Errorf("%+v", content.Files)
 	}
-	// Branches and folders have requests of their own.
+	// Each branch and each folder has a separate request.
 	b.forge.Files("a.git", "other", map[string]string{"README.md": "# Home\n\nOther.\n", "docs/README.md": "# Docs\n"})
 	one := b.done("import", map[string]any{"ref": "refs/heads/other"})
 	two := b.done("import", map[string]any{"ref": "refs/heads/other", "repoProjectDirectory": "docs"})
@@ -389,7 +389,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			b.page("guide/setup").ID,
 		),
 	)
-	// Git changes another part: the request has both changes.
+	// Git changes another part, and the request now has both changes.
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)
@@ -433,8 +433,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: a request has an import of a branch. An export to this branch waits until the request is closed,
-// and its state shows that it waits. Other exports run.
+// TestGitExportsWait: a change request contains an import of the branch. An export to this branch waits until the
+// request is closed, and its state shows that it waits. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -521,7 +521,7 @@ func (b *gitBench) insertInto(request string) {
 	)
 }
 
-// TestGitTrustedBranches: administrators of the space alone say which branches are trusted, and see it.
+// TestGitTrustedBranches: only administrators of the space can set and see the trusted branches.
 func TestGitTrustedBranches(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -583,8 +583,8 @@ func TestGitTrustedBranches(t *testing.T) {
 }
 
 // TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit adds a unique word
-// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. Short
-// mode has two seeds: an imported space, and a space that is only bound.
+// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. The short
+// form has two seeds: an imported space, and a space that is only synchronized.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5

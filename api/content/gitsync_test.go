@@ -84,7 +84,8 @@ func TestGitOperations(t *testing.T) {
 	}
 }
 
-// TestGitOperationsInParallel queues operations with few distinct timestamps at once: the pages hold each of them once, in order.
+// TestGitOperationsInParallel queues operations with few distinct timestamps concurrently. The pages of the list
+// contain each operation once, in order.
 func TestGitOperationsInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -167,7 +168,7 @@ func TestBadGit(t *testing.T) {
 	}
 }
 
-// TestOpenedGitHosts: operators open hosts of their own network (OCTAVO_OUTBOUND_ALLOW).
+// TestOpenedGitHosts: operators allow hosts of their network (OCTAVO_OUTBOUND_ALLOW).
 func TestOpenedGitHosts(t *testing.T) {
 	t.Parallel()
 	opened := outboundtest.Policy(t, "10.1.0.0/16", "git.internal")

@@ -57,7 +57,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 	if got := keysByText(q); got["m"] != "mine" || got["n"] == "mine" || len(got["zero"]) != 10 {
 		t.Errorf("%v", got)
 	}
-	// A comment may name a block of a page that was written as Markdown, and its own blocks have keys too.
+	// A comment may refer to a block of a page that was written as Markdown, and its own blocks also have keys.
 	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
 	comment := apitest.Ask[discussion.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
 		`{"page":"`+page+`","node":"`+keysByText(p)["new"]+`","body":{"markdown":"Look:\n\n- here"}}`, 200)
@@ -70,7 +70,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 		t.Errorf("%+v", sent.Body)
 	}
 	h.WantError(h.Do("POST", comments, h.Ours.Tokens[schema.RoleEdit], `{"page":"`+page+`","node":"`+strings.Repeat("0", 10)+`","body":{"markdown":"x"}}`), http.StatusBadRequest)
-	// Later edits keep the key that the comment names.
+	// Later edits keep the key to which the comment refers.
 	next := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"update_page","page":"`+page+`","document":{"markdown":"# Getting going\n\nbefore\n\nnew and more\n\none two 3\n\n- a\n- b"}}`)
 	h.MergeNow(next.ID)

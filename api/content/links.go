@@ -32,7 +32,7 @@ func (l *linkPaths) paths(ctx context.Context) (store.GitPaths, error) {
 	return *l.git, nil
 }
 
-// placed gives a page of the revision its file.
+// placed returns a page of the revision together with its file in the repository.
 func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.Page, error) {
 	git, err := l.paths(ctx)
 	if err != nil || !git.Synced() {
@@ -104,7 +104,7 @@ func (l *linkPaths) known(
 }
 
 // resolved returns a new document with references instead of links. Links that the previous document also has keep
-// their form. The page has no id if it is new. at finds its place, if there are links that need it.
+// their form. The page has no id if it is new. at finds the page's place, and is called only if a link needs it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {
@@ -177,7 +177,7 @@ func (l *linkPaths) asWritten(
 	}
 	written, unreadable := markdown.Read(source)
 	if unreadable != nil {
-		written = schema.NewDocument() // No reference of it is known.
+		written = schema.NewDocument() // none of its references is known
 	}
 	var known pagelinks.Known
 	if pagelinks.HasPaths(written) {

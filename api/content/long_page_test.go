@@ -25,7 +25,7 @@ var longPages = map[string]string{
 	"quotes":   "```\n" + largest(strings.Repeat(`"`, 30) + "\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
-// TestLongPages writes pages of the largest size as Markdown, reads them in both forms, and writes what it has read. A
+// TestLongPages writes pages of the largest size as Markdown, reads them in both formats, and writes the results. A
 // page with one more byte is refused, by every operation that takes the text of a page.
 func TestLongPages(t *testing.T) {
 	if testing.Short() {
@@ -132,7 +132,7 @@ func TestLongPages(t *testing.T) {
 	if len(e.Details) != 1 || e.Details[0].Field != "body.markdown" {
 		t.Errorf("a comment: %+v", e)
 	}
-	// A body takes much more memory decoded than as it is sent.
+	// A body takes much more memory when it is decoded than when it is sent.
 	for _, body := range []string{
 		`{"changes":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`,
 		`{"changes":[{"operation":"insert_page","title":"a","target":{"a":[` + strings.Repeat(`0,`, 5<<20) + `0]}}]}`,

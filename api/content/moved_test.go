@@ -45,14 +45,14 @@ func TestMovedPages(t *testing.T) {
 		return fmt.Sprintf(`{"operation":"update_page","page":%q,"slug":%q}`, page, slug)
 	}
 
-	// A page, the group above it, and both.
+	// These rename a page, the group above it, and both.
 	change(set(install, "setup"))
 	leads(current, "guides/install", install, "guides/setup")
 	second := change(set(guides, "manuals"))
 	leads(current, "guides/install", install, "manuals/setup")
 	leads(current, "guides%2Fsetup", install, "manuals/setup")
 	leads(current, "/guides/", guides, "manuals")
-	// Moved out of the group, which is then deleted.
+	// The page is moved out of the group, which is then deleted.
 	change(`{"operation":"update_page","page":"`+install+`","into":null}`, `{"operation":"delete_page","page":"`+guides+`"}`)
 	for _, path := range []string{"guides/install", "guides/setup", "manuals/setup", "setup"} {
 		leads(current, path, install, "setup")
@@ -61,14 +61,14 @@ func TestMovedPages(t *testing.T) {
 		leads(current, path, "", "")
 	}
 
-	// Links that were written before follow it.
+	// Links that were written earlier follow the page.
 	change(`{"operation":"update_page","page":"` + help + `","document":{"markdown":"[a](guides/install.md#x) [b](manuals/setup.md) [c](guides/none.md)"}}`)
 	stable := fmt.Sprintf("[a](/pages/%s#x) [b](/pages/%s) [c](guides/none.md)", install, install)
 	if page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", current+"/page/"+help+"?format=markdown&format.markdown.refs=stable", nil, 200); strings.TrimSpace(*page.Markdown) != stable {
 		t.Errorf("%s, want %s", *page.Markdown, stable)
 	}
 
-	// Each revision has the paths up to it.
+	// Each revision has the paths up to that revision.
 	leads(space+"/revisions/"+first, "guides/setup", "", "")
 	leads(space+"/revisions/"+first, "guides/install", install, "guides/install")
 	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
@@ -87,7 +87,7 @@ func TestMovedPages(t *testing.T) {
 	leads(current, "start", start, "start")
 	leads(current, "begin", start, "start")
 
-	// In a change request, until it is merged, for itself alone.
+	// A change request's former paths are valid only in the request until it is merged.
 	draft := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, draft.ID, set(start, "first"), `{"operation":"insert_page","title":"Begin"}`)
 	theirs := h.RequestPath(draft.ID) + "/content"

@@ -115,7 +115,7 @@ func newNaming(t *testing.T) naming {
 	return n
 }
 
-// document has a paragraph with a mention and a block for each reference, and a table with each in a cell.
+// document has a paragraph with a mention and a block for each reference, and a table with each reference in a cell.
 func (n *naming) document(t *testing.T) string {
 	t.Helper()
 	yes := true
@@ -241,7 +241,8 @@ func TestNames(t *testing.T) {
 			if got := lists.FindStringSubmatch(text); got == nil || got[1] != "user" {
 				t.Errorf("%s: the list of users: %q:\n%s", refs, got, text)
 			}
-			// The read text can be written back. The references stay the same, and get no own names.
+			// The text that was read can be written back. The references stay the same, and do not get names of their
+			// targets.
 			request := n.ChangeRequest(n.Ours)
 			body, _ := json.Marshal(map[string]any{"changes": []any{map[string]any{
 				"operation": "update_page", "page": n.page, "document": map[string]any{"markdown": source},
@@ -305,7 +306,7 @@ func (p printed) Render(
 	return err
 }
 
-// TestNamesInPDFs: a PDF names targets that its caller may read. Callers with the same access share a PDF.
+// TestNamesInPDFs: a PDF has the names of targets that its caller may read. Callers with the same access share a PDF.
 func TestNamesInPDFs(t *testing.T) {
 	t.Parallel()
 	n := newNaming(t)

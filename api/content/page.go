@@ -75,7 +75,7 @@ func onePageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
 			Doc: "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
-			// Not for readers, because a space's documents include its drafts' documents.
+			// Readers may not call this, because a space's documents include the documents of its drafts.
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.document),
 		},
 	}
@@ -128,7 +128,7 @@ func (h *pages) pageOfRevision(ctx context.Context, c *access.Caller, r *pageOfR
 	return h.byID(ctx, c, r.RevisionID, &r.pageByIDRequest)
 }
 
-// at returns the caller's space as of another revision.
+// at returns the caller's space with another revision.
 func at(c *access.Caller, revision string) store.Space {
 	space := c.Space.Space
 	space.Revision = revision
@@ -276,14 +276,14 @@ func allows(c *access.Caller) store.Allows {
 	return c.Reader.Allows
 }
 
-// adapt leaves out the conditional blocks that a site's reader is not to see.
+// adapt leaves out the conditional blocks that a site's reader must not see.
 func adapt(d *schema.Document, c *access.Caller) {
 	if allows := allows(c); allows != nil {
 		d.Nodes = markdown.ForVisitor(d.Nodes, allows)
 	}
 }
 
-// expand replaces blocks that name reusable contents by the contents, for readers and on request.
+// expand replaces blocks that refer to reusable contents by the contents, for readers and on request.
 func (h *pages) expand(
 	ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string,
 ) (err error) {

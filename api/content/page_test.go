@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestPagesOfRevisions reads pages of an older revision, of a change request and of the current content, by all of their ways.
+// TestPagesOfRevisions reads pages of an older revision, of a change request and of the current content, through each
+// operation.
 func TestPagesOfRevisions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

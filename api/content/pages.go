@@ -142,7 +142,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			revision.Files[i].Dimensions = &schema.Dimensions{Width: file.Width, Height: file.Height}
 		}
 	}
-	if c.Reader != nil { // readers see no history, and so no merges
+	if c.Reader != nil { // readers see no history, so they see no merges
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
 	texts, err := h.settings(ctx, space.ID, row.ID)
@@ -180,8 +180,8 @@ func (h *pages) settings(ctx context.Context, space, revision string) (map[strin
 	return found, err
 }
 
-// files lists the files of a revision that the caller sees. A reader also sees files to which the site itself
-// links, and files that its other spaces name.
+// files lists the files of a revision that the caller sees. A reader also sees files that the site links to, and files
+// that its other spaces refer to.
 func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
 	space := c.Space.Space.ID
 	files, err := h.store.Files(ctx, space, revision)
@@ -221,7 +221,8 @@ func addCovers(linked map[string]bool, pages []tree.Page) {
 	}
 }
 
-// mergedFrom presents the change request that a revision merged, if any. Readers do not see it: it names its authors.
+// mergedFrom presents the change request that a revision merged, if any. Readers do not see it, because it contains its
+// authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
 		return nil, nil // The member is optional.

@@ -21,16 +21,16 @@ import (
 
 const (
 	// pdfWait is the time that a request waits for a PDF that is not ready. Clients of the published contract fetch the
-	// PDF at once.
+	// PDF immediately.
 	pdfWait = 25 * time.Second
 	// pdfPoll is the interval at which a waiting request checks for the PDF. The job may run on any node.
 	pdfPoll = 250 * time.Millisecond
 	// pdfReading is the time for everything except the wait.
 	pdfReading = 10 * time.Second
-	// pdfRetry is when a client may try again.
+	// pdfRetry is the time after which a client may retry.
 	pdfRetry = 5 * time.Second
-	// maxWaiting is how many requests may wait at once. Anybody with a signed URL can send them, without a token whose rate limits
-	// would apply.
+	// maxWaiting is the number of requests that may wait concurrently. Anybody with a signed URL can send them, without
+	// a token whose rate limits would apply.
 	maxWaiting = 64
 )
 
@@ -66,7 +66,7 @@ func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRe
 	return schema.ExportURL{URL: address}, err
 }
 
-// ask returns the PDF of a space, or the id of the job that makes it.
+// ask returns the PDF of a space, or the id of the job that makes the PDF.
 func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store.PDF, key, job string, err error) {
 	if _, err := h.store.Revision(ctx, e.space, e.revision); err != nil {
 		return store.PDF{}, "", "", err
@@ -81,8 +81,8 @@ func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store
 	return p, key, job, err
 }
 
-// pdfKey identifies all inputs of a PDF. They include the cover's data outside of revisions, and the names that the
-// caller may see. Callers with equal inputs share a PDF.
+// pdfKey identifies all inputs of a PDF. The inputs include the cover's data, which is not in revisions, and the names
+// that the caller may see. Callers with equal inputs share a PDF.
 func pdfKey(e export, shown ...string) string {
 	sum := fnv.New64a()
 	for _, text := range shown {

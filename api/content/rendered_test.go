@@ -32,7 +32,7 @@ func TestPDFsAreRendered(t *testing.T) {
 	}
 }
 
-// TestHiddenPagesInPDFs: a hidden page and the pages below it are only in the hidden page's own PDF.
+// TestHiddenPagesInPDFs: a hidden page and the pages below it are only in a PDF of the hidden page itself.
 func TestHiddenPagesInPDFs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

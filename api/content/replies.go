@@ -128,7 +128,7 @@ func (h *comments) resource(
 	return commentResource(ctx, h.store, h.view, c, row, format)
 }
 
-// commentResource presents a comment as the caller sees it.
+// commentResource converts a comment to the caller's view of it.
 func commentResource(
 	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
 ) (discussion.Comment, error) {
@@ -155,7 +155,7 @@ func commentResource(
 	return comment, nil
 }
 
-// reply presents a reply as the caller sees it.
+// reply converts a reply to the caller's view of it.
 func (h *comments) reply(
 	ctx context.Context, c *access.Caller, row store.CommentRow, format string,
 ) (discussion.CommentReply, error) {

@@ -241,8 +241,8 @@ func (h *reviews) resource(
 	return review, nil
 }
 
-// checkMergeRules rejects a merge that the rules of the space forbid, whether its own or inherited from the organization.
-// Expressions are evaluated without the lock of the space.
+// checkMergeRules rejects a merge that the space's rules forbid. The rules are the space's, or otherwise the
+// organization's. Expressions are evaluated without the lock of the space.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	rules, err := f.Rules()
 	if err != nil {
@@ -269,7 +269,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	problems := rules.Problems(ctx, facts)
 	if err := context.Cause(ctx); err != nil {
-		return err // The caller disconnected or ran out of time. So expressions without a result are not a verdict.
+		return err // The caller disconnected or ran out of time, so the missing results are not a verdict.
 	}
 	if problems != nil {
 		return schema.NotMergeable(problems)
@@ -277,7 +277,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople gives the rules the reviews that count: the reviews of people who may review now. Other reviews neither
+// judgePeople passes to the rules the reviews that count: reviews of people who may still review. Other reviews neither
 // approve nor block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {

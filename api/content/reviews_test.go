@@ -182,7 +182,7 @@ func TestReviews(t *testing.T) {
 	want([]string{a, b}, []string{a, b})
 	c, _ := submit("review", `{"status":"approved"}`)
 	want([]string{a, b, c}, []string{b, c})
-	ask("create") // Asked again after the review.
+	ask("create") // requested again after the review
 	want([]string{a, b, c}, []string{c})
 	d, _ := submit("create", `{"status":"approved"}`)
 	if got := h.IDs(path+"/requested-reviewers", h.Ours.Tokens["read"]); len(got) != 0 {
@@ -232,7 +232,7 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: a user submits many reviews at once, and one of them counts.
+// TestReviewsAtTheSameTime: a user submits many reviews concurrently, and exactly one of them counts.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -330,7 +330,7 @@ func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	path, request := apitest.ReviewPath(h)
-	// The store reads what reviewers may do for spaces with rules only.
+	// The store only determines which users may review if the space has rules.
 	h.Want(
 		200,
 		"PATCH",

@@ -81,7 +81,7 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 		})
 }
 
-// spaces lists the spaces in which a search finds pages.
+// spaces lists the spaces in which a search looks for pages.
 func (h *searches) spaces(
 	ctx context.Context, name string, page schema.PageRequest,
 	search func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error),
@@ -136,7 +136,7 @@ type searchSiteScope struct {
 	SiteSpaceIDs     []string `json:"siteSpaceIds" rules:"len=..1000"`
 }
 
-// Validate checks that the site spaces are named which the mode needs.
+// Validate checks that the request names the site spaces that its mode needs.
 func (r *searchSiteRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	switch b := r.Body; {

@@ -145,7 +145,7 @@ type updateSpaceRequest struct {
 	} `body:"json"`
 }
 
-// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is named, only imports of this folder
+// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is set, only imports of this folder
 // do.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
@@ -210,7 +210,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	return h.view.Space(placed)
 }
 
-// reread reads the space again, because a new level may change the user's own access.
+// reread reads the space again, because a new level may change the caller's access.
 func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
 	if c.Principal.Kind == schema.TokenInstallation { // An installation has no role in the space.
 		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// templates has the operations on what change requests can begin with.
+// templates has the operations on templates, from which change requests can start.
 type templates struct {
 	store *store.Store
 	view  view.Presenter

@@ -188,8 +188,8 @@ func leaf(text string) string { return `{"object":"text","leaves":[{"text":"` + 
 
 func paragraph(text string) string { return `{"type":"paragraph","nodes":[` + leaf(text) + `]}` }
 
-// everyBlock is a document with every kind of block with a text, and with some blocks without a text. %[1]s is a file,
-// %[2]s a page.
+// everyBlock is a document with every kind of block that has text, and some blocks without text. %[1]s is a file, and
+// %[2]s is a page.
 var everyBlock = `{"nodes":[
 	{"type":"heading-1","data":{"id":"start"},"nodes":[` + leaf("First steps") + `]},
 	{"type":"heading-2","nodes":[` + leaf("Second heading") + `]},
@@ -338,7 +338,7 @@ func TestTranslationFollows(t *testing.T) {
 	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") {
 		t.Errorf("the copy has %s", text)
 	}
-	// Pages move, are renamed and go; a page of the copy stays.
+	// Pages are moved, renamed and deleted. A page that is only in the copy stays.
 	b.edit(copied, `{"operation":"insert_page","title":"Impressum"}`)
 	other, _ := b.page(b.source, "Other page")
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"into":null,"at":0,"title":"Another page","slug":"another"}`, other),
@@ -353,7 +353,7 @@ func TestTranslationFollows(t *testing.T) {
 	if got := b.outline(copied); strings.Contains(got, "NEWS") || !strings.Contains(got, "Impressum") {
 		t.Errorf("the copy has %s", got)
 	}
-	// The space stays when the translation goes.
+	// The space stays when the translation is deleted.
 	b.do(http.StatusNoContent, "DELETE", b.one, nil)
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	step("no translation", b.runJobs())
@@ -421,7 +421,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	b.runJobs()
 	has("and follows", "A WARNING")
-	// Titles are segments as well; a corrected page goes with its source.
+	// Titles are segments as well. A corrected page is deleted with its source.
 	welcome, _ := b.page(b.source, "Welcome")
 	b.edit(copied, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Willkommen"}`, welcome))
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Hello"}`, welcome))
@@ -455,7 +455,7 @@ func TestTranslationGoesOn(t *testing.T) {
 	failing := 0
 	b.answer = func(r chattest.Request) chattest.Answer {
 		if len(b.sent) >= 40 && failing < 4 {
-			failing++ // Once more than a run itself tries again.
+			failing++ // one failure more than a run retries itself
 			return chattest.Answer{Status: http.StatusServiceUnavailable}
 		}
 		return b.loud(r)
@@ -612,7 +612,7 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 }
 
-// A change of the copy during a run makes the run retry. A job may name the space's former organization.
+// A change of the copy during a run makes the run retry. A job may have the space's former organization.
 func TestTranslationTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

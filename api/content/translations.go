@@ -130,7 +130,7 @@ func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id st
 	return err
 }
 
-// reads reports whether an id names a space of the organization, and the caller may read the space's content.
+// reads reports whether an id belongs to a space of the organization whose content the caller may read.
 func (h *translations) reads(ctx context.Context, c *access.Caller, id string) (bool, error) {
 	if !schema.ValidID(id) {
 		return false, nil
@@ -220,7 +220,7 @@ func (h *translations) oneRun(ctx context.Context, c *access.Caller, r *translat
 	if err != nil || len(run.Reports) == 0 {
 		return run, err
 	}
-	// The texts are the source's, which not everybody in the organization may read.
+	// The texts belong to the source, which not everybody in the organization may read.
 	reads, err := h.reads(ctx, c, of.SourceSpaceID)
 	if !reads {
 		for i := range run.Reports {

@@ -122,7 +122,7 @@ func TestTranslationTwice(t *testing.T) {
 	h.WantError(h.Do("POST", path, token, body("de")), 409)
 }
 
-// TestTranslationOfHiddenSpace names spaces that the caller cannot access.
+// TestTranslationOfHiddenSpace uses spaces that the caller cannot access.
 func TestTranslationOfHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

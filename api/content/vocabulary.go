@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories says which hosts
-// repositories may be on.
+// vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories decides which
+// hosts repositories may be on.
 func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{
 		Enums: map[string][]string{

@@ -19,15 +19,15 @@ type Resolver interface {
 // lookupTimeout bounds the lookup of one record.
 const lookupTimeout = 5 * time.Second
 
-// Prefix begins the text of every record that proves a name.
+// Prefix is the prefix of the text of every record that proves a name.
 const Prefix = "octavo-domain-verification="
 
-// Find refuses a name without the record that proves it. If the name servers do not answer, the error is about the name
-// and not about this server.
+// Find refuses a name without the record that proves it. If the name servers do not answer, the error blames the name
+// and not this server.
 func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	// The trailing dot keeps the resolver from applying the host's search list.
+	// The trailing dot prevents the resolver from applying the host's search list.
 	texts, err := resolver.LookupTXT(ctx, record.Name+".")
 	if slices.Contains(texts, record.Value) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// known says where an operation comes from.
+// known has the origin of an operation.
 type known struct {
 	// Origin is contract, published or own.
 	Origin string

@@ -24,9 +24,9 @@
 //
 // # Adding
 //
-// An operation needs no work here, apart from its example (package apitest), the meaning of a new member, and
-// `go test ./api/docs -record`, which writes examples.json and client.txt. A new tag needs a row in sections.go, a
-// guide a file and a row in guides.go, and its commands a row in cmd/octavo/sessions_test.go.
+// A new operation needs only its example (package apitest), the meaning of each new member, and `go test ./api/docs
+// -record`. This command writes examples.json and client.txt. A new tag needs a row in sections.go. A guide needs a
+// file, a row in guides.go, and a row in cmd/octavo/sessions_test.go for its commands.
 //
 // A page needs no script to be read. The script adds the search, the choice of a language that stays, and requests from
 // the page ("Try it"). A pasted token stays only in memory. Only authorization() in assets/docs.js reads the token.

@@ -33,14 +33,14 @@ func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
 	}
 }
 
-// page is a page of the reference: a guide, a group of operations, or the list of all.
+// page is a page of the reference: a guide, a group of operations, or the list of all operations.
 type page struct {
 	// Name is the last part of its path, "" for the first page.
 	Name, Title, Doc string
 	// Guide is the text of a guide.
 	Guide      *guide
 	Operations []operation
-	// Index says that the page lists all operations.
+	// Index means that the page lists all operations.
 	Index bool
 }
 
@@ -105,7 +105,7 @@ func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) 
 		op := &table.Operations[i]
 		group, ok := s.groups[op.Tag]
 		if !ok {
-			continue // Tests of the frame add rows of their own; TestEveryOperationHasAPage checks ours.
+			continue // tests of the frame add other rows; TestEveryOperationHasAPage checks ours
 		}
 		described, err := from.describe(op)
 		if err != nil {

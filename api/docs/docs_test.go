@@ -169,7 +169,7 @@ func bodyOf(t *testing.T, o docs.Operation) any {
 	return value
 }
 
-// TestSnippetsParse lets each language's own parser read all requests.
+// TestSnippetsParse checks that a parser of each language accepts all requests.
 func TestSnippetsParse(t *testing.T) {
 	t.Parallel()
 	var shell, python []string
@@ -214,8 +214,8 @@ func TestSnippetsParse(t *testing.T) {
 	read("python3", all, "-c", "import ast, json, sys\nfor text in json.load(sys.stdin): ast.parse(text)")
 }
 
-// TestMembersHaveMeanings checks that each parameter and each top member of a body has a meaning, and that each row of
-// meanings.txt is used.
+// TestMembersHaveMeanings checks that each parameter and each top-level member of a body has a meaning. Each row of
+// meanings.txt must be used.
 func TestMembersHaveMeanings(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
@@ -240,7 +240,7 @@ var (
 	anchors = regexp.MustCompile(` id="([^"]+)"`)
 )
 
-// TestLinksResolve follows each link of each page, also to its anchor, and the links of twins and llms.txt.
+// TestLinksResolve follows each link of each page, including its anchor, and the links in Markdown twins and llms.txt.
 func TestLinksResolve(t *testing.T) {
 	t.Parallel()
 	all := must(t, files)

@@ -17,7 +17,7 @@ type example struct {
 	// Media is the media type of the answer.
 	Media  string         `json:"media"`
 	Answer jsontext.Value `json:"answer"`
-	// Left is how many entries of a list were left out.
+	// Left is the number of omitted entries of a list.
 	Left int `json:"left"`
 }
 

@@ -28,7 +28,7 @@ type recorded struct {
 	Status int             `json:"status"`
 	Media  string          `json:"media,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
-	// Left is how many entries of the list were left out.
+	// Left is the number of omitted entries of the list.
 	Left int `json:"left,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func call(h *apitest.Harness, op *frame.Operation) recorded {
 	return entry
 }
 
-// shortened leaves the first entry of a list, and counts the others.
+// shortened returns a list's first entry and the number of its other entries.
 func shortened(t testing.TB, answer []byte) (json.RawMessage, int) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`
@@ -142,8 +142,8 @@ var (
 	quotedParam = regexp.MustCompile(`\\\{[^}]*\\\}`)
 )
 
-// steadier returns a function that replaces what differs in each run. The values of path parameters become the names
-// of the parameters, in capitals.
+// steadier returns a function that replaces values that differ in each run. The values of path parameters become the
+// names of the parameters, in capitals.
 func steadier(op *frame.Operation, path string) func(string) string {
 	path, _, _ = strings.Cut(path, "?")
 	pattern := quotedParam.ReplaceAllString(regexp.QuoteMeta(op.Route()), "(.*?)")

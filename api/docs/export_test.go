@@ -4,7 +4,7 @@ import "github.com/octavo-docs/octavo/api/frame"
 
 // These exports let tests read the parts of pages. Tests need package api for the table, so they are external.
 
-// Operation is an operation as a page shows it.
+// Operation is an operation in the form that pages display.
 type Operation = operation
 
 // Operations describes the operations of a table.

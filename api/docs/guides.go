@@ -62,7 +62,7 @@ var markdownWriter = goldmark.New(
 	),
 )
 
-// renderGuide turns a guide into HTML. Its texts are ours, so it may not contain HTML, and goldmark leaves that out.
+// renderGuide turns a guide into HTML. Our guides may not contain HTML, and goldmark leaves out any HTML.
 func renderGuide(source []byte) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := markdownWriter.Convert(source, &b); err != nil {
@@ -73,7 +73,8 @@ func renderGuide(source []byte) (template.HTML, error) {
 	return template.HTML(strings.ReplaceAll(out, "</table>", "</table></div>")), nil
 }
 
-// pageLinks turns links to twins (tracker.md) into links to pages. So links work in the repository, in twins and here.
+// pageLinks turns links to Markdown files (tracker.md) into links to pages. So the same links work in the repository,
+// in the Markdown that we serve, and on the pages.
 type pageLinks struct{}
 
 func (pageLinks) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {

@@ -28,8 +28,8 @@ var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 // shown is the data of a page's template.
 type shown struct {
 	*page
-	// Root leads from the page to the root of the server, and Docs to the folder of the pages. Both are relative, so
-	// that pages also work below a prefix that a proxy removes.
+	// Root is the path from the page to the root of the server, and Docs the path to the pages' folder. Both are
+	// relative, so that pages also work if a proxy removes a prefix of the path.
 	Root, Docs string
 	Guides     []*page
 	Sections   any
@@ -37,7 +37,7 @@ type shown struct {
 	Site       *site
 }
 
-// Body is the HTML of the guide, with the way to other pages.
+// Body is the HTML of the guide, with links to the other pages.
 func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }

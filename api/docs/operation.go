@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// operation is an operation as a page shows it.
+// operation is an operation in the form that pages display.
 type operation struct {
 	ID, Method, Path, Doc string
 	// Page is the name of its page.
@@ -28,7 +28,7 @@ type operation struct {
 	Body   []member
 	More   int // members of the body that are not listed
 	Limits []string
-	// Errors are the statuses with which it refuses.
+	// Errors are the statuses of the operation's refusals.
 	Errors   []int
 	Status   int
 	Example  request
@@ -124,8 +124,8 @@ func (s *sources) describe(op *frame.Operation) (operation, error) {
 	return o, nil
 }
 
-// mean adds the meaning of a parameter or member. The operation's own meaning has precedence over the name's meaning.
-// The document's default comes after it.
+// mean adds the meaning of a parameter or member. A meaning of the operation has precedence over a meaning of the name.
+// The default of the OpenAPI document follows the meaning.
 func (s *sources) mean(operation string, m member) member {
 	if m.Deep {
 		return m
@@ -187,7 +187,7 @@ type memberTable struct {
 	Rows             []member
 }
 
-// Table gives the rows of a table their caption.
+// Table returns the rows of a table with a caption.
 func (o operation) Table(title string, rows []member) memberTable {
 	return memberTable{Title: title, Operation: o.ID, Rows: rows}
 }

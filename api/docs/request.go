@@ -15,9 +15,9 @@ type request struct {
 	Query string
 	// Token is false for operations without a token.
 	Token bool
-	// Media is the media type of Body; both are "" without a body.
+	// Media is the media type of Body; both are empty if there is no body.
 	Media, Body string
-	// Answers says that the answer has a body, and JSON that it is JSON.
+	// Answers means that the answer has a body, and JSON means that the body is JSON.
 	Answers, JSON bool
 	// V1 is false for operations at the root.
 	V1 bool
@@ -36,7 +36,7 @@ var variables = map[string]string{"organizationId": "OCTAVO_ORG", "siteId": "OCT
 
 var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// placeholder stands for the value of a parameter: siteSpaceId is SITE_SPACE_ID.
+// placeholder returns the placeholder for a parameter: SITE_SPACE_ID for siteSpaceId.
 func placeholder(name string) string {
 	return strings.ToUpper(wordEnd.ReplaceAllString(name, "${1}_$2"))
 }

@@ -94,7 +94,7 @@ func (d *document) alternatives(s *jsonSchema) (all []*jsonSchema, null bool) {
 	return all, null
 }
 
-// typeOf names a schema's type, for people.
+// typeOf returns a schema's type in words.
 func (d *document) typeOf(s *jsonSchema) string {
 	all, null := d.alternatives(s)
 	var names []string
@@ -129,7 +129,7 @@ func (d *document) plainType(s *jsonSchema) string {
 	return "any JSON"
 }
 
-// boundsOf says which values a schema allows, with the unit of each number.
+// boundsOf returns the values that a schema allows, with the unit of each number.
 func (d *document) boundsOf(s *jsonSchema) string {
 	all, _ := d.alternatives(s)
 	var parts []string
@@ -217,7 +217,7 @@ const (
 	mostMembers = 90
 )
 
-// membersOf lists the members of a body, the required ones first. more is how many were left out.
+// membersOf lists the members of a body, the required ones first. more is the number of omitted members.
 func (d *document) membersOf(s *jsonSchema) (list []member, more int) {
 	d.walk(s, "", 0, map[*jsonSchema]bool{}, func(m member) { list = append(list, m) })
 	whole := len(list)
@@ -234,7 +234,7 @@ func (d *document) walk(s *jsonSchema, prefix string, depth int, above map[*json
 			continue
 		}
 		above[one] = true
-		// A body that is one object or a list of them shows the members once.
+		// If a body is one object or a list of objects, the members are shown once.
 		if one.Items != nil && (prefix != "" || len(all) == 1) {
 			d.walk(one.Items, prefix+"[]", depth, above, add)
 		}

@@ -15,7 +15,7 @@ type found struct {
 	Doc   string `json:"doc"`
 }
 
-// searchIndex lists pages and operations with the words by which they are found.
+// searchIndex lists pages and operations with the words that find them.
 func (s *site) searchIndex() ([]byte, error) {
 	var all []found
 	for _, p := range s.all() {

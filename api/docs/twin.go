@@ -26,7 +26,7 @@ func (s *site) markdown(p *page) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// cell makes a text fit in a cell of a table.
+// cell makes a text fit into a table's cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
 }

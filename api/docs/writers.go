@@ -9,12 +9,12 @@ import (
 
 // writer writes a request in a language.
 type writer struct {
-	// ID is the language's name in the page, and Fence its name in Markdown.
+	// ID is the language's name in the page, and Fence is its name in Markdown.
 	ID, Title, Fence string
 	write            func(*request) string
 }
 
-// writers has the languages in which each request is shown.
+// writers has the languages of the example requests.
 var writers = []writer{
 	{"curl", "curl", "sh", curl},
 	{"js", "JavaScript", "js", javaScript},
@@ -217,7 +217,7 @@ func python(r *request) string {
 	return b.String()
 }
 
-// pythonText writes a text as a literal; one of several lines stays readable.
+// pythonText writes a text as a literal. A text of several lines stays readable.
 func pythonText(s string) string {
 	raw := strings.ContainsAny(s, "\n\"") && !strings.Contains(s, `"""`) && !strings.HasSuffix(s, `"`)
 	if !raw {

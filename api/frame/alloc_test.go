@@ -14,8 +14,8 @@ func TestFrameAllocatesNothing(t *testing.T) {
 	allocatesAtMost(t, 6, handler, request)
 }
 
-// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. They are the
-// router's, and the texts of headers.
+// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. The router and the
+// texts of headers cause these allocations.
 func TestDoorAllocatesNoMore(t *testing.T) {
 	handler, request := benchDoor(t)
 	allocatesAtMost(t, 6, handler, request)

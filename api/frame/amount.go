@@ -7,7 +7,7 @@ import (
 )
 
 // Limits on the values in a large JSON body. A decoded value may take a hundred times its bytes in the body. The
-// largest document of a page has half as many values.
+// largest document of a page has half of the allowed values.
 const (
 	uncountedBody = 1 << 20
 	maxContainers = 5 * schema.MaxDocumentNodes // objects and arrays

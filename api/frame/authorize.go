@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// authorize admits the caller or refuses with 401, 403, 404 or 429, and leaves the object of the scope in the Caller.
+// authorize admits the caller or refuses with 401, 403, 404 or 429. It stores the scope's object in the Caller.
 func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if op.Scope.Key {
 		return f.authorizeKey(ctx, c)
@@ -42,7 +42,7 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
 }
 
-// presented returns what a request shows of its sender.
+// presented returns a request's evidence about its sender.
 func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	header := &ctx.Request.Header
 	p := access.Presented{Authorization: header.Peek("Authorization")}
@@ -83,7 +83,7 @@ func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, bod
 // does. Without the method, every request does.
 type widener interface{ Widens(site sites.Site) bool }
 
-// authorizeWidening refuses a decoded request that lets more people read a site, if the caller may not do that.
+// authorizeWidening refuses a decoded request that lets more people read a site, if the caller has no right to do that.
 func (f *frame) authorizeWidening(ctx context.Context, c *call, request any) error {
 	if w, ok := request.(widener); ok && !w.Widens(c.Site.Site) {
 		return nil
@@ -107,8 +107,8 @@ func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error 
 	return nil
 }
 
-// showAllowance writes the headers about an allowance, also for a refused request. The headers are the burst, its
-// remainder, and the Unix second at which the full burst is available again.
+// showAllowance writes the headers about an allowance, also for a refused request. The headers are the burst, the
+// remaining requests, and the Unix second at which the full burst is available again.
 func (c *call) showAllowance(take access.Allowance) {
 	if take.Burst == 0 {
 		return

@@ -75,13 +75,13 @@ func benchDoor(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx 
 	}
 }
 
-// BenchmarkFrame measures an event request's whole way through the frame, without the intake.
+// BenchmarkFrame measures an event request through the whole frame, without the intake.
 func BenchmarkFrame(b *testing.B) {
 	handler, request := benchFrame(b)
 	handleAll(b, handler, request)
 }
 
-// handleAll measures a handler that takes the same request again and again.
+// handleAll measures a handler that receives the same request repeatedly.
 func handleAll(b *testing.B, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	b.ResetTimer()

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan says how a request fills its type. Building the server compiles it from the tags of the fields:
+// bindPlan defines how a request fills its type. Building the server compiles it from the tags of the fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
@@ -42,7 +42,7 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	form     []formMember // of a form; nil for other bodies
+	form     []formMember // members of a form; nil for other bodies
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
@@ -81,7 +81,7 @@ func newBindPlan(op *Operation, words rules.Vocabulary) (*bindPlan, error) {
 	return plan, nil
 }
 
-// validate applies the rules of the request's type and then, if they all hold, the type's own Validate.
+// validate applies the rules of the request's type. If all rules hold, it calls the type's Validate.
 func (p *bindPlan) validate(req any, c *rules.Checker) error {
 	p.rules(c, "", reflect.ValueOf(req).Elem())
 	if v, ok := req.(validator); ok && len(c.Details) == 0 {
@@ -151,7 +151,7 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	return nil
 }
 
-// paramSource is a place that a parameter can come from, with its tag. The values alias the request.
+// paramSource is a place from which a parameter can come, with its tag. The values alias the request.
 type paramSource struct {
 	Tag  string
 	In   string // in the OpenAPI document
@@ -162,7 +162,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// Return invalid text too, so that the caller of read refuses it.
+			// Return invalid text too, so that read's caller refuses it.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}
@@ -193,7 +193,7 @@ func hint(c *call, name string) [][]byte {
 	return values
 }
 
-// bind fills the request. It collects the problems of all parameters before it looks at the body.
+// bind fills the request. It collects the problems of all parameters before it reads the body.
 func (p *bindPlan) bind(ctx context.Context, req reflect.Value, c *call) error {
 	var details []schema.Detail
 	for i := range p.params {
@@ -257,14 +257,14 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	return err
 }
 
-// scalarSetters has a row per kind of field that takes a single value.
+// scalarSetters has a row for each kind of field with a single value.
 var scalarSetters = map[reflect.Kind]func(field reflect.Value, text string) string{
 	reflect.String: func(field reflect.Value, text string) string { field.SetString(text); return "" },
 	reflect.Bool:   setBool,
 	reflect.Int:    setInt,
 }
 
-// setterOf picks how a field of this type takes its values.
+// setterOf returns the function that sets a field of this type.
 func setterOf(t reflect.Type) (func(field reflect.Value, values [][]byte) string, error) {
 	if set, ok := scalarSetters[t.Kind()]; ok {
 		return single(set), nil
@@ -313,7 +313,7 @@ func setInt(field reflect.Value, text string) string {
 	return ""
 }
 
-// setStrings accepts both a repeated parameter and a comma-separated list: clients send either.
+// setStrings accepts both a repeated parameter and a comma-separated list, because clients send either form.
 func setStrings(field reflect.Value, values [][]byte) string {
 	var all []string
 	for _, value := range values {
@@ -337,8 +337,8 @@ func validText(values [][]byte) bool {
 	return true
 }
 
-// unescapePath decodes one segment of a path. The router matched it as it was sent, so that an escaped slash stays
-// inside.
+// unescapePath decodes one segment of a path. The router matches escaped paths, so an escaped slash stays in its
+// segment.
 func unescapePath(segment string) ([]byte, bool) {
 	if !strings.Contains(segment, "%") {
 		return []byte(segment), true

@@ -95,7 +95,7 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	if ok {
 		err = reader.Reset(source)
 	} else if reader, err = p.make(source); err != nil {
-		reader = nil // It may be a typed nil, or half initialized.
+		reader = nil // the reader may be a typed nil, or half initialized
 	}
 	var inflated []byte
 	if err == nil {
@@ -145,7 +145,7 @@ func (d *deflateReader) Reset(r io.Reader) error {
 		return err
 	}
 	r = io.MultiReader(bytes.NewReader(head[:n]), r)
-	// A zlib header names method 8, and its two bytes form a multiple of 31.
+	// The method in a zlib header is 8, and its two bytes form a multiple of 31.
 	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return d.resetZlib(r)
 	}

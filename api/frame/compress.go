@@ -6,7 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. A larger one would take long.
+// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. Compressing a larger answer
+// would take long.
 const (
 	leastCompressed = 1 << 10
 	mostCompressed  = 8 << 20
@@ -45,7 +46,7 @@ func compress(c *call) {
 	weaken(c.http)
 }
 
-// unsentHeaders gives an answer without its body the headers that the compressed answer has.
+// unsentHeaders sets the headers of the compressed answer on an answer without a body.
 func unsentHeaders(ctx *fasthttp.RequestCtx) {
 	if !bytes.Equal(ctx.Response.Header.ContentType(), contentJSON) {
 		return

@@ -13,7 +13,7 @@ var headerETag = []byte("Etag")
 
 // conditional adds an ETag of the body's bytes to an encoded answer. A client that has that answer gets 304 with the
 // same headers and no body. Cache-Control stays no-store: browsers must not write claims of visitors to their disk. A
-// client that keeps an answer itself may still revalidate it.
+// client that stores an answer may still revalidate it.
 func conditional(c *call, body []byte) (unchanged bool) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -24,7 +24,7 @@ func conditional(c *call, body []byte) (unchanged bool) {
 	return unchanged
 }
 
-// tagMatches reports whether the client has the answer with this ETag already.
+// tagMatches reports whether the client already has the answer with this ETag.
 func tagMatches(ctx *fasthttp.RequestCtx, tag string) bool {
 	for _, list := range ctx.Request.Header.PeekAll("If-None-Match") {
 		for known := range strings.SplitSeq(string(list), ",") {

@@ -17,7 +17,7 @@ const DefaultAuthTTL = 5 * time.Second
 type Config struct {
 	// Listen is the address to serve on, `host:port`.
 	Listen string
-	// BaseURL is the address at which clients reach the service; every `urls` member starts with it.
+	// BaseURL is the address at which clients reach the service. Every `urls` member starts with this address.
 	BaseURL string
 	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
@@ -41,7 +41,7 @@ type Config struct {
 	WriteStall time.Duration
 	// IdleTimeout closes keep-alive connections without requests. 0 means 75 s.
 	IdleTimeout time.Duration
-	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
+	// OperationTimeout bounds the work on one request, except for operations with a separate limit. 0 means 20 s.
 	OperationTimeout time.Duration
 	// DrainWait is the time that Stop keeps serving while the server is not ready. Each connection is closed after its
 	// next answer. So load balancers and clients move on before connections are refused. The wait ends early when no
@@ -65,7 +65,8 @@ type Config struct {
 	RateLimit int
 	// EventRateLimit is the limit for requests that post events.
 	EventRateLimit int
-	// KeyRateLimit is the same for requests with one publishable key. The keys of a site have twice that together.
+	// KeyRateLimit is the corresponding limit for requests with one publishable key. The keys of a site have twice that
+	// together.
 	KeyRateLimit int
 	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
 	// bounds the requests without a valid token. 0 means no bound.

@@ -1,6 +1,6 @@
-// Package frame serves any table of operations over HTTP. All requests take one way, in this order: matching, limits,
-// authorization, decoding, checking, the operation's function, encoding and metrics. Functions get typed requests and
-// an access.Caller, and never see fasthttp.
+// Package frame serves any table of operations over HTTP. All requests pass the same steps, in this order: matching,
+// limits, authorization, decoding, checking, the operation's function, encoding and metrics. Functions get typed
+// requests and an access.Caller, and never see fasthttp.
 //
 // The folders below it:
 //
@@ -8,5 +8,5 @@
 //	jsonschema  helps write JSON schemas by hand
 //	openapi     describes a table as an OpenAPI document
 //
-// It has no code for single resources: it must not import view, a domain, or package api.
+// It has no code for single resources. It must not import view, a domain, or package api.
 package frame

@@ -13,8 +13,8 @@ import (
 type Pages struct {
 	// Paths are the routes at the root.
 	Paths []string
-	// Build makes the files of the routes, by path. The first request for one calls it, because few servers ever need
-	// them. All answers share the bytes, so that unread answers take no memory.
+	// Build makes the files of the routes, by path. The first request for any of these files calls Build, because few
+	// servers ever need the files. All answers share the bytes, so that unread answers take no memory.
 	Build func() (map[string]Static, error)
 }
 

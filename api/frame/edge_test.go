@@ -54,7 +54,7 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body of any operation. Some have an
+// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some have an
 // unknown token, and others a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
@@ -77,11 +77,11 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsTakeLittle: a connection without a first byte has no buffers. It is closed on its timeout, or
-// with the server.
+// TestSilentConnectionsTakeLittle: a connection has no buffers until its first byte arrives. The connection is closed
+// on its timeout, or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // most counts the client's end, too
+	const conns, most = 500, 8 << 10 // most also counts the client's end
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {
@@ -132,7 +132,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		w.Send(h.Post(h.Ours.SiteKey, "Content-Length: 1000000") + strings.Repeat(" ", 20_000))
 		holders = append(holders, w)
 	}
-	// Wait first: an earlier large body would take memory that the other bodies need for their growth.
+	// Wait first: an early large body would take memory that the other bodies need for their growth.
 	eventually.True(t, "the holders to take all memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
@@ -240,8 +240,8 @@ func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	}
 }
 
-// TestFramingIsStrict sends what a proxy could interpret differently. The connection closes, and the bytes that follow
-// are not taken for a request.
+// TestFramingIsStrict sends requests that a proxy could interpret differently. The connection closes, and the following
+// bytes are not read as a request.
 func TestFramingIsStrict(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -348,7 +348,7 @@ func TestCutBodiesAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestRefusedBodiesAreNotRequests sends a refused request and another behind it, in one write.
+// TestRefusedBodiesAreNotRequests sends a refused request and another request after it, in one write.
 func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -455,7 +455,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WrongTokenRateLimit, c.AuthTTL = 1, time.Nanosecond })
 	good := h.Ours.Tokens[schema.RoleAdmin]
-	for range 5 { // A valid token costs nothing, cached or not.
+	for range 5 { // a valid token costs nothing, whether it is cached or not
 		if a := h.Do("GET", "/v1/user", good, nil); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -480,7 +480,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/user", good, nil), http.StatusInternalServerError)
 }
 
-// TestRefusalsQuoteLittle sends names of megabytes, compressed to a few bytes.
+// TestRefusalsQuoteLittle sends names of several megabytes, compressed to a few bytes.
 func TestRefusalsQuoteLittle(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -506,7 +506,7 @@ func TestRefusalsQuoteLittle(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedInSamples: every refusal has its own log line or is counted in another line.
+// TestRefusalsAreLoggedInSamples: every refusal has a log line or is counted in another line.
 func TestRefusalsAreLoggedInSamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// These exports let the tests of the served frame reach past its interface.
+// These exports give the tests access to internals of the frame.
 
 // BodyPieces are the sizes that bodies grow by.
 var BodyPieces = bodyPieces
@@ -83,7 +83,7 @@ func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
 	return m.ended.WithLabelValues(reason)
 }
 
-// Unsent are the bytes of answers that clients have not taken.
+// Unsent is the number of bytes of answers that clients have not read.
 func (m *PrometheusMetrics) Unsent() prometheus.Gauge { return m.unsent }
 
 // SharedUsers counts the calls that use a shared answer.

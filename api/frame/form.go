@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// MediaForm is the media type of what a browser posts.
+// MediaForm is the media type of forms that browsers post.
 var MediaForm = []string{"application/x-www-form-urlencoded"}
 
-// formMember binds one member of a form, as param does for parameters.
+// formMember binds one member of a form, like param for parameters.
 type formMember struct {
 	name  string
 	index int
@@ -21,7 +21,7 @@ type formMember struct {
 }
 
 // formMembers compiles a form's type: a struct of texts, numbers and booleans. The names are in `json` tags, as in all
-// bodies. So rules and the OpenAPI document read them in one way.
+// bodies, so rules and the OpenAPI document read all names alike.
 func formMembers(t reflect.Type) ([]formMember, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("a form is no %s", t)
@@ -42,7 +42,7 @@ func formMembers(t reflect.Type) ([]formMember, error) {
 	return members, nil
 }
 
-// bindForm fills a form's type. Members that it does not know are ignored, as in other bodies.
+// bindForm fills a form's type. Unknown members are ignored, as in other bodies.
 func (p *bodyPlan) bindForm(field reflect.Value, body []byte) error {
 	var sent fasthttp.Args
 	sent.ParseBytes(body)

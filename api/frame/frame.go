@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// frame takes every request of the table through the same steps.
+// frame passes every request of the table through the same steps.
 type frame struct {
 	guard   *access.Guard
 	metrics Metrics
@@ -44,7 +44,7 @@ type frame struct {
 type route struct {
 	op   *Operation
 	plan *bindPlan
-	// changes says that the operation may change resources, for a caller whom the audit log names.
+	// changes means that the operation may change resources, by a caller whom the audit log shows.
 	changes bool
 }
 
@@ -55,7 +55,8 @@ type call struct {
 	frame    *frame
 	http     *fasthttp.RequestCtx
 	checks   rules.Checker
-	// raw is the body as sent, inflated the same body without its Content-Encoding; received counts the bytes read.
+	// raw is the body as sent, and inflated is the same body without its Content-Encoding. received counts the bytes
+	// read.
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
@@ -149,7 +150,7 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 // without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
-	c.Now = time.Now() // fasthttp sets its own time only before the handler.
+	c.Now = time.Now() // fasthttp sets its own time only before the handler
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
@@ -222,7 +223,7 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	return c
 }
 
-// end records the call's metrics and releases it.
+// end records the metrics of the call and releases the call.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
 	bytesOut := response.Header.ContentLength()
@@ -233,7 +234,7 @@ func (f *frame) end(c *call, operation string) {
 	f.leave(c)
 }
 
-// leave releases what the call held. Code that kept any of it would see the next call's data.
+// leave releases the call's buffers and memory. Code that kept any of them would see the next call's data.
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()

@@ -41,7 +41,7 @@ type keepRequest struct {
 	} `body:"json"`
 }
 
-// TestNothingAliasesTheRequest keeps every string that a function can see, overwrites the request's buffers, and
+// TestNothingAliasesTheRequest stores every string that a function receives, overwrites the request's buffers, and
 // compares.
 func TestNothingAliasesTheRequest(t *testing.T) {
 	t.Parallel()
@@ -88,13 +88,13 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 
-	// What the frame itself caches must not alias the request either.
+	// The frame's caches must not alias the request either.
 	org, site := h.Ours.Organization.ID, h.Ours.Site.ID
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {
 		t.Fatalf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
 	}
-	// It is still found after the buffers were overwritten, without the database.
+	// The key is still found after its buffers were overwritten, without the database.
 	h.Store.Stop()
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {
@@ -108,7 +108,7 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 	}
 }
 
-// TestPostgresAway closes the store under the server: 503 with Retry-After, not 500.
+// TestPostgresAway closes the store under the server. The answer is 503 with Retry-After, not 500.
 func TestPostgresAway(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -147,7 +147,7 @@ func TestPanicIsOneFailedRequest(t *testing.T) {
 	}
 }
 
-// TestMalformedRequests writes bytes that are not a request; even so, the answer has the contract's shape.
+// TestMalformedRequests writes bytes that are not a request. The answer still has the contract's shape.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -251,7 +251,7 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 }
 
 // TestTrustedOrigins checks that pages of trusted origins may read every answer, including refusals. Pages of other
-// origins may not. Answers never allow credentials that a browser adds by itself.
+// origins may not. Answers never allow credentials that a browser adds without the page.
 func TestTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	const trusted, port = "https://app.example.com", "http://localhost:5173"

@@ -15,13 +15,13 @@ import (
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
-// StreamRequestBody it does not. But it still waits for the first MaxRequestBodySize bytes, or 8 KiB. So the server
-// sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
+// StreamRequestBody it does not wait for the whole body. But it still waits for the first MaxRequestBodySize bytes, or
+// 8 KiB. So the server sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
-// After a chunk's size, fasthttp accepts blanks and extensions without showing them, so they cannot be refused here. It
-// skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length. fasthttp refuses a
-// bare line feed after a chunk's size. It accepts a bare line feed after the request line and in trailers, as RFC 9112,
-// 2.2, allows. These line feeds do not change the end of a request.
+// After a chunk's size, fasthttp accepts blanks and extensions without reporting them, so this package cannot refuse
+// them. fasthttp skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length.
+// fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line feed after the request line and in
+// trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a request.
 
 // firstBodyBytes is how much of a body fasthttp waits for before it calls the handler. fasthttp does not accept 0.
 const firstBodyBytes = 1
@@ -50,8 +50,9 @@ var framingFaults = map[byte]error{
 }
 
 // headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
-// answered at once, and the announced body is not read. Some operations take bodies without a token. There the server
-// waits for the first byte of the body. It reads the rest after the frame has admitted the caller, as with a token.
+// answered immediately, and the announced body is not read. Some operations take bodies without a token. There the
+// server waits for the first byte of the body. It reads the rest after the frame has admitted the caller, as for
+// callers with a token.
 func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	public := pathsOf(routes, func(op *Operation) bool { return op.Scope.Public && op.BodyLimit > 0 })
 	open := pathsOf(routes, func(op *Operation) bool { return op.Scope.Nobody })
@@ -77,7 +78,7 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 }
 
 // openOperations are the operations that take bodies from callers without a token. The key is the method. The value has
-// the paths as segments; parameters are empty segments.
+// the paths as segments; a parameter is an empty segment.
 type openOperations map[string][][]string
 
 func pathsOf(routes []*route, belongs func(*Operation) bool) openOperations {
@@ -151,7 +152,7 @@ func framingVerdict(h *fasthttp.RequestHeader) byte {
 	return 0
 }
 
-// hasName reports whether a header line has the given name, which is in lower case.
+// hasName reports whether a header line has the given lower-case name.
 func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
 }
@@ -173,7 +174,7 @@ const (
 	drainTime  = time.Second
 )
 
-// framed is the outermost handler. It acts on the verdict about the headers. It ensures that an unread rest of a body
+// framed is the outermost handler. It acts on the verdict about the headers. It ensures that the unread rest of a body
 // is not read as the next request.
 func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
@@ -222,7 +223,7 @@ func leaveUnread(ctx *fasthttp.RequestCtx) {
 }
 
 // mayContinue answers `Expect: 100-continue`: it requests the body only if the operation could admit the caller and
-// accept a body of that size. For any status except 100, fasthttp sends the present response.
+// accept a body of that size. For any status except 100, fasthttp sends the response that is already set.
 func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		continues(ctx)

@@ -9,7 +9,7 @@ import (
 
 var headerCacheTag = []byte("X-Gitbook-Cache-Tag")
 
-// cacheTags has the cache tag of each object that path parameters name.
+// cacheTags has the cache tag of each object in path parameters.
 var cacheTags = []struct {
 	params []string
 	tag    func(values []string) string
@@ -24,8 +24,8 @@ var cacheTags = []struct {
 // next merge.
 var refusalKept = fmt.Appendf(nil, "private, max-age=%d", int(DefaultAuthTTL.Seconds()))
 
-// tagAnswer names the objects of an answer to a site's reader. Front ends cache answers and refusals until they are
-// notified of a change to these objects.
+// tagAnswer adds the tags of its objects to an answer for a site's reader. Front ends cache answers and refusals until
+// they are notified of a change to these objects.
 func tagAnswer(c *call, err error) {
 	var tags []string
 	for _, row := range cacheTags {

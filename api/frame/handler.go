@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Handler is the common type of operations' functions. It has the request and response types for other readers of the
-// table.
+// Handler is the common type of operations' functions. It also has the request and response types, for other code that
+// reads the table.
 type Handler struct {
 	Request  reflect.Type
 	Response reflect.Type
@@ -27,7 +27,7 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204. Header adds headers to the response; it is usually nil.
 type NoContent struct{ Header map[string]string }
 
-// Encoded is an encoded response with its own headers. It is JSON, except if it names another type. The frame copies
+// Encoded is an encoded response with additional headers. It is JSON, unless it names another type. The frame copies
 // Body before the call ends.
 type Encoded struct {
 	Body []byte
@@ -37,7 +37,7 @@ type Encoded struct {
 	ContentType string
 }
 
-// Statused is a response that chooses its own success status: for operations that either create or update.
+// Statused is a response that chooses its success status. Operations that either create or update return it.
 type Statused interface {
 	Status() int
 }
@@ -49,24 +49,24 @@ type File struct {
 	Size      int64
 	MediaType string
 	Name      string
-	// Shown lets a browser display the file itself; users' uploads are only ever saved.
+	// Shown lets a browser display the file itself. Without it, browsers only save the file, as with users' uploads.
 	Shown bool
 }
 
-// Located is a resource with an operation that reads it. Its address goes into the Location header on creation. A
-// resource that can only be listed has no such address.
+// Located is a resource with an operation that reads it. A creation sends its address in the Location header. A
+// resource that can only be listed has no address.
 type Located interface {
 	Location() string
 }
 
-// validator is a request type that checks its members against each other. The check runs if each member follows its own
+// validator is a request type with checks across several members. The check runs only if each member follows its own
 // rules.
 type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler of a function. A request with a raw body is pooled, and so is the body. A function that
-// retained either would later see another caller's data there. Strings in requests are copies and may be kept.
+// Handle makes a Handler from a function. A request with a raw body is pooled, and so is the body. A function that
+// retained either would later see another caller's data there. Strings in requests are copies and may be stored.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
@@ -114,7 +114,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 	}
 }
 
-// responder picks the encoding for the response type, once.
+// responder chooses the encoding for the response type, once.
 func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
@@ -163,8 +163,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends what is encoded. The tag of a shared answer is its name's tag. So the bytes are not read for a
-// client that has the answer.
+// writeEncoded sends an encoded answer. The tag of a shared answer is its name's tag. So the bytes are not read if the
+// client already has the answer.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {
@@ -224,6 +224,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	// Without this flush, the first piece would only fill the rest of a small buffer behind the header.
+	// Without this flush, the first piece would only fill the rest of a small buffer after the header.
 	ctx.Response.ImmediateHeaderFlush = true
 }

@@ -21,7 +21,7 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Condition is an error of a Check that has a word of its own in the answer of /readyz.
+// Condition is an error of a Check with a special word in the answer of /readyz.
 type Condition struct {
 	Word string
 	// Serves means that the node can serve nevertheless.
@@ -50,8 +50,8 @@ func healthz(ctx *fasthttp.RequestCtx) {
 const alive = `{"alive":true}`
 
 // readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer moves on. The query can
-// exclude checks by name (`exclude`): they still run and are shown, but do not count. With the insights store excluded,
-// a load balancer continues to send events while the store is down. The log stores the events.
+// exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights store
+// excluded, a load balancer continues to send events while the store is down. The log stores the events.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {

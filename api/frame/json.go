@@ -16,8 +16,8 @@ import (
 var contentJSON = []byte("application/json")
 
 // writeJSON encodes straight into the response's own buffer. Invalid UTF-8 becomes replacement characters and is not an
-// error. It can only come from a message that quotes a request. Map keys are sorted, so that the same answer has the
-// same bytes.
+// error. Invalid UTF-8 can only come from a message that quotes a request. Map keys are sorted, so that the same answer
+// has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
 	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
@@ -27,7 +27,7 @@ func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	return nil
 }
 
-// jsonHeaders sets the headers of every JSON answer: no sniffing and no caching.
+// jsonHeaders sets the headers of every JSON answer. They forbid sniffing and caching.
 func jsonHeaders(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentTypeBytes(contentJSON)
 	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
@@ -53,7 +53,7 @@ func readJSON(body []byte, value any, options ...json.Options) error {
 	return nil
 }
 
-// jsonError names the member of body that cannot be decoded, and says why.
+// jsonError returns the error about the member of body that cannot be decoded, with the reason.
 func jsonError(body []byte, err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		if errors.Is(err, json.ErrUnknownName) {
@@ -104,7 +104,7 @@ func typeName(t reflect.Type) string {
 	return "of another type"
 }
 
-// typeNames names the JSON that each Go kind is read from.
+// typeNames has, for each Go kind, the JSON type from which it is read.
 var typeNames = map[reflect.Kind]string{
 	reflect.String: "a string", reflect.Bool: "a boolean",
 	reflect.Int: "an integer", reflect.Int8: "an integer", reflect.Int16: "an integer", reflect.Int32: "an integer",

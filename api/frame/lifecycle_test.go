@@ -33,7 +33,7 @@ func TestHealth(t *testing.T) {
 	if a := h.Do("GET", "/healthz", "", nil); a.Status != 200 {
 		t.Errorf("healthz: %d", a.Status)
 	}
-	// Metrics name tenants, so they are only on the operators' listener.
+	// Metrics contain tenants, so they are only on the operators' listener.
 	h.WantError(h.Do("GET", "/metrics", "", nil), http.StatusNotFound)
 	readyBut := func(query string, status int, want string) {
 		t.Helper()
@@ -110,8 +110,8 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// TestStopLetsClientsLeave: a keep-alive connection is not closed during a request. It gets one more answer, whose
-// header says that the connection closes.
+// TestStopLetsClientsLeave: a keep-alive connection is not closed during a request. The connection's next answer has a
+// header that announces the close.
 func TestStopLetsClientsLeave(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.DrainWait = time.Hour })
@@ -203,7 +203,7 @@ func TestUseOfATokenIsRecorded(t *testing.T) {
 	})
 }
 
-// TestIntakeDoesNotAskPostgres: once a token and a site are cached, events need no database.
+// TestIntakeDoesNotAskPostgres: when a token and a site are cached, events need no database.
 func TestIntakeDoesNotAskPostgres(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Hour })

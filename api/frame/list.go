@@ -35,13 +35,13 @@ func ListMadePage[Row, Resource any](
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, 1,
 		func(after []string, size int) (postgres.Page[Row], error) {
-			return read(strings.Join(after, ""), size) // one key, or none
+			return read(strings.Join(after, ""), size) // one key, or no key
 		},
 		resource, func(row Row) []string { return []string{key(row)} })
 }
 
-// ListKeyed returns one page of a list sorted by several keys, the last of which makes the order total. read gets the
-// keys of the previous page's last row, or nil for the first page. It refuses keys that it cannot parse.
+// ListKeyed returns one page of a list sorted by several keys; the last key makes the order total. It refuses keys that
+// it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestListsAreBoundedByBytes walks a list of objects of all sizes. Every object comes exactly once. No page is empty. A
-// page exceeds the bound only if its single object does.
+// TestListsAreBoundedByBytes walks a list of objects of all sizes. Every object is listed exactly once. No page is
+// empty. A page exceeds the bound only if its single object does.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120

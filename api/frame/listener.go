@@ -33,7 +33,7 @@ type connections struct {
 	ended               func(reason string)
 	// sent is called when a connection's answer is sent, or never will be.
 	sent func(conn *edgeConn)
-	// stall is the interval in which a client must read some of its answer. Two intervals in a row without reading end
+	// stall is the interval in which a client must read some of its answer. Two intervals in a row without a read end
 	// the connection.
 	stall time.Duration
 
@@ -83,9 +83,9 @@ func (c *connections) forget(conn *edgeConn) {
 	}
 }
 
-// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. Closing many at once
-// makes it rare enough for its cost not to matter. The caller holds c.mu; the connections are forgotten only when their
-// goroutines notice, because that takes the lock.
+// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. Closing many
+// connections together makes this rare, so its cost does not matter. The caller holds c.mu. A closed connection stays
+// in the map until its goroutine removes it, because that needs the lock.
 func (c *connections) closeIdle() int {
 	idle := make([]*edgeConn, 0, len(c.open))
 	for conn := range c.open {
@@ -140,7 +140,7 @@ type edgeListener struct {
 	closed    chan struct{}
 }
 
-// mostLingering bounds how many connections may linger at once.
+// mostLingering bounds the number of connections that linger concurrently.
 const mostLingering = 256
 
 // listen begins to accept connections. Close stops listening, and closes connections without a first byte.
@@ -209,8 +209,8 @@ func (l *edgeListener) run() {
 	}
 }
 
-// await hands out a connection once its first byte is there. fasthttp allocates a buffer for a whole header at once.
-// Ten thousand silent connections would leave no memory for the garbage collector.
+// await hands out a connection after its first byte has arrived. fasthttp allocates a buffer for a whole header
+// immediately. Ten thousand silent connections would leave no memory for the garbage collector.
 func (l *edgeListener) await(conn *edgeConn) {
 	if !conn.awaitFirst() {
 		_ = conn.Close()
@@ -270,10 +270,10 @@ type edgeConn struct {
 	waiting atomic.Bool
 	// idleSince is the time at which the connection became idle, as schema.Elapsed; 0 during a request.
 	idleSince atomic.Int64
-	// unsent is the answer that the client has not read yet, if it is counted.
+	// unsent is the answer that the client has not read yet, if the answer is counted.
 	unsent atomic.Pointer[unsentAnswer]
 	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
-	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte. bounded: at most
+	// it was read to its end. begun: a byte has arrived. ended: the client has sent its last byte. bounded: at most
 	// allowance bytes may still be read.
 	unread, begun, ended, bounded bool
 	allowance                     int
@@ -356,15 +356,15 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// clientEnded reports whether a request ended because its client went away.
+// clientEnded reports whether a request ended because its client disconnected.
 func clientEnded(ctx *fasthttp.RequestCtx) bool {
 	conn, ok := ctx.Conn().(*edgeConn)
 	return ok && conn.ended
 }
 
 // Close continues to read for a while if a request was refused before its end. Closing with unread data would reset the
-// connection, and the client would not see its 413 (RFC 9112, 9.6). Beyond mostLingering, connections close without
-// lingering.
+// connection, and the client would not see its 413 (RFC 9112, 9.6). If mostLingering connections already linger, a
+// further connection closes without lingering.
 func (c *edgeConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil

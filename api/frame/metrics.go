@@ -18,7 +18,7 @@ type Metrics interface {
 	ObservePanic(operation string)
 	// ObserveConnectionEnded counts a connection that was refused, or closed early.
 	ObserveConnectionEnded(reason string)
-	// ObserveUnsent records how many bytes of answers clients have not read yet.
+	// ObserveUnsent records the number of bytes of answers that clients have not read yet.
 	ObserveUnsent(bytes int64)
 	// ObserveCappedKey counts a publishable key that has had its events of the day.
 	ObserveCappedKey()
@@ -26,7 +26,7 @@ type Metrics interface {
 	ObserveDamage(store string)
 }
 
-// PrometheusMetrics keeps the request metrics that /metrics shows.
+// PrometheusMetrics has the request metrics that /metrics shows.
 type PrometheusMetrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -130,7 +130,7 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 	m.panics.WithLabelValues(operation).Inc()
 }
 
-// ObserveUnsent records how many bytes of answers clients have not read yet.
+// ObserveUnsent records the number of bytes of answers that clients have not read yet.
 func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
 
 // ObserveCappedKey counts a publishable key that has had its events of the day.

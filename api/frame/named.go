@@ -11,9 +11,9 @@ import (
 )
 
 // memberText returns one member, a non-empty string, of a body that is an object. It skips the members before this
-// member, and does not read the members after it.
+// member, and does not read later members.
 func memberText(body []byte, member string) (string, error) {
-	// Duplicate names are refused later, when the whole body is decoded.
+	// A later step refuses duplicate names, when it decodes the whole body.
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
 	start, err := decoder.ReadToken()
 	if err != nil {

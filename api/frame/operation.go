@@ -28,7 +28,7 @@ type Operation struct {
 	Tag string
 	// Doc describes the operation in one sentence.
 	Doc string
-	// Scope says who may call it.
+	// Scope defines the callers of the operation.
 	Scope access.Scope
 	// Status is the success status.
 	Status int
@@ -36,18 +36,17 @@ type Operation struct {
 	BodyLimit int
 	// Accepts are the accepted media types of the body. A request without a media type has the first one.
 	Accepts []string
-	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other
-	// versions send them. Settings of our own that protect people's data must not seem to be set when they are not.
+	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other versions
+	// send them. Our settings that protect people's data are strict: a misspelled setting must not seem to be set.
 	Strict bool
-	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded means that the function bounds
-	// itself.
+	// Timeout bounds the function; 0 means Config.OperationTimeout. Unbounded means that the function limits itself.
 	Timeout time.Duration
-	// Tail lets the last path parameter match the rest of the path, slashes included.
+	// Tail lets the last path parameter match the rest of the path, including slashes.
 	Tail bool
 	// Produces are the media types of the answer, for operations with the response type File, or Encoded in another
 	// format than JSON. Other operations answer JSON.
 	Produces []string
-	// Redirects lets the response type Page send the browser elsewhere, with 303.
+	// Redirects lets the response type Page redirect the browser with 303.
 	Redirects bool
 	// Rate is the limit that the operation counts against.
 	Rate access.RateClass
@@ -55,13 +54,13 @@ type Operation struct {
 	CORS bool
 	// Watched ends the function's context when the client closes the connection before it has the answer.
 	Watched bool
-	// Conditional answers 304 to a client that has the answer already. Only for GET and the response type Encoded.
+	// Conditional answers 304 if the client already has the answer. Only for GET and the response type Encoded.
 	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
 }
 
-// Route is the path at which the server has the operation.
+// Route is the operation's full path on the server.
 func (op *Operation) Route() string {
 	if op.Root {
 		return op.Path
@@ -69,10 +68,10 @@ func (op *Operation) Route() string {
 	return "/v1" + op.Path
 }
 
-// Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.
+// Unbounded is the Timeout of an operation that limits its waits itself. It saves the timer on the hot path.
 const Unbounded time.Duration = -1
 
-// ResourceBodyLimit is the BodyLimit of operations that take one resource.
+// ResourceBodyLimit is the BodyLimit of operations whose body is one resource.
 const ResourceBodyLimit = 1 << 20
 
 // PublicBodyLimit is the largest BodyLimit of operations that need no token.
@@ -81,7 +80,7 @@ const PublicBodyLimit = 256 << 10
 // MediaJSON is the default media type of bodies.
 var MediaJSON = []string{"application/json"}
 
-// MediaAny accepts a body of every media type. For most types, browsers send a CORS request first before they send the
+// MediaAny accepts a body of every media type. For most types, browsers send a preflight request before they send the
 // body to another origin.
 var MediaAny = []string{"*/*"}
 
@@ -100,7 +99,7 @@ func (t Table) Vocabulary() (rules.Vocabulary, error) {
 	return rules.Join(append([]rules.Vocabulary{rules.Common}, t.Vocabularies...)...)
 }
 
-// Join makes one table of several.
+// Join makes one table from several tables.
 func Join(parts ...Table) Table {
 	var all Table
 	for _, part := range parts {

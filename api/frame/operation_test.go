@@ -63,7 +63,7 @@ func TestTableIsChecked(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBindable makes sure that a field that no plan can fill fails the start.
+// TestRequestsAreBindable checks that the start fails if a request has a field that no plan can fill.
 func TestRequestsAreBindable(t *testing.T) {
 	t.Parallel()
 	for problem, handler := range map[string]Handler{

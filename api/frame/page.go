@@ -31,7 +31,7 @@ type Page struct {
 	Title string
 	// Body is the content after the title. Texts from users must be escaped by html/template.
 	Body template.HTML
-	// To sends the browser there with 303 instead. The row must say that it Redirects.
+	// To sends the browser there with 303 instead. The row must have Redirects set.
 	To      string
 	Cookies []*http.Cookie
 }
@@ -43,7 +43,7 @@ func (op *Operation) forBrowsers() bool {
 	return op.Handler.Response == reflect.TypeFor[Page]() || op.Handler.Response == reflect.TypeFor[Redirect]()
 }
 
-// acceptsPage reports whether a refusal may be a page. Only browsers name HTML.
+// acceptsPage reports whether a refusal may be an HTML page. Only browsers accept HTML explicitly.
 func acceptsPage(ctx *fasthttp.RequestCtx) bool {
 	return bytes.Contains(ctx.Request.Header.Peek("Accept"), []byte("text/html"))
 }
@@ -87,7 +87,8 @@ func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string)
 	_ = renderPage(ctx, fill)
 }
 
-// sentence is the message as people write it. A message about a member begins with its name, which stays as it is.
+// sentence formats a message as a sentence. A message about a member begins with the member's name, which is not
+// changed.
 func sentence(e *schema.Error) string {
 	message := e.Message
 	if first, size := utf8.DecodeRuneInString(message); len(e.Details) == 0 {
@@ -99,8 +100,8 @@ func sentence(e *schema.Error) string {
 	return message
 }
 
-// pageHeaders are the headers of every page that a browser displays. They forbid caching, all resources except our own
-// style, framing, and referrers to other sites.
+// pageHeaders are the headers of every page that a browser displays. They forbid caching, all resources except our
+// style sheet, framing, and referrers to other sites.
 func pageHeaders(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.SetCanonical(headerContentTypeOptions, noSniff)

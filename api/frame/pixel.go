@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Pixel is the response type of operations that a page calls by showing an image. Their refusals are the image as well,
-// because a page cannot read an answer in any other form.
+// Pixel is the response type of operations that a page calls by loading an image. Refusals are also the image, because
+// a page cannot read an answer in any other form.
 type Pixel struct{}
 
 // mediaPixel is the media type of the image.

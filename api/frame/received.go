@@ -32,7 +32,7 @@ const bodyLeap = 8
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
 	bodyWait = 2 * time.Second
-	// bodyShare is the fraction of the memory that the bodies of one token may take. They may always take
+	// bodyShare is the fraction of the memory that the bodies of one token may take. A token may always take
 	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public, so its bodies must
 	// not block the large bodies of other callers.
 	bodyShare      = 4
@@ -58,7 +58,7 @@ type bodyHolder struct {
 	bodies int
 }
 
-// bodyPiecesMost bounds the number of pieces taken at once; the bound on bytes takes effect long before.
+// bodyPiecesMost bounds the number of pieces in memory. The bound on bytes always applies earlier.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
@@ -114,14 +114,14 @@ func (m *bodyMemory) take(class int) *[]byte {
 // body is the received part of one request's body. It belongs to a call until the call ends.
 type body struct {
 	memory *bodyMemory
-	// token owns the share that the body counts against. holder is set once the body has more than the first piece.
+	// token owns the share that the body counts against. holder is set when the body has more than its first piece.
 	token  string
 	holder *bodyHolder
 	piece  *[]byte
 	class  int
 	// announced is the length in bytes, less than 1 if unknown.
 	announced int
-	// taken are the bytes by which it has grown, piece by piece.
+	// taken has the growth of the body in bytes, one entry for each piece.
 	taken []int64
 	probe [1]byte
 }
@@ -211,7 +211,7 @@ func (b *body) nextClass(limit int) int {
 	return len(bodyPieces) - 1
 }
 
-// release gives the memory back. Code that kept any of it would see the next request's data.
+// release returns the body's memory. Code that retained these bytes would see the next request's data.
 func (b *body) release() {
 	if b.piece == nil {
 		return
@@ -282,7 +282,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		// The rest of the body is still to come, so the connection cannot be reused.
+		// The client has not sent the rest of the body yet, so the connection cannot be reused.
 		c.http.SetConnectionClose()
 		return nil, receiveError(op, err)
 	}

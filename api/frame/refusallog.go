@@ -14,7 +14,7 @@ const (
 	allRefusalLines = 200
 )
 
-// refusalLog decides which refusals get a line of their own, and counts the others.
+// refusalLog decides which refusals get a separate log line, and counts the others.
 type refusalLog struct {
 	mu     sync.Mutex
 	second int64
@@ -56,7 +56,7 @@ func (l *refusalLog) take(operation string, status int, now time.Time) bool {
 	return true
 }
 
-// report logs how many refusals had no line of their own since the last report.
+// report logs the number of refusals without a log line since the last report.
 func (l *refusalLog) report(log *slog.Logger) {
 	l.mu.Lock()
 	suppressed := map[refusalKind]int{}

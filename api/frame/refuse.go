@@ -114,8 +114,8 @@ func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers for a path that exists with other methods; the router has set Allow. cors means that pages
-// of any origin may read the answer, as for the path's operation.
+// methodNotAllowed answers requests for a path that exists with other methods. The router has set Allow. cors is true
+// if pages of any origin may read the answer, as for the path's operation.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
 	if cors {
@@ -125,7 +125,7 @@ func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	f.end(c, noOperation)
 }
 
-// options answers OPTIONS for paths that pages of trusted origins alone may call; the router has set Allow.
+// options answers OPTIONS for paths that only pages of trusted origins may call. The router has set Allow.
 func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	if len(ctx.Response.Header.PeekBytes(headerAllowOrigin)) > 0 {
@@ -138,7 +138,7 @@ func (f *frame) options(ctx *fasthttp.RequestCtx) {
 // malformed answers bytes that are not a valid request. fasthttp closes the connection afterwards.
 func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	c := f.begin(ctx)
-	c.Now = time.Now() // fasthttp sets its own time only once it has a request.
+	c.Now = time.Now() // fasthttp sets its own time only once it has a request
 	// The path may be unknown here, so always let browsers read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))

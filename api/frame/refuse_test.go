@@ -61,7 +61,7 @@ func TestClientIP(t *testing.T) {
 	}
 }
 
-// TestErrorsAlwaysEncode: a message may quote anything from a request, even invalid UTF-8.
+// TestErrorsAlwaysEncode: a message may quote any part of a request, even invalid UTF-8.
 func TestErrorsAlwaysEncode(t *testing.T) {
 	t.Parallel()
 	ctx := &fasthttp.RequestCtx{}

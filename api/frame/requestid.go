@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 )
 
-// requestIDs makes ids that are unique across processes without reading randomness for each request.
+// requestIDs generates ids that are unique across processes. It does not read randomness for each request.
 type requestIDs struct {
 	prefix [8]byte
 	next   atomic.Uint64
@@ -51,9 +51,9 @@ func saneRequestID(id []byte) bool {
 }
 
 // clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from the
-// right, where the nearest proxy wrote. It stops at the first address that is not trusted, because addresses further
-// left may be forged. A front end states its visitors' addresses from any address, so its own address counts as
-// trusted.
+// right, because the nearest proxy appends its entry there. It stops at the first address that is not trusted, because
+// addresses further left may be forged. A front end may state its visitors' addresses whatever its own address is, so
+// its address counts as trusted.
 func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()

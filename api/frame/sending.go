@@ -16,11 +16,11 @@ const (
 	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as the part that the
 	// client has already taken. So a client who does not read costs only a small piece.
 	leastPiece, mostPiece = 8 << 10, 256 << 10
-	// leastTaken is the least number of bytes that a reading client takes in Config.WriteStall.
+	// leastTaken is the least number of bytes that a reading client accepts in Config.WriteStall.
 	leastTaken = 8 << 10
 )
 
-// pieces is a body that is read piece by piece. It holds no bytes between two reads.
+// pieces is a body that is read piece by piece. It has no bytes in memory between two reads.
 type pieces interface {
 	io.Reader
 	// Next returns the next bytes, or io.EOF. most bounds their number. Back returns the last of them to the reader.
@@ -79,7 +79,7 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 }
 
 // limitWaiting makes the connection writable only while the kernel has less than a piece of unsent bytes. The kernel
-// then takes another whole piece. The limit is two pieces, because the kernel's check counts bytes twice.
+// then always has room for another whole piece. The limit is two pieces, because the kernel's check counts bytes twice.
 func limitWaiting(raw syscall.RawConn, piece int) (err error) {
 	failed := raw.Control(func(fd uintptr) {
 		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 2*piece)
@@ -87,9 +87,9 @@ func limitWaiting(raw syscall.RawConn, piece int) (err error) {
 	return errors.Join(failed, err)
 }
 
-// offer sends what the kernel takes at once.
+// offer sends the bytes that the kernel accepts without blocking.
 func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
-	// Control does not look at the deadline, which has passed if the piece came late.
+	// Control ignores the deadline, which has passed if the piece was late.
 	failed := raw.Control(func(fd uintptr) {
 		for n, err = syscall.Write(int(fd), piece); errors.Is(err, syscall.EINTR); {
 			n, err = syscall.Write(int(fd), piece)

@@ -20,8 +20,8 @@ func TestSlowReadersGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// push writes until the kernel takes no more. On a busy machine a deadline passes before the first try to write, so
-	// offer tries again without a deadline.
+	// push writes until the kernel accepts no more bytes. On a busy machine a deadline passes before the first try to
+	// write, so offer tries again without a deadline.
 	push := func() (sent int, err error) {
 		for {
 			_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
@@ -59,7 +59,7 @@ func TestSlowReadersGoOn(t *testing.T) {
 	}
 }
 
-// TestUnreadStreamsStop sends a stream to a client that does not read: the kernel gets few pieces of it.
+// TestUnreadStreamsStop sends a stream to a client that does not read. The kernel accepts only a few pieces.
 func TestUnreadStreamsStop(t *testing.T) {
 	t.Parallel()
 	tcp, client := pair(t)
@@ -115,7 +115,7 @@ func pair(t *testing.T) (server, client *net.TCPConn) {
 	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
 }
 
-// edge makes a connection whose end goes to a list.
+// edge makes a connection that adds the reason of its end to a list.
 func edge(tcp *net.TCPConn, stall time.Duration, ended *[]string) *edgeConn {
 	return &edgeConn{TCPConn: tcp, listener: &edgeListener{connections: &connections{
 		stall: stall, ended: func(reason string) { *ended = append(*ended, reason) }, sent: func(*edgeConn) {},

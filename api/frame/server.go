@@ -60,8 +60,8 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 		Logger:         serverLog{d.Log},
 		ReadTimeout:    cfg.HeaderTimeout,
 		IdleTimeout:    cfg.IdleTimeout,
-		// The listener bounds the connections. This bound is higher because connections that it has closed may still be
-		// ending here.
+		// The listener bounds the connections. This bound is higher, because fasthttp may still finish connections that
+		// the listener has closed.
 		Concurrency:                  2 * cfg.MaxConns,
 		ReadBufferSize:               cfg.MaxHeaderBytes,
 		WriteBufferSize:              writeBuffer,
@@ -118,7 +118,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	return r
 }
 
-// counted counts requests for a page against the caller's address, as requests to public operations.
+// counted counts requests for a page against the caller's address, like requests to public operations.
 func (s *Server) counted(handler fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		c := s.frame.begin(ctx)
@@ -143,7 +143,7 @@ func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHan
 			}
 		}()
 		if ctx.Request.BodyStream() != nil {
-			leaveUnread(ctx) // No page takes a body, and reading the stream would read all of it.
+			leaveUnread(ctx) // No page has a body, and reading the stream would read all of it.
 			_ = ctx.Request.CloseBodyStream()
 		}
 		handler(ctx)
@@ -193,8 +193,8 @@ func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler 
 // Stop.
 func (s *Server) Drain() { s.stopping.Store(true) }
 
-// Stop drains, stops accepting connections, lets the requests in flight finish for as long as ctx allows, and then
-// cancels them.
+// Stop drains and accepts no more connections. It lets the requests in flight finish until ctx ends, and then cancels
+// them.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	s.awaitLeaving(ctx)
@@ -214,7 +214,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// awaitLeaving waits until all connections are closed, but no longer than DrainWait.
+// awaitLeaving waits until all connections are closed, but at most for DrainWait.
 func (s *Server) awaitLeaving(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainWait)
 	defer cancel()
@@ -229,7 +229,7 @@ func (s *Server) awaitLeaving(ctx context.Context) {
 	}
 }
 
-// serverLog sends fasthttp's own lines, which are about connections, to the log.
+// serverLog writes fasthttp's messages, which are about connections, to the log.
 type serverLog struct {
 	log *slog.Logger
 }

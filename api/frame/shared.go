@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. So many callers who
-// do not read take the memory of one caller.
+// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. In this way, many
+// callers who do not read take the memory of one caller.
 type Shared struct {
 	// Name identifies the bytes of the answer: different bytes need a different name.
 	Name string
@@ -34,7 +34,7 @@ type sharedAnswer struct {
 // errNotLoaded is the error for other callers if the loading caller panics.
 var errNotLoaded = errors.New("the answer was not loaded")
 
-// get returns the answer, which another caller may be loading. The caller must call leave.
+// get returns the answer. Another caller may still be loading it. The caller must call leave.
 func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer, error) {
 	for {
 		s.mu.Lock()
@@ -66,7 +66,8 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 	}
 }
 
-// load reads an answer for all that wait for it. A failed one is forgotten at once.
+// load reads an answer for all callers that wait for it. An answer that failed to load is removed from the cache
+// immediately.
 func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Shared) error {
 	defer func() {
 		if into.err != nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Static is a file that is part of the program, such as a script that pages of any site load. It needs no token. All
-// answers share its bytes.
+// Static is a file of the program, such as a script that pages of any site load. It needs no token. All answers share
+// its bytes.
 type Static struct {
 	// Path is the file's path at the root.
 	Path string
 	// Media is its Content-Type.
 	Media string
-	// Fixed means that the bytes of the path never change. Caches keep such a file for a year, and other files for an
+	// Fixed means that the bytes at this path never change. Caches keep such a file for a year, and other files for an
 	// hour.
 	Fixed bool
 	Plain []byte
-	// Policy is the Content-Security-Policy of a page of our own. Caches must revalidate such a page each time, search
+	// Policy is the Content-Security-Policy of one of our pages. Caches must revalidate such a page each time, search
 	// engines must not index it, and other sites may not load or frame it. Policy is empty for other files.
 	Policy string
 	// Compressed returns the file's compressed forms. The first request calls it.
@@ -71,7 +71,7 @@ func static(file Static) fasthttp.RequestHandler {
 		case accepted.HasAcceptEncoding("gzip"):
 			body, encoding = file.Compressed().Gzip, "gzip"
 		}
-		// Each form has a tag of its own.
+		// Each encoding has a different tag.
 		tag := `"` + hash + encoding + `"`
 		header.SetCanonical(headerETag, []byte(tag))
 		if tagMatches(ctx, tag) {
@@ -98,7 +98,7 @@ func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	}
 }
 
-// ownPageHeaders keep a page of our own away from other sites.
+// ownPageHeaders forbids other sites to load or frame one of our pages.
 func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", policy)
@@ -109,8 +109,8 @@ func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// Compress returns the compressed forms of a file. A file's first request calls it: few processes serve any. Brotli's
-// best level takes a second for a large file.
+// Compress returns the compressed forms of a file. The first request for a file calls it, because few processes serve
+// these files. Brotli's best level takes a second for a large file.
 func Compress(content []byte, brotliLevel int) Compressed {
 	write := func(to func(io.Writer) io.WriteCloser) []byte {
 		var b bytes.Buffer

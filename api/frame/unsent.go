@@ -20,12 +20,12 @@ const (
 	streamedAnswer = leastPiece
 	// unsentShare is the fraction of the memory that the answers to one address may take.
 	unsentShare = 4
-	// unsentRetry is when a caller may try again.
+	// unsentRetry is the pause after which a caller may try again.
 	unsentRetry = time.Second
 )
 
-// unsent limits the memory of answers that clients have not read yet, in total and by address. Trusted proxies carry
-// many clients, so only the total limit applies to them.
+// unsent limits the memory of answers that clients have not read yet, in total and for each address. Trusted proxies
+// carry many clients, so only the total limit applies to them.
 type unsent struct {
 	most    int64
 	trusted []netip.Prefix
@@ -36,7 +36,7 @@ type unsent struct {
 	of  map[netip.Addr]*ledger
 }
 
-// ledger counts the bytes of answers. Answers that share their bytes count once.
+// ledger counts the bytes of answers. Answers with shared bytes count once.
 type ledger struct {
 	bytes  int64
 	shared map[string]int
@@ -46,7 +46,7 @@ type ledger struct {
 type unsentAnswer struct {
 	address netip.Addr
 	bytes   int64
-	// shared are bytes that other answers share; nil if they do not.
+	// shared has the bytes that other answers share; nil if this answer shares none.
 	shared *sharedAnswer
 }
 
@@ -101,8 +101,8 @@ func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	return nil
 }
 
-// refusal returns the reason for not sending an answer. An address may use its share, and no more than is free. The
-// first answer always passes, because the largest may exceed a limit.
+// refusal returns the reason for not sending an answer. An address may use its share, but no more than the free memory.
+// The first answer always passes, because the largest may exceed a limit.
 func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	free := u.most - u.all.bytes
 	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&
@@ -139,8 +139,8 @@ func (u *unsent) leave(a *unsentAnswer) {
 	u.observe(u.all.bytes)
 }
 
-// keep counts the response of a call until the connection reports that the client has read it. Responses without a
-// connection, which tests make, are not kept.
+// keep counts the response of a call until the connection reports that the client has read it. Tests make responses
+// without a connection, which are not kept.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
 	bytes := int64(streamedAnswer)
@@ -162,7 +162,7 @@ func (f *frame) keep(c *call, rt *route) error {
 	if err := f.unsent.take(answer, rt.changes); err != nil {
 		return err
 	}
-	c.shared = nil // The connection leaves it.
+	c.shared = nil // the connection releases it
 	conn.unsent.Store(answer)
 	return nil
 }

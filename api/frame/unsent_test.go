@@ -27,7 +27,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unreader is a connection with a small buffer that has read the status of an answer, and reads no further by itself.
+// unreader is a connection with a small buffer. It reads the status of an answer, and nothing after it.
 func unreader(h *apitest.Harness, request string) (net.Conn, string) {
 	h.T.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -100,8 +100,8 @@ func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 	return paths
 }
 
-// TestUnreadAnswersTakeNoMemory holds connections that read nothing of large answers which need no token. All get their
-// answer, and none takes memory.
+// TestUnreadAnswersTakeNoMemory opens connections that request large answers without a token and read nothing. Every
+// connection gets its answer, and no answer takes memory.
 func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 100, 64 << 10 // most counts the client's end, too.

@@ -20,9 +20,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestWatched: a client that disconnects ends the context of its watched operation, also if it only closes its sending
-// half. In three cases a client gets all its answers: it keeps its connection, it sends the next request early, or it
-// closes its half when the answer or a refusal is complete.
+// TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
+// the same effect. In three cases a client gets all its answers: it keeps its connection, it sends the next request
+// early, or it closes its sending half after the answer is complete.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// annotations has the operations on what happened on a site, for its graphs.
+// annotations has the operations on annotations, which mark events in a site's graphs.
 type annotations struct {
 	store *store.Store
 	view  view.Presenter

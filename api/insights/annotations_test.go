@@ -28,7 +28,7 @@ func listed(h *apitest.Harness, query string) schema.List[schema.Annotation] {
 	return apitest.Ask[schema.List[schema.Annotation]](h, schema.RoleRead, "GET", annotationsPath(h)+query, nil, 200)
 }
 
-// TestAnnotationLife makes an annotation by hand, reads it again by every operation, changes and deletes it.
+// TestAnnotationLife makes an annotation by hand, reads it with every operation, changes it and deletes it.
 func TestAnnotationLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -89,7 +89,7 @@ func TestAnnotationLife(t *testing.T) {
 	}
 }
 
-// TestAnnotationsByThemselves makes the changes that annotate sites, and changes that annotate none.
+// TestAnnotationsByThemselves makes changes that add annotations to sites automatically, and changes that add none.
 func TestAnnotationsByThemselves(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -180,13 +180,14 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	h.WantError(h.Do("PATCH", one, admin, `{"text":"x"}`), http.StatusConflict)
 	h.Want(204, "DELETE", one, admin, nil)
 	h.WantError(h.Do("GET", one, admin, nil), http.StatusNotFound)
-	// All go with the site.
+	// All annotations are deleted with the site.
 	h.Want(204, "DELETE", site, admin, nil)
 	h.Exec("do $$ begin " +
 		"assert (select count(*) = 1 from insights_annotations), 'annotations of a deleted site'; end $$")
 }
 
-// TestAnnotationLists pages through annotations of equal and different times while some come and go, and filters them.
+// TestAnnotationLists pages through annotations of equal and different times while others are added and deleted, and
+// filters them.
 func TestAnnotationLists(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -244,8 +245,8 @@ func TestAnnotationLists(t *testing.T) {
 	}
 }
 
-// TestAnnotationRights: editors of a site write annotations, and callers who may query the site read them. They have no
-// rights on other sites.
+// TestAnnotationRights: editors of a site write annotations, and callers who may query the site read them. The callers
+// have no rights on other sites.
 func TestAnnotationRights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -284,7 +285,7 @@ func TestAnnotationRights(t *testing.T) {
 	if got := h.Want(200, "GET", theirs, h.Theirs.Tokens[schema.RoleAdmin], nil); got["text"] != "Annotated" {
 		t.Errorf("%v", got)
 	}
-	// A space of another organization, or of no site, is refused like a space that does not exist.
+	// A space of another organization, or a space that no site shows, is refused like a missing space.
 	for _, space := range []string{h.Theirs.Space.ID, schema.NewID()} {
 		e := h.WantError(h.Do("POST", base, admin, map[string]any{"text": "x", "space": space}), http.StatusBadRequest)
 		if e.Details[0].Field != "space" {
@@ -293,8 +294,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: answers have texts of all kinds exactly as they were sent. Texts that cannot be stored or shown
-// are refused.
+// TestAnnotationTexts: answers return texts of all kinds exactly as they were sent. Texts that cannot be stored or
+// shown are refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,7 +15,8 @@ import (
 // sitePath is the path of a tenant's site.
 func sitePath(organization, site string) string { return "/v1/orgs/" + organization + "/sites/" + site }
 
-// TestAnonymousEvents: a site takes events without a token while its anonymousEvents is on, and only events.
+// TestAnonymousEvents: while its anonymousEvents is on, a site accepts events without a token, but no other requests
+// without a token.
 func TestAnonymousEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })

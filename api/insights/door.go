@@ -18,7 +18,7 @@ type DoorMetrics interface {
 	ObserveCappedKey()
 }
 
-// door has the operations with which browsers post the events of a site under a publishable key.
+// door has the operations with which browsers post a site's events, using a publishable key.
 type door struct {
 	intake  EventIntake
 	metrics DoorMetrics
@@ -136,7 +136,7 @@ type pixelRequest struct {
 	Title    string `query:"title"`
 }
 
-// pixelBatch is the batch that a shown pixel stands for. It has no id, because an image has no retries.
+// pixelBatch is the batch of one event that the image's request sends. It has no id, because an image has no retries.
 type pixelBatch struct {
 	Events [1]pixelEvent `json:"events"`
 }
@@ -149,7 +149,7 @@ type pixelEvent struct {
 }
 
 func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (frame.Pixel, error) {
-	if c.Head { // Nobody saw the page: programs that check links send HEAD.
+	if c.Head { // Nobody saw the page. Programs that check links send HEAD.
 		return frame.Pixel{}, nil
 	}
 	taken, err := h.admit(c, &r.browser)

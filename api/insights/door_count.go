@@ -5,8 +5,8 @@ import "bytes"
 // maxDoorEvents bounds the events of a browser's batch.
 const maxDoorEvents = 50
 
-// countEvents counts the events of a batch that the intake has taken in, which is valid JSON. A batch can hide its
-// events by escapes in the member's name. Then countEvents returns the largest number of events of a batch.
+// countEvents counts the events of an accepted batch, which is valid JSON. A batch can hide its events by escapes in
+// the member's name. For such a batch, countEvents returns the largest number of events of a batch.
 func countEvents(body []byte) int {
 	count, depth := 0, 0
 	var name []byte // the last member's name of the outermost object

@@ -46,7 +46,7 @@ func readable(t *testing.T, a apitest.Answer) {
 	}
 }
 
-// TestDoorTakesBatches: a browser's batch reaches the intake with all that the request says.
+// TestDoorTakesBatches: a browser's batch reaches the intake together with the facts from the request.
 func TestDoorTakesBatches(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -68,7 +68,7 @@ func TestDoorTakesBatches(t *testing.T) {
 			t.Errorf("%q, %+v, %+v", h.Intake.Bodies[i], h.Intake.Sites[i], from)
 		}
 	}
-	// A proxy in front may demand credentials of its own, and a page may have a user's.
+	// A proxy may demand its own credentials, and a page may send a user's credentials.
 	taken := len(h.Intake.Doors)
 	for _, authorization := range []string{"Basic eDp4", "Bearer " + h.Theirs.Tokens[schema.RoleAdmin],
 		"Bearer oct_nothing", "x"} {
@@ -110,7 +110,7 @@ func TestDoorNeedsNoSite(t *testing.T) {
 	h.WantError(h.Do("POST", door, "", batch), http.StatusUnauthorized)
 }
 
-// TestDoorHosts: if the browser names the page that sends a batch, the page's host must be a host of the key.
+// TestDoorHosts: if the browser reports the page that sends a batch, the page's host must be a host of the key.
 func TestDoorHosts(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -145,7 +145,7 @@ func TestDoorHosts(t *testing.T) {
 	}
 }
 
-// TestDoorRespectsOptOut: with Sec-GPC no event is stored, if the key respects it.
+// TestDoorRespectsOptOut: if a request has Sec-GPC and the key respects it, no event is stored.
 func TestDoorRespectsOptOut(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -174,7 +174,7 @@ func TestDoorRespectsOptOut(t *testing.T) {
 	}
 }
 
-// TestDoorRefusals: scripts can read every refusal, whoever makes it.
+// TestDoorRefusals: scripts can read every refusal, no matter which part of the server refuses.
 func TestDoorRefusals(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -327,7 +327,7 @@ func TestPixel(t *testing.T) {
 	}
 }
 
-// TestDoorIsReadableForEveryMethod: a page can read the door's refusal of a method, as it can read every other answer.
+// TestDoorIsReadableForEveryMethod: a page can read the refusal of a wrong method, like every other answer.
 func TestDoorIsReadableForEveryMethod(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -346,7 +346,8 @@ func TestDoorIsReadableForEveryMethod(t *testing.T) {
 	}
 }
 
-// TestDoorDailyCap: a key has its events of a day, as the batches have them. Later batches are refused unread.
+// TestDoorDailyCap: a key's batches are accepted until the key has reached its events of the day. Later batches are
+// refused unread.
 func TestDoorDailyCap(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -364,12 +365,12 @@ func TestDoorDailyCap(t *testing.T) {
 	}
 	h.Intake.Run = func([]byte) error { return schema.BadRequest("no") }
 	for range 10 {
-		post(of(5), http.StatusBadRequest) // Events that are not taken in do not count.
+		post(of(5), http.StatusBadRequest) // refused events do not count
 	}
 	h.Intake.Run = nil
 	post(of(5), http.StatusNoContent)
 	wantPixel(t, h.Do("GET", door+".gif", "", nil), http.StatusOK)
-	post(of(5), http.StatusNoContent) // The batch that reaches the cap is taken in whole.
+	post(of(5), http.StatusNoContent) // the batch that reaches the cap is accepted completely
 	taken := len(h.Intake.Doors)
 	for range 2 {
 		a := post(of(1), http.StatusTooManyRequests)

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// VisitorErasures erases visitors of sites, and the events of publishable keys. Its answer does not depend on whether
-// there are such events.
+// VisitorErasures erases visitors of sites, and the events of publishable keys. The answer does not depend on whether
+// such events exist.
 type VisitorErasures interface {
 	Erase(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
 	Erasure(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
@@ -75,7 +75,7 @@ type eventKeyRequest struct {
 	Generation string `path:"generation" rules:"len=1..5,pattern=generation"`
 }
 
-// eventKey is the key as the events' column eventKey has it.
+// eventKey is the key in the format of the events' column eventKey.
 func (r *eventKeyRequest) eventKey() string { return r.KeyID + "." + r.Generation }
 
 func (h *siteErasures) eraseKey(

@@ -42,7 +42,8 @@ func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEven
 	lenient := handling == "lenient"
 	from := schema.ClientInfo{
 		IP: c.IP, Place: statedPlace(r.Country, r.Latitude, r.Longitude), Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
-		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
+		// Test for the allowed kind, not for "not a site key", because future token kinds must be admitted
+		// deliberately.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 		// Front ends may be newer than this server and cannot send Prefer.
 		KnownTypes: lenient || c.Principal.Kind == schema.TokenFrontEnd && handling != "strict",

@@ -18,9 +18,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// EventIntake accepts the events of a request. It stores all events or no event. from may also allow refusing single
-// events of unknown types. body is the decoded JSON text and belongs to the caller. Implementations must copy the bytes
-// that they retain.
+// EventIntake accepts the events of a request. It stores all events or no event. from may also allow it to refuse
+// single events of unknown types. body is the decoded JSON text and belongs to the caller. Implementations must copy
+// the bytes that they retain.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
 	// AcceptDoor is Accept for a browser's batch under a publishable key.
@@ -184,7 +184,7 @@ func queryOrigin(c *access.Caller, r queryRequest) schema.QueryOrigin {
 	}
 }
 
-// reportRequest asks for a report. The kinds of reports have types of their own, which describe their bodies.
+// reportRequest is the request for a report. Each kind of report has its own request type, which describes the body.
 type reportRequest struct {
 	queryRequest
 	Body []byte `body:"raw"`
@@ -221,7 +221,7 @@ func (h *siteInsights) batch(ctx context.Context, c *access.Caller, r *batchRequ
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 
-// liveRequest asks for what happens now.
+// liveRequest is the request for a site's live figures.
 type liveRequest struct {
 	queryRequest
 	// Segments are ids of saved segments.

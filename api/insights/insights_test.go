@@ -221,7 +221,7 @@ func TestEventBalance(t *testing.T) {
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
 }
 
-// TestVisitorErasure: admins erase visitors, whose ids may be any text.
+// TestVisitorErasure: admins erase visitors. A visitor's id may be any text.
 func TestVisitorErasure(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -242,7 +242,7 @@ func TestVisitorErasure(t *testing.T) {
 	}
 }
 
-// TestEventSettings: a site keeps events for ever, or for a number of days.
+// TestEventSettings: a site stores events for a number of days, or without an end.
 func TestEventSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -295,7 +295,7 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	// An unknown member sets nothing, so the request must be refused.
+	// An unknown member has no effect, so the request must be refused.
 	for body, member := range map[string]string{
 		`{"retention":30}`: "retention", `{"retentionDays":30,"RetentionDays":7}`: "RetentionDays",
 		`{"object":"insights-settings"}`: "object",
@@ -308,7 +308,7 @@ func TestEventSettings(t *testing.T) {
 	if a := h.Do("GET", path, admin, nil); string(a.Body) != none {
 		t.Errorf("after what was refused: %s", a.Body)
 	}
-	// Everybody who may query sees the settings.
+	// Everybody who may query may read the settings.
 	h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 	h.WantError(h.Do("GET", path, h.Ours.SiteKey, nil), http.StatusForbidden)
 	h.WantError(h.Do("PATCH", path, h.Ours.Tokens[schema.RoleCreate], `{}`), http.StatusForbidden)
@@ -320,7 +320,7 @@ func TestEventSettings(t *testing.T) {
 	}
 }
 
-// TestNewKeysRespectGPC: a key that is made without respectGPC has the site's.
+// TestNewKeysRespectGPC: a key that is created without respectGPC gets the site's setting.
 func TestNewKeysRespectGPC(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

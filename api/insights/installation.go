@@ -33,7 +33,7 @@ type installations struct {
 	rates checkRates
 }
 
-// maxChecks is how many checks a node makes at a time. A check takes at most pagecheck.Total.
+// maxChecks is the number of checks that a node makes at a time. A check takes at most pagecheck.Total.
 const maxChecks = 4
 
 func newInstallations(
@@ -77,7 +77,7 @@ func (h *installations) check(
 		return schema.InstallationCheck{}, schema.TooManyRequests("too many pages are being checked", checkEvery)
 	}
 	defer h.room.Release(1)
-	if err := h.rates.take(site, c.Now); err != nil { // A check that finds no room costs the site nothing.
+	if err := h.rates.take(site, c.Now); err != nil { // a check without room does not count against the site's limit
 		return schema.InstallationCheck{}, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, pagecheck.Total)
@@ -90,7 +90,7 @@ func (h *installations) check(
 	return h.judge(bounded, site, page)
 }
 
-// load loads a page, or says why it cannot be loaded, which is a result and no error.
+// load loads a page. problem is the reason why the page cannot be loaded, which is a result and not an error.
 func (h *installations) load(ctx context.Context, address string) (page *pagecheck.Page, problem string) {
 	page, err := h.pages.Load(ctx, address)
 	if err != nil {
@@ -150,7 +150,7 @@ func (h *installations) judgeUse(
 	return h.judgeProxied(ctx, page, found)
 }
 
-// judgeDirect judges a page whose browsers reach Octavo at its own address.
+// judgeDirect judges a page whose browsers connect to Octavo directly, at its own address.
 func (h *installations) judgeDirect(site string, found foundTracker) (verdict, message string) {
 	if found.address != nil && outbound.SameOrigin(found.address, h.base()) {
 		path := strings.TrimPrefix(found.address.EscapedPath(), strings.TrimRight(h.base().EscapedPath(), "/"))
@@ -181,7 +181,7 @@ func (h *installations) judgeProxied(
 			return schema.VerdictBehindProxy, fmt.Sprintf(advice, found.address)
 		}
 	}
-	// A batch without events stores nothing.
+	// A batch without events adds nothing to the store.
 	status, readable, err := h.pages.Post(ctx, page.URL, found.door, `{"id":"check","events":[]}`)
 	if err == nil && (status != http.StatusNoContent || !readable) {
 		err = fmt.Errorf("a batch is answered with the status %d", status)

@@ -13,9 +13,10 @@ import (
 // foundTracker is how a page sends events.
 type foundTracker struct {
 	key string
-	// door takes the events.
+	// door is the address that accepts the events.
 	door *url.URL
-	// address is the script's address. It is nil if the page's own scripts contain the tracker, and for a pixel.
+	// address is the address of the tracker's script. It is nil for a pixel, and if the page's own scripts contain the
+	// tracker.
 	address *url.URL
 	// script is the number of the page's script that is the tracker, or loads it.
 	script           int
@@ -44,7 +45,7 @@ var (
 	pixelPattern   = regexp.MustCompile(`/e/(opk_[A-Za-z0-9]{8,128})\.gif$`)
 )
 
-// find finds the tracker: as a script element, in the texts of the page's own scripts, or as a pixel.
+// find searches for the tracker: as a script element, in the text of the page's own scripts, or as a pixel.
 func (h *installations) find(ctx context.Context, page *pagecheck.Page) (foundTracker, bool) {
 	for i, script := range page.Scripts {
 		attributes := script.Attributes
@@ -98,8 +99,8 @@ func (h *installations) findInTexts(ctx context.Context, page *pagecheck.Page) (
 	return foundTracker{}, false
 }
 
-// readLoader finds in a script's text a key, and the address of the tracker that the script adds. Without an address
-// the text contains the tracker, as from the package @octavo/tracker.
+// readLoader finds a key in a script's text, and the address of the tracker that the script adds. If there is no
+// address, the text itself contains the tracker, as with the package @octavo/tracker.
 func (h *installations) readLoader(text string) (found foundTracker, ok bool) {
 	text = strings.NewReplacer(`\/`, "/", `\u002F`, "/", `\u002f`, "/").Replace(text)
 	found = foundTracker{key: keyPattern.FindString(text), added: true}

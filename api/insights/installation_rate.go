@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// checkBurst checks of a site are free at once, and one more every checkEvery.
+	// A site may make checkBurst checks without a pause, and then one check every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
 	// checkSites is the number of sites with a separate rate, before idle sites are dropped.
 	checkSites = 1024
 )
 
-// checkRates bounds the checks of each site on this node. It has the theoretical arrival time of each site, as the rate
-// limits of package access. The zero value is ready.
+// checkRates bounds the checks of each site on this node. It has the theoretical arrival time of each site, like the
+// rate limits of package access. The zero value is ready.
 type checkRates struct {
 	mu      sync.Mutex
 	arrival map[string]time.Time

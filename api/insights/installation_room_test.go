@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestChecksWithoutRoomAreFree refuses checks for lack of room. The site then still has all of its checks.
+// TestChecksWithoutRoomAreFree refuses checks because no room is free. These checks do not count against the site's
+// limit.
 func TestChecksWithoutRoomAreFree(t *testing.T) {
 	t.Parallel()
 	h := &installations{room: semaphore.NewWeighted(0)}

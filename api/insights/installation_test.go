@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// octavoAt is the address of the harness's node as browsers see it.
+// octavoAt is the address of the harness's node in browsers.
 const octavoAt = "https://docs.example.com/base"
 
 // pageOf is a page of a site under test.
@@ -243,7 +243,7 @@ func TestInstallationCheck(t *testing.T) {
 	}
 }
 
-// checker serves the harness's tenants by a node of its own, without checks that count against the limit.
+// checker serves the harness's tenants from a separate node, whose rate limit has no checks yet.
 func checker(t *testing.T, h *apitest.Harness) *apitest.Harness {
 	t.Helper()
 	in := h.In(t)
@@ -271,8 +271,8 @@ func TestInstallationCheckOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestInstallationCheckIsBounded: a site has only a few checks at once. A check cannot reach an internal address, even
-// by a redirect.
+// TestInstallationCheckIsBounded: a site can make only a few checks without a pause. A check cannot reach an internal
+// address, even by a redirect.
 func TestInstallationCheckIsBounded(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))

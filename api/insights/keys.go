@@ -114,7 +114,7 @@ func (h *publishableKeys) create(ctx context.Context, c *access.Caller, r *creat
 	return h.answer(ctx, c, row, err)
 }
 
-// canonicalHosts returns hosts in the form in which they are compared, each once.
+// canonicalHosts returns the hosts in the form used for comparison, without duplicates.
 func canonicalHosts(hosts []string) []string {
 	var list []string
 	seen := map[string]bool{}

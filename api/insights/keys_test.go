@@ -15,7 +15,7 @@ func keysPath(h *apitest.Harness) string {
 	return sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights/keys"
 }
 
-// TestPublishableKeyLife makes a key, reads it again by every operation, changes, rotates and deletes it.
+// TestPublishableKeyLife makes a key, reads it with every operation, changes it, rotates it and deletes it.
 func TestPublishableKeyLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -107,7 +107,7 @@ func TestPublishableKeyRights(t *testing.T) {
 		got["name"] != "Pages" {
 		t.Errorf("%v", got)
 	}
-	// A key is no token.
+	// A key is not a token.
 	for _, path := range []string{base, h.EventsPath()} {
 		h.WantError(h.Do("GET", base, text, nil), http.StatusUnauthorized)
 		h.WantError(h.Do("POST", path, text, `{"events":[]}`), http.StatusUnauthorized)

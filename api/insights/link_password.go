@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Parameters of Argon2id, as OWASP recommends. A hash takes about 30 ms of a core.
+// Parameters of Argon2id, as OWASP recommends. A hash takes about 30 ms of one core.
 // https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
 const (
 	argonTime    = 2
@@ -25,7 +25,7 @@ const (
 	argonSalt    = 16
 )
 
-// Hashes that a node computes concurrently, and how long others wait for their turn.
+// These bound the number of hashes that a node computes concurrently, and the time that others wait for their turn.
 const (
 	hashTurns = 2
 	hashWait  = 3 * time.Second
@@ -38,7 +38,7 @@ func newPasswords() *passwords { return &passwords{turns: make(chan struct{}, ha
 
 var passwordEncoding = base64.RawStdEncoding
 
-// hash returns the form in which a password is stored: its parameters, salt and hash.
+// hash returns a password's stored form: its parameters, salt and hash.
 func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	_, _ = rand.Read(salt) // crypto/rand.Read never fails: it ends the process instead.

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPasswords checks that a stored password has its own salt, and matches itself alone.
+// TestPasswords checks that each stored password has a different salt, and matches only the same password.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	p := newPasswords()

@@ -16,7 +16,7 @@ func pagesOperation(h *siteInsights) frame.Operation {
 			"removed pages that have events, and for events outside any space the paths of their addresses. Pages "+
 			"without events have 0 as counts and null as other metrics. A site with more than %d pages, or a range "+
 			"with events of more, is a 400. An addition to the published contract.", query.MaxPages))
-	// A view has filters for events, and no filter for pages without events.
+	// A view has filters for events, but no filter for pages without events.
 	o.Path, o.Scope = insightsBase+"/pages", readScope()
 	return o
 }

@@ -207,7 +207,7 @@ func rangeSchema() jsonschema.Dict {
 }
 
 // columnSchema describes a column in one of the roles. Columns without a parameter share one alternative of the schema.
-// Each other column has its own.
+// Each other column has a separate alternative.
 func columnSchema(roles insights.Role) jsonschema.Dict {
 	var plain []string
 	var alternatives []any

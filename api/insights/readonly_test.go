@@ -47,7 +47,7 @@ func TestReadOnlyTokensReadOnly(t *testing.T) {
 	allowed := map[string][]string{}
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.Scope.Public {
-			return // It looks at no token.
+			return // the operation reads no token
 		}
 		for kind, of := range kinds {
 			switch a := h.Try(op, h.Ours, of.ours); {
@@ -67,7 +67,7 @@ func TestReadOnlyTokensReadOnly(t *testing.T) {
 	}
 }
 
-// TestInsightsTokenLife makes a read-only token, uses it, reads it without its text, and revokes it.
+// TestInsightsTokenLife makes a read-only token, uses it, and revokes it. It also reads the token without its text.
 func TestInsightsTokenLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -96,7 +96,7 @@ func TestInsightsTokenLife(t *testing.T) {
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
 	h.WantError(h.Do("GET", one, h.Ours.Tokens[schema.RoleAdmin], nil), 404)
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
-	h.Serve(nil) // a node that has not seen the token
+	h.Serve(nil) // a node that has not read the token yet
 	h.WantError(h.Do("GET", base+"/access", made.Token, nil), 401)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// conditions are the where of queries, in requests that keep it. The handlers check it as a query's.
+// conditions has the `where` of a query, in requests that store it. The handlers check it like a query's.
 type conditions jsontext.Value
 
 // UnmarshalJSONFrom keeps the text.
@@ -19,7 +19,7 @@ func (c *conditions) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // OpenAPISchema describes a where without conditions on metrics.
 func (*conditions) OpenAPISchema() map[string]any { return whereSchema(insights.Group) }
 
-// rangeList is a list of ranges of queries, in requests that keep it.
+// rangeList is a list of the ranges of queries, in requests that store it.
 type rangeList jsontext.Value
 
 // UnmarshalJSONFrom keeps the text.
@@ -34,7 +34,7 @@ func (*rangeList) OpenAPISchema() map[string]any {
 	return list
 }
 
-// keepText keeps the next value; null is an absent value.
+// keepText stores the next value as text; null counts as absent.
 func keepText(into *jsontext.Value, d *jsontext.Decoder) error {
 	if *into = nil; d.PeekKind() == jsontext.KindNull {
 		return d.SkipValue()

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// savedSegments has the operations on filters that people keep under a name.
+// savedSegments has the operations on filters that people save under a name.
 type savedSegments struct {
 	store *store.Store
 	urls  schema.URLs
@@ -101,7 +101,7 @@ func (h *savedSegments) create(
 	return h.resource(c, row), err
 }
 
-// checkSegment refuses filters that no query takes, and filters that filter nothing.
+// checkSegment refuses filters that no query accepts, and an empty list of filters.
 func checkSegment(where conditions) error {
 	if err := query.CheckWhere(where); err != nil {
 		return err

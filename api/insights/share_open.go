@@ -11,7 +11,7 @@ import (
 
 const (
 	openBodyLimit = 4 << 10
-	// sessionTime is how long the token of a share link works. Opening the link again gives another one.
+	// sessionTime is the lifetime of a share link's session token. Opening the link again gives a new token.
 	sessionTime = time.Hour
 )
 
@@ -38,7 +38,7 @@ func (h *shareLinks) open(ctx context.Context, c *access.Caller, r *openLinkRequ
 	if link.ExpiresAt != nil && link.ExpiresAt.Before(ends) {
 		ends = *link.ExpiresAt
 	}
-	ends = ends.Truncate(time.Second) // as the token has it
+	ends = ends.Truncate(time.Second) // the precision of the token
 	token, err := h.sessions.Make(ctx, schema.InsightsSessionToken{
 		Link: link.ID, Generation: int(link.Generation), ExpiresAt: ends,
 	})

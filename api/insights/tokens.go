@@ -83,7 +83,7 @@ func (h *insightsTokens) create(
 	return token, err
 }
 
-// endsIn returns the time after so many seconds; nil is no end.
+// endsIn returns the time after this many seconds; nil has no end.
 func endsIn(now time.Time, seconds *int) *time.Time {
 	if seconds == nil {
 		return nil

@@ -16,16 +16,16 @@ type Webhooks interface {
 	Send(ctx context.Context, m webhooks.Message) webhooks.Result
 }
 
-// webhookTurn is the time that a webhook may occupy a worker while other webhooks may wait.
+// webhookTurn is the time that a webhook may occupy a worker while other webhooks are waiting.
 const webhookTurn = 20 * time.Second
 
 // The pauses after the first failure, the second failure and so on. Each pause is extended by up to a tenth at random.
 // So deliveries that failed together are retried at different times. A delivery fails for good with the failure after
 // its last pause. A webhook repeats its last pause until it is disabled.
 //
-// The first pauses of deliveries and webhooks are equal, so a short outage keeps the order. Later the webhook's pauses
-// are shorter. So other deliveries overtake a delivery that the receiver always refuses. A receiver that is down gets
-// only occasional attempts, however many deliveries wait.
+// The first pauses of a delivery and of its webhook are equal, so a short outage does not change the order. Later
+// pauses of the webhook are shorter. So other deliveries overtake a delivery that the receiver always refuses. A
+// receiver that is down gets only occasional attempts, however many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
@@ -76,7 +76,7 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	if r.Reason == "" {
 		return r
 	}
-	// Both pauses are extended by the same share. So equal pauses end together, and no delivery overtakes in between.
+	// Both pauses are extended by the same fraction. So equal pauses end together, and no delivery overtakes another.
 	now, more := time.Now(), 1+rand.Float64()/10
 	after := func(pause time.Duration) time.Time {
 		return now.Add(max(time.Duration(float64(pause)*more), sent.RetryAfter))

@@ -67,7 +67,7 @@ func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (st
 	}}, options...)...)
 }
 
-// pass shortens the pauses of a webhook and its deliveries, as if time had passed.
+// pass shortens the pauses of a webhook and its deliveries, which simulates the passing of time.
 func (h *hookBench) pass(webhook hooks.Webhook, by time.Duration) {
 	h.t.Helper()
 	err := pgx.BeginFunc(h.t.Context(), h.conn, func(tx pgx.Tx) error {
@@ -140,7 +140,7 @@ func ids(messages []webhookstest.Received) []string {
 	return ids
 }
 
-// TestWebhooksHear has two webhooks with different types of events; each gets its events once and in order. Webhooks
+// TestWebhooksHear has two webhooks with different types of events. Each gets its events once and in order. Webhooks
 // without these types, inactive webhooks and other organizations' webhooks get nothing.
 func TestWebhooksHear(t *testing.T) {
 	t.Parallel()
@@ -178,8 +178,8 @@ func TestWebhooksHear(t *testing.T) {
 	}
 }
 
-// TestWebhookRetries has a receiver that is down at first. Events wait meanwhile, and arrive in order with the same
-// ids.
+// TestWebhookRetries has a receiver that is down at first. Events wait until the receiver is up, and then arrive in
+// order with the same ids.
 func TestWebhookRetries(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -230,8 +230,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside has an event that the receiver always refuses. Finally other events overtake this event, and
-// its delivery fails for good.
+// TestWebhookStepsAside has an event that the receiver always refuses. Later events overtake this event, and its
+// delivery finally fails without further retries.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -442,7 +442,7 @@ func TestReceiverTimesOut(t *testing.T) {
 	h.untilStates(w, "delivered 2")
 }
 
-// TestRetryAfterIsHonoured: a receiver that asks for an hour's pause gets it. Events in that hour enqueue no job.
+// TestRetryAfterIsHonoured: Octavo respects a receiver's Retry-After of one hour. Events in that hour enqueue no job.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -473,8 +473,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	h.untilStates(w, "delivered 2, delivered 1, delivered 1")
 }
 
-// TestWebhookRestart stops a node before a receiver has answered. It kills another node after its receiver has accepted
-// a message and before the answer. No message is lost, and repeated messages have the same id.
+// TestWebhookRestart stops a node before a receiver has answered. It kills another node after the receiver has accepted
+// a message but before the receiver's answer. No message is lost, and repeated messages have the same id.
 func TestWebhookRestart(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -520,7 +520,7 @@ func TestWebhookRestart(t *testing.T) {
 	}
 }
 
-// TestWebhookJobIsLost: a webhook gets another job when its job failed for good.
+// TestWebhookJobIsLost: a webhook gets another job after its job has failed without further retries.
 func TestWebhookJobIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specServer has a document that changes, or an answer instead of it.
+// specServer serves a document that changes, or another answer instead.
 type specServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -76,7 +76,7 @@ func newSpecBench(t *testing.T) *specBench {
 	return &specBench{b, storetest.NewTenant(t, b.st, "ours").Organization.ID}
 }
 
-// withSpecs lets a runner fetch specifications, and poll them.
+// withSpecs lets a runner fetch and poll specifications.
 func withSpecs(specs Specs, interval time.Duration) func(*Config) {
 	return func(c *Config) {
 		c.Kinds, c.Deps.Specs, c.Deps.SpecsInterval = []Kind{kind(fetchOpenAPI)}, specs, interval
@@ -239,8 +239,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source outside of the public network. The canary server there gets no request, and
-// the reason names no address.
+// TestSpecsOfOthersAreRefused has a source outside of the public network. The test server there gets no request, and
+// the error contains no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	b, canary := newSpecBench(t), newSpecServer(t)
@@ -306,7 +306,7 @@ func TestSpecFetchStopped(t *testing.T) {
 	}
 }
 
-// TestSpecOvertaken sets another source while the first is fetched: the first result is dropped.
+// TestSpecOvertaken changes the source while the first source is being fetched. The first result is dropped.
 func TestSpecOvertaken(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)
@@ -330,7 +330,7 @@ func TestSpecOvertaken(t *testing.T) {
 	}
 }
 
-// TestSpecThatPanics keeps no other specification from being fetched.
+// TestSpecThatPanics: a specification that makes the fetch panic does not prevent the fetch of other specifications.
 func TestSpecThatPanics(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)
@@ -354,7 +354,7 @@ func TestSpecThatPanics(t *testing.T) {
 	})
 }
 
-// TestSpecsNobodyFetches runs on a node without a fetcher, which says so.
+// TestSpecsNobodyFetches runs on a node without a fetcher. The specification's problem says so.
 func TestSpecsNobodyFetches(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

@@ -82,13 +82,13 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 
-// The author of the commits. A repository may be public, so it gets no names and addresses of users.
+// These describe the author of the commits. A repository may be public, so it gets no names and addresses of users.
 const (
 	committerName  = "Octavo"
 	committerEmail = "octavo@users.noreply.invalid"
 )
 
-// push pushes, unless there is nothing to push.
+// push pushes the commit, unless nothing has changed.
 func (g *gitRun) push(ctx context.Context, from exportFrom, commit gitsync.Commit) (string, error) {
 	if from.snapshot != nil && !from.newBranch && len(commit.Changes) == 0 {
 		return from.snapshot.Commit, nil

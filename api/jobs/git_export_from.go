@@ -16,8 +16,8 @@ import (
 // exportFrom is the commit whose files an export starts from.
 type exportFrom struct {
 	force bool
-	// snapshot is the commit on which the export builds; nil for a first commit. newBranch says that the branch
-	// begins there.
+	// snapshot is the parent of the export's commit; nil for a first commit. newBranch is true if the branch starts
+	// there.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
 	// copied is a commit of another repository. The synchronized files of this commit become files of the first commit.
@@ -37,7 +37,7 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match finds another synchronization's commit or files in a branch that was never synchronized.
+// match looks in a branch that was never synchronized for a commit or for files of another synchronization.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {
@@ -54,9 +54,9 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 // mostSources bounds the synchronizations from which a new branch may begin.
 const mostSources = 5
 
-// begin finds the parent commit of a new branch. The parent may be the last commit of the deleted branch, of another
-// branch of the repository, or of a repository with the same history. If there is no such commit, begin copies the
-// files of the last synchronization.
+// begin finds the parent commit of a new branch. The parent may be the deleted branch's last commit, a commit of
+// another branch, or a commit of a repository with the same history. If there is no such commit, begin copies the files
+// of the last synchronization.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
 	for _, s := range g.base.Others {
@@ -107,7 +107,7 @@ func (g *gitRun) startFrom(ctx context.Context, s store.GitSource) (err error) {
 	return err
 }
 
-// commitOf fetches the commit of a synchronization; nil if the repository does not have it.
+// commitOf fetches the commit of a synchronization; it returns nil if the repository does not have this commit.
 func (g *gitRun) commitOf(ctx context.Context, remote gitsync.Remote, s store.GitSource) (*gitsync.Snapshot, error) {
 	remote.Commit, remote.Cache = s.Commit, gitsync.CacheKey{}
 	found, err := g.deps.Git.Fetch(ctx, remote)
@@ -117,7 +117,7 @@ func (g *gitRun) commitOf(ctx context.Context, remote gitsync.Remote, s store.Gi
 	return found, err
 }
 
-// remoteOf is the repository of a synchronization. The login is for the origin of the operation alone.
+// remoteOf is the repository of a synchronization. It has the login only if its origin is the operation's origin.
 func (g *gitRun) remoteOf(s store.GitSource) gitsync.Remote {
 	remote := gitsync.Remote{URL: s.URL, Ref: g.remote.Ref}
 	if origin(s.URL) == origin(g.remote.URL) {

@@ -42,7 +42,7 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	return schema.Conflict("the merge rules or the change request of the import keep changing: try again")
 }
 
-// importLayout imports what was fetched. conflicts names what an earlier try has found.
+// importLayout imports the fetched files. conflicts lists the conflicts that an earlier attempt has found.
 func (g *gitRun) importLayout(
 	ctx context.Context, snapshot *gitsync.Snapshot, layout *gitlayout.Layout, conflicts string,
 ) error {
@@ -83,7 +83,7 @@ func folderName(root string) string {
 	return plainLine(root)
 }
 
-// maxFileName is how long a name of a file may be, as in the API.
+// maxFileName bounds the length of a file's name, as in the API.
 const maxFileName = 256
 
 func gitAsset(snapshot *gitsync.Snapshot, file gitsync.File, id string) store.GitAsset {

@@ -6,7 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestNewsOfProgressStays: news stay unchanged while the watcher encodes them, even if the run reads news at that time.
+// TestNewsOfProgressStays: progress news stay unchanged while the watcher encodes them, even if the run collects more
+// news concurrently.
 func TestNewsOfProgressStays(t *testing.T) {
 	t.Parallel()
 	var p gitProgress

@@ -35,9 +35,9 @@ import (
 // synchronization. An export waits for the end of that request.
 //
 // A force-pushed branch is compared like any other, because only contents are compared. Operations run in the order in
-// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. An import that
-// stands alone makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
-// `repoCacheID` the node caches the commit, and runs of the organization with the same id and address receive only
+// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. A standalone
+// import makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
+// `repoCacheID` the node caches the commit. Runs of the organization with the same id and address then receive only
 // newer objects.
 func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
@@ -57,10 +57,10 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
 		reason = public.Message
 	}
-	// The reason is stored even if the time of the job is over.
+	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or the job gives way: see worker.Work
+	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or another job gets the worker: see worker.Work
 		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
 	}
 	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
@@ -83,7 +83,7 @@ type gitRun struct {
 
 func (g *gitRun) run(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // Another attempt would only meet it again.
+		if p := recover(); p != nil { // another attempt would only panic again
 			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -121,8 +121,8 @@ func splitLogin(login string) (name, password string, ok bool) {
 	return plainName, plainPassword, nameErr == nil && passwordErr == nil
 }
 
-// explainGit converts failures of a repository to errors with public messages. It marks errors that another attempt
-// would repeat.
+// explainGit converts failures of a repository to errors with public messages. It marks errors that would occur again
+// in another attempt.
 func explainGit(err error) error {
 	if refused, ok := errors.AsType[*gitsync.Error](err); ok {
 		public := &schema.Error{Code: schema.CodeConflict, Message: refused.Error(), Cause: errors.Unwrap(refused)}
@@ -165,7 +165,7 @@ func (g *gitRun) note(path, text string) {
 	}
 }
 
-// plainLine makes a displayable line from a name in a repository, which may be any bytes.
+// plainLine makes a displayable line from a name in a repository. The name may have any bytes.
 func plainLine(text string) string {
 	const longest = 300
 	text = strings.Map(func(r rune) rune {

@@ -47,7 +47,7 @@ var inviteHTML = html.Must(html.New("html").Parse(
 </body></html>
 `))
 
-// message writes the mail of an invite. Its error is about this invite only.
+// message writes the mail of an invite. Its error concerns only this invite.
 func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.Message, error) {
 	fill := inviteFill{
 		Organization: view.ShownName(m.Organization, "an organization"), Inviter: view.ShownName(m.Inviter, "Somebody"),
@@ -72,7 +72,7 @@ func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.
 	}, nil
 }
 
-// links returns the addresses at which the invite is accepted: our page, or the providers of an organization.
+// links returns the addresses that accept the invite: our page, or an organization's providers.
 func (s *inviteSending) links(ctx context.Context, m orgs.InviteToMail) ([]inviteLink, error) {
 	if !m.Sso {
 		return []inviteLink{{URL: s.deps.View.InvitePage(m.Secret)}}, nil

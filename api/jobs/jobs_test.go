@@ -153,7 +153,7 @@ func (b *bench) jobs() []schema.Job {
 	return page.Rows
 }
 
-// until waits until the jobs are in these states. The states are in the order in which the jobs were enqueued.
+// until waits until the jobs have these states. The states are in the order in which the jobs were enqueued.
 func (b *bench) until(want ...schema.JobState) []schema.Job {
 	b.t.Helper()
 	deadline := time.Now().Add(eventually.Patience)
@@ -227,7 +227,7 @@ func TestOrder(t *testing.T) {
 		failed[name] = true
 		mu.Unlock()
 		if s.N == 0 {
-			// Wait until a job of each space runs: no space waits for another.
+			// Wait until a job of each space runs: no space has to wait for another space.
 			select {
 			case <-together:
 			case <-ctx.Done():
@@ -262,7 +262,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsRetried lets a job fail for good, with private causes, and retries it.
+// TestFailedJobIsRetried has a job with private causes that fails without further retries, and retries it by a call.
 func TestFailedJobIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -473,8 +473,8 @@ func (b *bench) victim(environment ...string) (kill func()) {
 	return kill
 }
 
-// TestKilledProcess kills a process that runs a job, like the kernel. Another process runs the job again, and later
-// jobs after it. A live node keeps its jobs.
+// TestKilledProcess kills a process that runs a job with SIGKILL. Another process runs the job again, and then the
+// later jobs. A live node keeps its jobs.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -95,7 +95,7 @@ func (h *held) next() {
 func (h *held) untilReached() { receive(h.t, h.reached) }
 func (h *held) release()      { close(h.dead) }
 
-// half answers with the first half of a text. It sends the rest when the client is dead.
+// half answers with the first half of a text. It sends the rest after the client has died.
 func (h *held) half(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	_, _ = w.Write([]byte(text[:len(text)/2]))
@@ -108,14 +108,15 @@ func (h *held) half(w http.ResponseWriter, text string) {
 type exchange struct {
 	kind        string
 	counterpart string
-	// reached returns when the process should be killed. release lets the counterpart continue once it is dead.
+	// reached returns at the point at which the process is killed. release lets the counterpart continue after the
+	// kill.
 	reached, release func()
-	// dead checks the state after the kill; after checks it once another process has finished the job.
+	// dead checks the state after the kill. after checks the state once another process has finished the job.
 	dead, after func()
 }
 
-// TestKilledInTheMiddle kills the process of a job, as the kernel would, while its counterpart answers. Another node
-// takes over. The result is the same as without the kill, except for repeated requests to the counterpart.
+// TestKilledInTheMiddle kills the process of a job with SIGKILL while its counterpart answers. Another node takes over.
+// The result is the same as without the kill, except for repeated requests to the counterpart.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*bench, *storetest.Tenant) exchange{

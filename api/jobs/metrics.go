@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/queue"
 )
 
-// Metrics are the metrics of jobs, by kind. All series exist from the start, so that a rate sees the first failure too. A nil
-// *Metrics measures nothing.
+// Metrics are the metrics of jobs, by kind. All series exist from the start, so that a rate also includes the first
+// failure. A nil *Metrics measures nothing.
 type Metrics struct {
 	attempts                    *prometheus.CounterVec
 	seconds                     *prometheus.HistogramVec
@@ -70,7 +70,7 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// set shows totals; a kind without any has no jobs that are not done.
+// set shows totals. A kind without totals has no unfinished jobs.
 func (m *Metrics) set(totals []queue.Totals) {
 	byKind := map[string]queue.Totals{}
 	for _, t := range totals {
@@ -84,7 +84,7 @@ func (m *Metrics) set(totals []queue.Totals) {
 	}
 }
 
-// watchEvery is the pause between two looks at the totals.
+// watchEvery is the pause between two reads of the totals.
 const watchEvery = 15 * time.Second
 
 // Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs also watch: their

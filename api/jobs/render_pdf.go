@@ -45,8 +45,8 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 }
 
 // pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Reusable contents
-// replace the blocks that name them. Hidden pages and the pages below them are left out, except if the requested page
-// itself is hidden. Links have no text and are skipped.
+// replace the blocks that refer to them. Hidden pages and the pages below them are left out, unless the requested page
+// is hidden. Links have no text and are skipped.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {

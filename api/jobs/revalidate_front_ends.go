@@ -11,7 +11,7 @@ type FrontEnds interface {
 	Revalidate(ctx context.Context, tags []string) error
 }
 
-// revalidateFrontEnds sends changes until no change is left. A sent change that could not be deleted is sent again.
+// revalidateFrontEnds sends changes until no change is left. If a sent change could not be deleted, it is sent again.
 func revalidateFrontEnds(ctx context.Context, d Deps, args schema.RevalidateFrontEnds) error {
 	if d.FrontEnds == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no OCTAVO_FRONT_ENDS"})

@@ -53,8 +53,8 @@ func (b *bench) untold() (n int) {
 	return n
 }
 
-// TestFrontEndsAreTold has a front end that fails twice. The front end is notified once of each changed object. Later
-// changes come in another call.
+// TestFrontEndsAreTold has a front end that fails twice. The front end is notified once of each changed object. A
+// second call sends the later changes.
 func TestFrontEndsAreTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -27,7 +27,7 @@ import (
 const PoolConns = 4
 
 // WorkConns is the number of connections for the work of kinds. Each job that may run has a connection. Two more
-// hold the node's lock and check the locks of other nodes.
+// connections hold the node's lock and check the locks of other nodes.
 func WorkConns(kinds []Kind) int {
 	conns := 2
 	for _, k := range kinds {
@@ -50,8 +50,8 @@ type Config struct {
 	// Poll is the interval of the search for jobs whose notification was lost, and for jobs that wait for their turn; 0
 	// means 1 s.
 	Poll time.Duration
-	// Settle is the age at which front ends are notified of a change: cached answers of all nodes are younger. 0 means
-	// at once.
+	// Settle is the minimum age of a change before front ends are notified. Cached answers of all nodes are younger. 0
+	// notifies them immediately.
 	Settle time.Duration
 	// LostAfter is the time without a lock after which a node's jobs are lost; 0 means 10 s.
 	LostAfter time.Duration
@@ -143,8 +143,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs, lets running jobs finish for a while, and then cancels them. Cancelled jobs run again
-// elsewhere.
+// Stop starts no more jobs, lets running jobs finish for a while, and then cancels them. Another node runs the
+// cancelled jobs again.
 func (r *Runner) Stop(ctx context.Context) error {
 	err := r.client.Stop(ctx)
 	r.cancel()
@@ -252,8 +252,8 @@ func (r *Runner) hasten(ctx context.Context) error {
 	return err
 }
 
-// rescue lets jobs of lost nodes run again. A node is lost after some time without its lock, because a node that merely
-// lost the connection takes the lock again. rescue returns the time since when each node is without its lock.
+// rescue lets jobs of lost nodes run again. A node counts as lost after some time without its lock, because a node that
+// only lost the connection locks again. rescue returns the time since which each node has no lock.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]ti
 	return since, err
 }
 
-// retryPolicy tells river when to try again.
+// retryPolicy tells river when to retry.
 type retryPolicy struct {
 	pause func(attempt int) time.Duration
 }

@@ -16,8 +16,8 @@ type Tunnels interface {
 	Send(ctx context.Context, address string, event, environment []byte) (status int, err error)
 }
 
-// sendIntegrationEvent sends an event to its integration's tunnel. A tunnel gets an event again, with the same id, if the process ended
-// before the answer was noted.
+// sendIntegrationEvent sends an event to its integration's tunnel. If the process ends before it has recorded the
+// answer, the tunnel gets the event again, with the same id.
 func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrationEvent) error {
 	dispatch, err := d.Store.DispatchOf(ctx, args.Event)
 	switch {
@@ -61,7 +61,7 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
 		return failure // The server requests another attempt.
 	case status >= 400 && status <= 499:
-		return GiveUp(failure) // a retry would get the same answer
+		return GiveUp(failure) // A retry would get the same answer.
 	}
 	return failure
 }

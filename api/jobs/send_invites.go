@@ -15,9 +15,9 @@ type Mailer interface {
 	Open(ctx context.Context) (*mail.Connection, error)
 }
 
-// sendInvites sends the waiting mails of an organization, each at most once. A mail is sent twice only if the process
-// ended during its transfer. Both have the same Message-ID and link. A problem with one mail does not delay the others.
-// A problem with the server delays all, and their list shows the reason.
+// sendInvites sends the pending mails of an organization, each at most once. A mail is sent twice only if the process
+// ended during its transfer. Both copies have the same Message-ID and link. A problem with one mail does not delay the
+// others. A problem with the server delays all, and their list shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
@@ -58,7 +58,7 @@ func (s *inviteSending) postponed() error {
 	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
 }
 
-// send sends a mail and records the outcome. Its error is about all mails.
+// send sends a mail and records the outcome. Its error concerns all mails.
 func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	}
 	failed := s.conn.Send(message)
 	if failed == nil {
-		// The server has the mail, so this is recorded even if the job must end.
+		// The server has accepted the mail, so record that even if the job must end.
 		return s.deps.Store.Orgs.InviteMailSent(context.WithoutCancel(ctx), m)
 	}
 	why, ok := errors.AsType[*mail.Error](failed)
@@ -106,7 +106,7 @@ func (s *inviteSending) open(ctx context.Context) error {
 	return nil
 }
 
-// unable records the reason why no mail can be sent with all mails. Its causes are texts for users.
+// unable stores the reason why mails cannot be sent in all of the mails. Its causes are texts for users.
 func (s *inviteSending) unable(ctx context.Context, cause error) error {
 	if ctx.Err() != nil { // the mail server is not at fault
 		return ctx.Err()

@@ -22,13 +22,13 @@ const (
 	packAge = 2 * time.Hour
 )
 
-// SweepConfig says what a Sweep deletes.
+// SweepConfig configures what a Sweep deletes.
 type SweepConfig struct {
 	Store *store.Store
 	Log   *slog.Logger
 	// AuditRetention is the age at which entries of the audit log are deleted; 0 means never.
 	AuditRetention time.Duration
-	// PacksDir has the repositories that jobs fetch while they read them.
+	// PacksDir has the packs of fetched repositories that jobs are reading.
 	PacksDir string
 	// GitCacheDir has up to GitCacheBytes of repositories, for imports and exports with a repoCacheID.
 	GitCacheDir   string
@@ -76,7 +76,7 @@ func (s *Sweep) Packs(ctx context.Context) error {
 	return sweepPacks(s.cfg.PacksDir, now)
 }
 
-// now returns the time that the files' ages are measured from: the store's guarded time or this machine's time,
+// now returns the time from which the files' ages are measured. It is the store's guarded time or this machine's time,
 // whichever is earlier. This machine wrote the files' times.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)

@@ -15,8 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSweepFollowsTheBacklog: the sweep continues as long as more is left,
-// without a bound on the number of batches.
+// TestSweepFollowsTheBacklog: the sweep continues while more rows are left, without a bound on the number of batches.
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000
@@ -98,7 +97,7 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 }
 
 // TestSweepInDoubt sets the clock days ahead of the latest time that nodes have seen. The sweep then deletes nothing by
-// age. It continues when an operator confirms the time. Every kind of deleted object has an old one.
+// age. It continues when an operator confirms the time. There is an old object of every kind that the sweep deletes.
 func TestSweepInDoubt(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)

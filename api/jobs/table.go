@@ -37,15 +37,15 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil without a renderer. PDFMemory is the estimated most memory that it needs for a part of a
-	// PDF.
+	// Renderer makes PDFs; nil without a renderer. PDFMemory is the estimated maximum of the memory that it needs for a
+	// part of a PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
 	// FrontEnds notifies front ends of changes; nil without front ends.
 	FrontEnds FrontEnds
 	// Translator translates spaces; nil without a translator.
 	Translator translation.Provider
-	// Tunnels take the events of integrations in development mode; nil if this node does not send events.
+	// Tunnels receive the events of integrations in development mode; nil if this node does not send events.
 	Tunnels Tunnels
 	// View presents the resources that jobs send, like answers to requests.
 	View view.Presenter
@@ -66,14 +66,14 @@ type Deps struct {
 	Mail Mailer
 }
 
-// Kind is a row of the table: the properties of all jobs of the kind, and the function that does the work of a job.
+// Kind is a row of the table: the properties of the kind's jobs, and the function that runs one.
 type Kind struct {
 	schema.JobKind
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind makes a row from the function that does the work. The function must end soon after its context ends. It may be
-// stopped at any point, and must be able to run again from there.
+// kind makes a row from the function that does a job's work. The function must end soon after its context ends. A job
+// may be stopped at any point, and must be able to continue from there.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A
 	return Kind{JobKind: args.JobKind(), add: func(row schema.JobKind, workers *river.Workers, r *Runner) error {

@@ -22,7 +22,7 @@ import (
 )
 
 // BenchmarkTranslateSpace runs the first translation of a space. Each page has ten segments and about 200 words. The
-// translator is in this process and answers at once.
+// translator is in this process and answers immediately.
 func BenchmarkTranslateSpace(b *testing.B) {
 	for _, pages := range []int{500, 5_000, 50_000} {
 		b.Run(fmt.Sprint(pages), func(b *testing.B) {
@@ -79,7 +79,7 @@ func heap() [2]uint64 {
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
 }
 
-// watchHeap looks at the heap until its result is called, which gives the most of each.
+// watchHeap samples the heap until its result is called. The result returns the maximum of each measure.
 func watchHeap() func() [2]uint64 {
 	var most [2]uint64
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// maxTranslatedContents bounds the reusable contents of a copy, in bytes, which a run holds in memory. Those beyond it stay in the
-// language of the source.
+// maxTranslatedContents bounds the reusable contents of a copy, in bytes, which a run holds in memory. Contents that
+// exceed the bound stay in the language of the source.
 const maxTranslatedContents = 16 << 20
 
 // reusable is a reusable content of the source.
 type reusable struct {
 	id string
-	// page is one that names it.
+	// page is a page that refers to the content.
 	page string
 	file []byte
 	translatedPage

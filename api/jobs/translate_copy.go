@@ -15,13 +15,13 @@ import (
 // translatedPage is a page of the source that becomes one of the copy.
 type translatedPage struct {
 	node tree.Node
-	// document is a clone of the source's; nil for a page without a document.
+	// document is a copy of the source page's document. It is nil for a page without a document.
 	document *schema.Document
 	// places are the places of the document and of the page's own texts.
 	places []translation.Place
 }
 
-// The texts of a page that are segments, and how long they may be, in characters, as in the API.
+// These are the texts of a page that are segments. The lengths are in characters, as in the API.
 const (
 	segmentTitle       = "title"
 	segmentDescription = "description"
@@ -56,7 +56,7 @@ func (p *translatedPage) own() {
 	field(segmentDescription, &p.node.Description, maxPageDescription)
 }
 
-// fieldPlace is the place of a text with a greatest length.
+// fieldPlace returns the place of a text with a limited length.
 func fieldPlace(id string, text *string, most int) translation.Place {
 	return translation.PlainPlace(id, *text, func(translated string) {
 		if utf8.RuneCountInString(translated) <= most {
@@ -151,7 +151,7 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 	return made, err
 }
 
-// page puts translations into a page, except where a user has corrected them.
+// page writes translations into a page, except where a user has corrected them.
 func (t *translator) page(
 	ctx context.Context, p *translatedPage, known map[string]store.Translated, contents map[string]string, files map[string]bool,
 	made *store.TranslatedSpace,
@@ -210,9 +210,9 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 	return schema.TranslationReport{Kind: kind, Page: page, Segment: place.ID, Text: string(text)}
 }
 
-// keepCorrections finds the segments of a page that somebody has corrected in the copy. There the page gets the last
-// run's text, so that the merge sees no change and keeps the whole correction. A correction is outdated once its source
-// has changed since the last edit of the correction.
+// keepCorrections finds the segments of a page that a user has corrected in the copy. At these segments the page gets
+// the last run's text, so that the merge sees no change and the whole correction stays. A correction is outdated once
+// its source has changed since the last edit of the correction.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID
 	was, isMade := t.made[id]

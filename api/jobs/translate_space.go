@@ -36,7 +36,7 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
 		reason = public.Message
 	}
-	// The reason is stored even if the time of the job is over.
+	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	noted, failed := d.Store.FailTranslationRun(noting, args.Run, reason)
@@ -71,7 +71,7 @@ func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, org
 	})
 }
 
-// explainTranslation makes errors with public messages, and marks those that another attempt would only repeat.
+// explainTranslation makes errors with public messages, and marks errors that another attempt would only repeat.
 func explainTranslation(err error) error {
 	if failed, ok := errors.AsType[*provider.Error](err); ok {
 		return explainProvider(failed)
@@ -145,8 +145,8 @@ func (t *translator) begin() error {
 	return nil
 }
 
-// termIn returns the term of a language. Glossaries may spell a language with capitals, and have no term for a country
-// alone.
+// termIn returns the term of a language. Glossaries may write a language in capitals. They have no terms for single
+// countries.
 func termIn(terms map[string]string, language string) string {
 	base, _, _ := strings.Cut(language, "-")
 	for _, code := range []string{language, base} {
@@ -170,7 +170,7 @@ func byID(nodes []tree.Node) map[string]tree.Node {
 	return pages
 }
 
-// translate sends the segments that have no translation yet, each once.
+// translate sends the segments that have no translation yet, without duplicates.
 func (t *translator) translate(ctx context.Context) error {
 	t.asked, t.refused = map[string]bool{}, map[string]bool{}
 	title := translation.PlainPlace("", t.base.Space.Title, nil)

@@ -53,8 +53,8 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 	}
 }
 
-// The pages of a first copy may take minutes to write. Meanwhile the structure of the organization can change, and so can the source,
-// which asks for another run.
+// The pages of a first copy may take minutes to write. Meanwhile the organization's structure can change. The source
+// can also change, which requests another run.
 func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -94,7 +94,7 @@ func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, 
 	for i, text := range b.Texts {
 		w.asked(text.Source)
 		if w.refuses != "" && strings.Contains(text.Source, w.refuses) {
-			translations[i] = "\x00" // No document can hold it.
+			translations[i] = "\x00" // no document can contain NUL
 		}
 	}
 	return translations, err
@@ -115,7 +115,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			tenant := storetest.NewTenant(t, b.st, "ours")
 			b.fill(tenant, test.pages, func(page int) schema.Document {
 				blocks := []schema.Node{schema.Block("paragraph", schema.Text("A sentence of every page."))}
-				for i := range perPage - 2 { // besides it and the title
+				for i := range perPage - 2 { // besides this segment and the title
 					blocks = append(blocks, schema.Block("paragraph", schema.Text(paragraphOf(page, i))))
 				}
 				return schema.NewDocument(blocks...)

@@ -17,7 +17,7 @@ var errGivesWay = errors.New("the job gives way to others")
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
-	// waiting is, for each kind, the job that found no free worker at the last check. Only tend uses it.
+	// waiting has, for each kind, the job that found no free worker at the last check. Only tend uses it.
 	waiting map[string]int64
 	looked  time.Time
 }
@@ -26,7 +26,7 @@ type turns struct {
 type turn struct {
 	kind   string
 	slowAt time.Time
-	// found means that a transfer of the job is slow. noted means that the database has recorded that.
+	// found is true if a transfer of the job is slow. noted is true if the database has recorded that.
 	found, noted bool
 	end          context.CancelCauseFunc
 }

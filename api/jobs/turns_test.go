@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ofKind is a job of any kind of the table. Each is a sequence of its own.
+// ofKind is a job of any kind of the table. Each job is a separate sequence.
 type ofKind struct {
 	row          schema.JobKind
 	Organization string `json:"organization"`
@@ -59,7 +59,7 @@ func (b *bench) running(kind string) []party {
 	return parties
 }
 
-// apart reports whether each user and each organization has at most one of the jobs.
+// apart reports whether each user and each organization has at most one of these jobs.
 func apart(parties []party) bool {
 	seen := map[string]bool{}
 	for _, p := range parties {
@@ -71,8 +71,8 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns tests every kind of the table. Endless jobs take all workers while nobody waits. They belong to a user with
-// many organizations, to an organization with many users, or to one stranger per worker, and all are slow. Other users'
+// TestTurns tests every kind of the table. Endless slow jobs take all workers while no other job waits. They belong to
+// a user with many organizations, to an organization with many users, or to one stranger for each worker. Other users'
 // jobs run nevertheless. While they wait, no user and no organization has two running jobs, and stopped jobs lose no
 // attempt.
 func TestTurns(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTurns(t *testing.T) {
 					cfg.instead = func(ctx context.Context, args schema.JobArgs) error {
 						block := release
 						if args.Subject().Organization[0] != 'v' {
-							block = nil // Until it is told to end.
+							block = nil // It blocks until it is told to end.
 						}
 						select {
 						case <-block:
@@ -112,7 +112,7 @@ func TestTurns(t *testing.T) {
 					p := attacker(i)
 					b.askAs(p.user, ofKind{k.JobKind, p.organization, fmt.Sprint(i)})
 				}
-				if slow { // All have been found slow; TestSlowJobIsNoted has how.
+				if slow { // All jobs have been marked as slow: see TestSlowJobIsNoted.
 					const all = `update river_job set metadata = metadata || '{"slow": true}'`
 					if _, err := b.conn.Exec(t.Context(), all); err != nil {
 						t.Fatal(err)
@@ -147,7 +147,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// slowStep is a step that is slow at once.
+// slowStep is a step that counts as slow immediately.
 type slowStep struct{ step }
 
 func (s slowStep) JobKind() schema.JobKind {
@@ -176,8 +176,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts has jobs of all kinds that run out of time. A job of a Final kind fails at once. A job of another kind
-// waits for its next attempt.
+// TestTimeOuts has jobs of all kinds that exceed their time limit. A job of a Final kind fails immediately. A job of
+// another kind waits for its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -254,9 +254,9 @@ func TestTurnsGoRound(t *testing.T) {
 	}
 }
 
-// TestTurnsCostTheSame gives turns with 100,000 jobs of a user, all of one space or of a thousand organizations. The
-// cost does not depend on the length of an organization's queue: each organization adds at most the first thousand of
-// its jobs.
+// TestTurnsCostTheSame gives turns with 100,000 jobs of one user, in one space or in a thousand organizations. The cost
+// does not depend on the length of an organization's queue: each turn reads at most the first thousand jobs of an
+// organization.
 func TestTurnsCostTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -30,7 +30,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	ctx = context.WithValue(ctx, lastAttempt{}, job.Attempt >= job.MaxAttempts)
 	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
 	defer ended()
-	// The audit log has the same id as the list of jobs.
+	// The audit log shows the same job id as the list of jobs.
 	ctx = postgres.By(ctx, postgres.Actor{
 		Type: schema.ActorJob, ID: strconv.FormatInt(job.ID, 10), Name: w.row.Name, Operation: w.row.Name,
 	})
@@ -69,7 +69,7 @@ func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	return !last && !final && !(kind.Final && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
-// GiveUp marks an error that another attempt would repeat. The job fails at once, and can be retried by hand.
+// GiveUp marks an error that another attempt would repeat. The job fails immediately, and a user can retry it.
 func GiveUp(err error) error { return &hopeless{err} }
 
 type hopeless struct{ error }

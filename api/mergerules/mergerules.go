@@ -24,7 +24,7 @@ type OrganizationMergeRules struct {
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
-// MergeRuleInput repeats the package's name because it also names the schema in the OpenAPI document.
+// MergeRuleInput repeats the package's name because the OpenAPI document uses it as the schema's name.
 type MergeRuleInput struct {
 	Rule       *string  `json:"rule" rules:"required,enum=mergeRule"`
 	Users      []string `json:"users" rules:"len=..100"`

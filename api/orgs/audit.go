@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// auditLog has the operations on who changed what in an organization. None of them changes the log.
+// auditLog has the operations that read the audit log of an organization. No operation changes the log.
 type auditLog struct{ store *store.Store }
 
 func auditOperations(h *auditLog) []frame.Operation {

@@ -123,7 +123,7 @@ func TestEndedInvitesAreDeleted(t *testing.T) {
 	}
 }
 
-// TestEmailDomains proves domains by their records; an unproved domain lets nobody in.
+// TestEmailDomains proves domains by their DNS records. An unproved domain admits nobody.
 func TestEmailDomains(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -187,7 +187,7 @@ func TestEmailDomains(t *testing.T) {
 	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
-	// Changing other settings keeps the proof. Naming the domain again does not restore a lost proof. Members stay.
+	// Changing other settings keeps the proof. Setting the domain again does not restore a lost proof. Members stay.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"title":"Still"}`)
 	join(204)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example"]}`)

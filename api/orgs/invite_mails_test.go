@@ -26,7 +26,7 @@ const publicBase = "https://docs.example.com/base"
 
 var inviteLink = regexp.MustCompile(`https://docs\.example\.com/base(/v1/invites/accept\?link=[a-z2-7]{52})`)
 
-// linkIn returns the path of the link in a mail, which is the same in both alternatives.
+// linkIn returns the path of the link in a mail. Both alternatives of the mail must have the same link.
 func linkIn(t *testing.T, m mailtest.Mail) string {
 	t.Helper()
 	inText, inHTML := inviteLink.FindAllStringSubmatch(m.Text, -1), inviteLink.FindAllStringSubmatch(html.UnescapeString(m.HTML), -1)
@@ -181,7 +181,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	}
 }
 
-// TestLinksEnd: a link ends with its invite, for any reason. It also ends when another mail is sent.
+// TestLinksEnd: a link ends whenever its invite ends. It also ends when another mail is sent.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -215,7 +215,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// TestResend sends a mail once more, to a bound.
+// TestResend sends a mail again, up to the limit.
 func TestResend(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,7 +282,7 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The login is refused until the operator repairs it. A mail that waited for a day is given up.
+	// The server refuses the login until the operator repairs it. A mail that waited for a day is not sent any more.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)
@@ -293,7 +293,7 @@ func TestMailServerFails(t *testing.T) {
 	}
 	wantMail(s, "late@example.com", "waiting the mail server does not accept the login (535 5.7.8)")
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
-	// A new mail makes the waiting ones try again.
+	// A new mail makes the job retry the pending mails.
 	s.Invite(`{"emails":["next@example.com"]}`)
 	jobstest.RunMails(t, h.Store, server.Sender(t), publicBase)
 	wantMail(s, "late@example.com", "sent <nil>")
@@ -338,7 +338,7 @@ func TestMailsOfAllAreBounded(t *testing.T) {
 	wantMail(s, "e@example.com", "sent <nil>")
 }
 
-// TestNamesInMails: names that users chose end no header and make no link.
+// TestNamesInMails: a name that a user chose cannot end a header or make a link.
 func TestNamesInMails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -25,7 +25,7 @@ func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (s
 	return struct{}{}, h.store.Orgs.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
 }
 
-// list returns only the invites to the organization as a whole, as the contract demands.
+// list returns only the invites to the organization itself, as the contract demands.
 func (h *invites) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[people.LinkInvite], error) {
@@ -95,8 +95,8 @@ func (h *invites) create(
 	return h.resource(ctx, c, row)
 }
 
-// requireContent refuses content outside the organization. Only admins of the organization get here, and they may give
-// access to all of its content.
+// requireContent refuses content outside the organization. Only admins of the organization reach this check, and they
+// may give access to all of its content.
 func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, collection *string) error {
 	organization := c.Organization.Organization.ID
 	refuse := func(field, owner string, err error) error {

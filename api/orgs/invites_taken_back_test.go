@@ -39,7 +39,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		}
 		return user.ID, storetest.Token(h.T, h.Store, store.NewToken{User: user.ID})
 	}
-	// follow lets somebody in by a link, which ends at once.
+	// follow adds a user by a link, which then no longer works.
 	follow := func(h *apitest.Harness, body map[string]any) (id, token string) {
 		h.T.Helper()
 		id, token = person(h, "example.com")

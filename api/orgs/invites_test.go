@@ -98,7 +98,7 @@ func TestInviteToSSO(t *testing.T) {
 	end $$`)
 }
 
-// TestInvitesInParallel invites the same new people concurrently: each gets one account and one invite.
+// TestInvitesInParallel invites the same new people concurrently. Each person gets one account and one invite.
 func TestInvitesInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -163,7 +163,7 @@ func TestLinkInvite(t *testing.T) {
 	if role, ok := h.Role(user.ID); !ok || role != schema.RoleEdit {
 		t.Errorf("role %q", role)
 	}
-	// A role is raised and never lowered; a guest becomes a member.
+	// A role is raised and never lowered. A guest becomes a member.
 	for _, who := range []struct{ is, becomes schema.Role }{
 		{schema.RoleGuest, schema.RoleEdit}, {schema.RoleRead, schema.RoleEdit}, {schema.RoleReview, schema.RoleReview}, {schema.RoleAdmin, schema.RoleAdmin},
 	} {
@@ -172,7 +172,7 @@ func TestLinkInvite(t *testing.T) {
 			t.Errorf("%q became %q", who.is, role)
 		}
 	}
-	// A link's role can change. Users who followed the link earlier keep their role.
+	// A link's role can change. Users who followed the link before the change keep their role.
 	changed := shape.Want(t, linkInviteShape, h.Do("PATCH", s.Org+one, s.Token, `{"role":null}`).Body)
 	if changed["role"] != nil || !cmp.Equal(changed, shape.Want(t, linkInviteShape, h.Do("GET", s.Org+one, s.Token, nil).Body)) {
 		t.Errorf("%v", changed)
@@ -201,7 +201,7 @@ func TestLinkInvite(t *testing.T) {
 		}
 	}
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":true}`)
-	// A link expires on its own.
+	// A link also ends when it expires.
 	h.Exec("update link_invites set expires_at = now() - interval '1 second'")
 	if e := h.WantError(h.Do("POST", join, lost, nil), 403); !strings.Contains(e.Message, "ended") {
 		t.Errorf("%+v", e)

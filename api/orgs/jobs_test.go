@@ -36,7 +36,7 @@ func TestJobs(t *testing.T) {
 	for _, query := range []string{"?state=lost", "?kind=none"} {
 		h.WantError(h.Do("GET", path+query, admin, nil), http.StatusBadRequest)
 	}
-	// Users who do not administer the organization see nothing.
+	// Only administrators of the organization see jobs.
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleCreate], nil), http.StatusForbidden)
 
 	retry := func(id string) string { return path + "/" + id + "/retry" }
@@ -47,7 +47,7 @@ func TestJobs(t *testing.T) {
 	if job.ID != ids[0] || job.State != schema.JobWaiting || job.Attempt != 0 || job.NextAttemptAt == nil {
 		t.Errorf("%+v", job)
 	}
-	// The job is already waiting, so another retry has no effect.
+	// The job is already pending, so another retry has no effect.
 	apitest.Ask[schema.Job](h, schema.RoleAdmin, "POST", retry(ids[0]), nil, 200)
 	h.Exec("update river_job set state = 'running' where id::text = $1", ids[0])
 	h.WantError(h.Do("POST", retry(ids[0]), admin, nil), http.StatusConflict)

@@ -147,7 +147,7 @@ func TestTeams(t *testing.T) {
 	path := org + "/teams/" + id + "/members"
 	h.Want(403, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	h.Want(204, "PUT", path, admin, map[string]any{"memberships": map[string]any{edit: map[string]any{"role": "owner"}}})
-	// The owner may now change the team, and even give up owning it.
+	// The owner may now change the team, and may even remove themselves as owner.
 	h.Want(204, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	if got := h.Want(200, "GET", org+"/teams/"+id, h.Ours.Tokens[schema.RoleEdit], nil); got["members"] != 2.0 || got["permissions"].(map[string]any)["admin"] != true {
 		t.Errorf("%v", got)
@@ -277,7 +277,8 @@ func TestTeamTitlesTogether(t *testing.T) {
 	}
 }
 
-// TestUsersAreSeenByTheirOwn reads users. A user sees another user only if both are in one organization.
+// TestUsersAreSeenByTheirOwn reads users. TestUsersAreSeenByTheirOwn: a user sees another user only if both are members
+// of one organization.
 func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -291,7 +292,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	for _, id := range []string{theirs.ID, loner.ID, "nobody", "%00"} {
 		h.Want(404, "GET", "/v1/users/"+id, guest, nil)
 	}
-	// Callers who may list the members see an e-mail address, and everybody sees their own.
+	// Callers who may list the members see their e-mail addresses. Everybody sees their own address.
 	members := "/v1/orgs/" + h.Ours.Organization.ID + "/members"
 	for role, token := range h.Ours.Tokens {
 		lists := h.Do("GET", members, token, nil).Status == 200

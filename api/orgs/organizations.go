@@ -61,7 +61,7 @@ type createOrganizationRequest struct {
 	Body struct {
 		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
 		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
-		// The published client's onboarding sends these answers. They are validated but have no effect here.
+		// The published client's onboarding sends these answers. They are validated but otherwise ignored.
 		OnboardingPreferences *struct {
 			Source    *string  `json:"source" rules:"enum=onboardingSource"`
 			Audience  *string  `json:"audience" rules:"enum=onboardingAudience"`

@@ -26,14 +26,14 @@ type SSO struct {
 	// SessionLength is the longest duration of a session; 0 means DefaultSessionLength. The identity provider may end a
 	// session earlier.
 	SessionLength time.Duration
-	// ReturnTo are the origins, besides our own, that a browser may be sent to after a login.
+	// ReturnTo has the origins, in addition to ours, to which a login may redirect the browser.
 	ReturnTo []string
 }
 
 // DefaultSessionLength is a working day.
 const DefaultSessionLength = 12 * time.Hour
 
-// samlLogins are the steps of a login, which a browser goes through without a token.
+// samlLogins has the operations of a login, which a browser calls without a token.
 type samlLogins struct {
 	store *store.Store
 	view  view.Presenter
@@ -96,7 +96,7 @@ func (h *samlLogins) service(row orgs.SAMLProvider) saml.Service {
 	return saml.Service{EntityID: s.EntityID, ACSURL: s.ACSURL}
 }
 
-// sides are both sides of a login as its messages name them.
+// sides returns the service and the provider of a login, with the names that its messages use.
 func (h *samlLogins) sides(row orgs.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
 	if err != nil {
@@ -106,7 +106,7 @@ func (h *samlLogins) sides(row orgs.SAMLProvider) (saml.Service, saml.Provider, 
 	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificates: certificates}, nil
 }
 
-// metadata is there for a pending provider as well: many identity providers want it first.
+// metadata also answers for a pending provider, because many identity providers want the metadata first.
 func (h *samlLogins) metadata(ctx context.Context, _ *access.Caller, r *struct{ SAMLAddress }) (frame.Encoded, error) {
 	row, err := h.provider(ctx, r.SAMLAddress)
 	if err != nil {

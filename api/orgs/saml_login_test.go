@@ -127,7 +127,7 @@ func TestLoginAtARealProvider(t *testing.T) {
 	if me["displayName"] != "Bo Ek" || me["email"] != "Bo@acme.example" || member["role"] != "edit" || member["sso"] != true || member["teams"] != 1.0 {
 		t.Errorf("%v %v", me, member)
 	}
-	// The answer was used. So no browser can log in with it again.
+	// The answer was already used, so no browser can log in with it again.
 	for _, again := range []string{cookie, ""} {
 		h.WantError(s.Post(html.UnescapeString(found[1]), again), 400)
 	}
@@ -161,7 +161,7 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an account is linked by its address once. The address's domain must be proved for this organization.
+// TestWhoIsLinked: an address links an account only once. The address's domain must be proved for this organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -200,7 +200,8 @@ func TestWhoIsLinked(t *testing.T) {
 			t.Errorf("%s became %v", email, again)
 		}
 	}
-	// An invite that was pending when its person became a member in another way still gives its role, and is used up.
+	// A person has a pending invite and becomes a member in another way. The invite still gives its role, and is used
+	// up.
 	late := h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"late@acme.example","role":"review"}],"sso":true}`)
 	id := late["users"].([]any)[0].(string)
 	h.Exec("insert into memberships (user_id, organization_id, role) values ($1, $2, 'read')", id, h.Ours.Organization.ID)
@@ -261,8 +262,8 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd: the session's user or an admin can end a session. It also ends with the provider, with the
-// membership, and by time.
+// TestSessionsEnd: the session's user or an admin can end a session. It also ends when the provider or the membership
+// ends, and when it expires.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -288,7 +289,7 @@ func TestSessionsEnd(t *testing.T) {
 	h.WantError(h.Do("GET", org+"/members/"+user+"/sessions", token, nil), 403)
 	ended := func(name, token string) {
 		t.Helper()
-		// A node may accept a cached token a little longer, so ask another node.
+		// A node may accept a cached token a little longer, so query the database.
 		if _, err := h.Store.Authenticate(t.Context(), schema.HashToken([]byte(token))); !schema.IsCode(err, schema.CodeUnauthorized) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -320,7 +321,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestCodes: a front end gets a code, which opens the session once.
+// TestCodes: a front end gets a code, which opens the session only once.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -361,7 +362,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRefusedAnswers: nothing is stored for a response that does not answer the browser's request.
+// TestRefusedAnswers: a response that does not match the browser's request stores nothing.
 func TestRefusedAnswers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -399,7 +400,8 @@ func TestRefusedAnswers(t *testing.T) {
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Errorf("stored: %s", diff)
 	}
-	// Two nodes get the same answer at once: one of them logs in. A second tab does not disturb the first.
+	// Two nodes get the same answer concurrently, and exactly one of them logs in. A second tab does not disturb the
+	// first.
 	_, both := s.Start("", cookie)
 	var in atomic.Int32
 	var wait sync.WaitGroup
@@ -416,8 +418,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditOfLogins: the session's entry names its user. The entry of a new account, which the login created, has no
-// known actor.
+// TestAuditOfLogins: the session's entry names its user. The login also created an account, and the entry of this
+// account has no known actor.
 func TestAuditOfLogins(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -41,7 +41,7 @@ type samlRequests struct {
 
 func (s samlRequests) sign(body string) string {
 	mac := hmac.New(sha256.New, s.key)
-	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to take bytes.
+	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to accept bytes.
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
@@ -72,7 +72,7 @@ func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, erro
 	if err != nil {
 		return nil, err
 	}
-	// The start reads it as well, to add to it.
+	// The start of a login also reads the cookie, to add to it.
 	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
 	if address.Scheme == "https" {
 		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode

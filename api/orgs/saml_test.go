@@ -141,7 +141,7 @@ func TestSAMLProvider(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{}`), 404)
 }
 
-// TestSAMLDefaultTeam sets, shows and unsets the default team; deleting the team unsets it, too.
+// TestSAMLDefaultTeam sets, shows and unsets the default team. Deleting the team also unsets it.
 func TestSAMLDefaultTeam(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -191,7 +191,7 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	}
 }
 
-// TestSAMLChangesAtOnce changes different members at the same time: no change undoes another.
+// TestSAMLChangesAtOnce changes different members concurrently. No change undoes another.
 func TestSAMLChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

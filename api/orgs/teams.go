@@ -57,7 +57,7 @@ func teamOperations(h *teams) []frame.Operation {
 			Tag: "teams",
 			Doc: "Change who is in a team, and who owns it. Members are named by their ids or by their e-mail " +
 				"addresses.",
-			// The team's owners may do this, as well as the organization's admins.
+			// The team's owners may do this, and so may the organization's admins.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),
 		},

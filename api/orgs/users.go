@@ -56,7 +56,7 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 }
 
 // mentioned shows a member of an organization to the readers of its sites. A reader gets the id from a page that
-// mentions the member. This page shows only the name.
+// mentions the member. That page shows only the name.
 func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
 	members, err := h.store.Orgs.MembersAmong(ctx, organizationID, []string{id})
 	if err != nil {

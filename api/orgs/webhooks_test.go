@@ -221,7 +221,7 @@ func TestWebhookDeliveries(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	eventually.True(t, "the failed delivery to be sent", func() bool { return len(list("?state=delivered")) == 4 })
-	// A delivered delivery is sent again, as another delivery.
+	// A successful delivery can be sent again, as a new delivery.
 	a = h.Do("POST", s.Org+one+"/deliveries/"+pings[0]+"/redeliver", s.Token, nil)
 	again := shape.Want(t, deliveryShape, a.Body)
 	if a.Status != 200 || again["id"] == pings[0] || again["redelivers"] != pings[0] {

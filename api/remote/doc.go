@@ -1,4 +1,4 @@
-// Package remote is empty. The folders below it are clients of other hosts; they know nothing of the product:
+// Package remote is empty. The folders below it are clients of other hosts. They contain no knowledge of the product:
 //
 //	outbound      the only way to hosts that users name
 //	provider      services that the operator names

@@ -2,5 +2,5 @@
 // provider, reads the response that the browser brings back, and describes us to the provider. It only trusts signed
 // data: it parses the assertion from exactly the verified bytes.
 //
-// It stores no data and makes no decisions about users. It must not import the store, the frame or a domain.
+// It stores nothing and makes no decisions about users. It must not import the store, the frame or a domain.
 package saml

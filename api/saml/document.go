@@ -19,7 +19,7 @@ const (
 	signatureNamespace = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// MaxResponse bounds a response in bytes, as the browser posts it. Usual ones have 5 to 15 KiB.
+// MaxResponse bounds a response in bytes, as the browser posts it. Usual responses have 5 to 15 KiB.
 const MaxResponse = 192 << 10
 
 const (
@@ -28,7 +28,7 @@ const (
 	mostAttrs    = 8000
 )
 
-// parse reads a response into a tree. It refuses every document that two parsers could read in two ways. These are
+// parse reads a response into a tree. It refuses every document that two parsers could read differently. These are
 // documents with a DTD, comments or processing instructions, and documents that change when they are written and read
 // again.
 func parse(encoded string) (*etree.Element, error) {
@@ -57,7 +57,7 @@ func parse(encoded string) (*etree.Element, error) {
 
 // inspect reads the document's tokens within bounds, before anything builds a tree of it.
 func inspect(text []byte) error {
-	decoder := xml.NewDecoder(bytes.NewReader(text)) // Strict: it knows no entities but XML's own, and UTF-8 only.
+	decoder := xml.NewDecoder(bytes.NewReader(text)) // Strict allows only XML's own entities, and only UTF-8.
 	depth, roots, elements, attributes := 0, 0, 0, 0
 	for first := true; ; first = false {
 		token, err := decoder.RawToken()
@@ -95,9 +95,9 @@ func inspect(text []byte) error {
 	}
 }
 
-// shape checks that the document has only one meaning, before any signature is checked. It must have one response, with
-// one assertion directly in it. Each id must name one element. A signature must sign its parent. Every wrapping attack
-// needs a second assertion, a second response or a signature in another place.
+// shape checks that the document has only one meaning, before any signature is checked. It must have exactly one
+// response, and the response must have one assertion as its child. Each id must be unique. A signature must sign its
+// parent. Every wrapping attack needs a second assertion, a second response or a signature in another place.
 func shape(root *etree.Element) (assertion *etree.Element, err error) {
 	if root.Tag != "Response" || root.NamespaceURI() != protocolNamespace {
 		return nil, errors.New("the document is not a SAML response")

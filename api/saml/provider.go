@@ -22,13 +22,13 @@ import (
 	"github.com/beevik/etree"
 )
 
-// Service is our side, as the identity provider knows it.
+// Service is our side of a login, with the names that the identity provider knows.
 type Service struct {
 	EntityID string
 	ACSURL   string
 }
 
-// Provider is the identity provider's side, as an administrator copied it.
+// Provider is the identity provider's side, with the values that an administrator has entered.
 type Provider struct {
 	EntityID string
 	// Certificates are the certificates of the provider's signing keys. During a change of the key, they are the old
@@ -37,15 +37,15 @@ type Provider struct {
 	SSOURL       string
 }
 
-// NewRequestID makes the id that ties a response to the browser that asked for it.
+// NewRequestID makes the id that binds a response to the browser that requested it.
 func NewRequestID() string {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error: it ends the process instead.
 	return "id-" + hex.EncodeToString(random[:])
 }
 
-// LoginURL is the address at the identity provider for a browser's redirect (HTTP-Redirect binding). We have no signing
-// key, so the request is not signed. Its contents are in our metadata.
+// LoginURL is the identity provider's address to which a browser is redirected (HTTP-Redirect binding). We have no
+// signing key, so the request is not signed. Our metadata also has the request's contents.
 func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	target, err := url.Parse(p.SSOURL)
 	if err != nil {
@@ -84,8 +84,8 @@ func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 }
 
 // entityDescriptor is the root of the metadata. The library's root always writes validUntil: without a time, it writes
-// the year 1, and identity providers refuse expired metadata. This root has no end, because its addresses are good
-// until an administrator removes the provider.
+// the year 1, and identity providers refuse expired metadata. This root has no validUntil, because its addresses are
+// valid until an administrator removes the provider.
 type entityDescriptor struct {
 	XMLName         xml.Name                `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
 	EntityID        string                  `xml:"entityID,attr"`

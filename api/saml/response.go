@@ -23,7 +23,7 @@ type Login struct {
 	RequestID string
 	// NameID identifies the person at the provider.
 	NameID string
-	// Email is empty if the provider names none.
+	// Email is empty if the provider sends no address.
 	Email string
 	Name  string
 	// SessionEnds is the provider's end of the session; zero if the provider sets no end.
@@ -31,7 +31,7 @@ type Login struct {
 }
 
 // Read checks a response as the browser posted it, and returns its login. expected are the requests that this browser
-// started. Errors are for people. They name the setting that an administrator can correct, and quote only names.
+// started. Errors are written for users. They name the setting that an administrator can correct, and quote only names.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {
@@ -82,7 +82,7 @@ func refusedBy(root *etree.Element) error {
 	return fmt.Errorf("the identity provider refused the login: %.100q", code.Value[strings.LastIndexByte(code.Value, ':')+1:])
 }
 
-// verifiedAssertion checks every signature that there is, and takes the assertion out of what they cover.
+// verifiedAssertion checks every signature in the response, and returns the assertion from the signed bytes.
 func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time) (*etree.Element, error) {
 	var found *etree.Element
 	if signatureOf(root) != nil {
@@ -131,7 +131,7 @@ func unmarshal(el *etree.Element, into any) error {
 	return nil
 }
 
-// checkResponse checks what is around the assertion. It may be unsigned, so that it can only ever refuse.
+// checkResponse checks the response around the assertion. This part may be unsigned, so the check can only refuse.
 func checkResponse(s Service, p Provider, r crewjam.Response, signed bool) error {
 	switch {
 	case r.Status.StatusCode.Value != crewjam.StatusSuccess:
@@ -195,8 +195,8 @@ func checkConditions(c *crewjam.Conditions, now time.Time) error {
 	return nil
 }
 
-// audiences are the intended services of an assertion. A restriction may name several, of which crewjam's type keeps
-// only the last.
+// audiences are the services for which an assertion is intended. A restriction may list several audiences, but
+// crewjam's type has only the last one.
 type audiences struct {
 	Restrictions []struct {
 		Audiences []string `xml:"Audience"`
@@ -279,8 +279,8 @@ func firstValue(a crewjam.Assertion, names []string) string {
 	return ""
 }
 
-// emailOf is the address that the provider gives: by an attribute, or as the NameID. Two addresses are refused, because it is not for
-// us to pick one.
+// emailOf returns the address that the provider sends, in an attribute or as the NameID. Two different addresses are
+// refused, because we cannot choose between them.
 func emailOf(a crewjam.Assertion) (string, error) {
 	found := values(a, emailAttributes)
 	if id := a.Subject.NameID; len(found) == 0 && (id.Format == string(crewjam.EmailAddressNameIDFormat) || strings.Contains(id.Value, "@")) {

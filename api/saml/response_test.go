@@ -31,7 +31,7 @@ func read(encoded string) (saml.Login, error) {
 	return saml.Read(service, provider(samltest.Ours()), encoded, []string{"id-other", request}, time.Now())
 }
 
-// alsoFor is a good response whose assertion names another audience besides us.
+// alsoFor is a valid response whose assertion lists us and another audience.
 func alsoFor(audience string) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna).Element()
@@ -282,7 +282,7 @@ func TestWrappingAttacks(t *testing.T) {
 	}
 }
 
-// TestSignedButWrong: the signature is valid, but the assertion is not for us, not for this time or not for this
+// TestSignedButWrong: the signature is valid, but the assertion is for another service, another time or another
 // browser.
 func TestSignedButWrong(t *testing.T) {
 	t.Parallel()
@@ -334,7 +334,7 @@ func TestSignedButWrong(t *testing.T) {
 	}
 }
 
-// TestHostileXML: nothing that two parsers could read differently, and nothing that costs more than its bytes.
+// TestHostileXML refuses texts that two parsers could read differently, and texts that cost more than their size.
 func TestHostileXML(t *testing.T) {
 	t.Parallel()
 	good, err := base64.StdEncoding.DecodeString(samltest.Encode(build(nil, true, false)))

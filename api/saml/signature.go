@@ -37,7 +37,7 @@ func signatureOf(el *etree.Element) *etree.Element {
 	return nil
 }
 
-// only is the one child of that name; more or fewer are an error.
+// only returns the single child with this tag. Zero or several such children are an error.
 func only(el *etree.Element, tag string) (*etree.Element, error) {
 	var found *etree.Element
 	for _, child := range el.ChildElements() {
@@ -55,7 +55,7 @@ func only(el *etree.Element, tag string) (*etree.Element, error) {
 	return found, nil
 }
 
-// checkSignature lets only the plainest signatures pass: over its own parent, by methods that we know.
+// checkSignature accepts only the simplest signatures: they sign their parent, with known methods.
 func checkSignature(signature, parent *etree.Element) error {
 	info, err := only(signature, "SignedInfo")
 	if err != nil {
@@ -129,7 +129,7 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	return nil, err
 }
 
-// errNotGoodNow says when the newest certificate is good, which is the one to look at.
+// errNotGoodNow says when the newest certificate is valid, because administrators should check this one.
 func errNotGoodNow(certificates []*x509.Certificate) error {
 	newest := slices.MaxFunc(certificates, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 	return fmt.Errorf("the certificate of the identity provider is good from %s to %s only",

@@ -23,13 +23,13 @@ import (
 // with "~", so nothing is mistaken for a key. If a page has the path of a section, the section wins. The same holds for
 // a site space of the default section. The address holds the site's id, because its basename may change.
 //
-// The zero siteAddress means that the caller cannot read the site: it is not published, or it is published by share
-// links and the caller has no active key. A wrong key is not an error. The answer then has no published address, and
-// reveals nothing about keys.
+// The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
+// and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals
+// nothing about keys.
 type siteAddress struct{ root string }
 
-// shareKey returns the key that opens a site to the caller. It is the sent key, if this opens the site, or the key of a
-// reader's token. It is empty without such a key, or if the site needs no key.
+// shareKey returns the key that opens a site to the caller. It is the sent key, if this key opens the site, or the key
+// of a reader's token. It is empty if the caller has no such key, or if the site needs no key.
 func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
 	site := c.Site.Site
 	switch {
@@ -48,13 +48,14 @@ func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string)
 	return key, nil
 }
 
-// isShareKey reports whether a segment of an address is a share key. Front ends have their own files, such as icons and
-// the search index, below ~gitbook of every part.
+// isShareKey reports whether a segment of an address is a share key. Front ends serve their own files, such as icons
+// and the search index, below ~gitbook in every part.
 func isShareKey(segment string) bool {
 	return len(segment) > 1 && segment[0] == '~' && segment != "~gitbook"
 }
 
-// siteView is a site as the caller sees it: its address with the key that opens it, and the caller's rights on each of its spaces.
+// siteView is the caller's view of a site. It has the address with the key that opens the site, and the caller's rights
+// on each space.
 type siteView struct {
 	siteAddress
 	id       string
@@ -72,7 +73,7 @@ func (v siteView) sees(id string) bool { return v.reader == nil || v.reader.Sees
 // seesSection reports whether the caller sees a section.
 func (v siteView) seesSection(id string) bool { return v.reader == nil || v.reader.SeesSection(id) }
 
-// space is a space of the site as the caller sees it.
+// space is the caller's view of a space of the site.
 func (v siteView) space(space store.Space) store.PlacedSpace {
 	placed := store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: space, ContentAccess: v.spaces[space.ID]}, Place: v.places[space.ID]}
 	if v.reader != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// adaptive gives a site adaptive content and its space these changes, and returns the path of the revision that has them.
+// adaptive turns on adaptive content for a site and makes these changes in its space. It returns the path of the
+// revision with the changes.
 func adaptive(h *apitest.Harness, site string, changes ...any) string {
 	h.T.Helper()
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
@@ -22,8 +23,8 @@ func adaptive(h *apitest.Harness, site string, changes ...any) string {
 	return space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
 }
 
-// TestConditionalBlocks has a page of which a part is for visitors with a plan. Readers see this part only with the
-// claim: as a document, as Markdown, by path, and in excerpts of searches. Users see all of it.
+// TestConditionalBlocks has a page with a part for visitors who have a plan. Readers see this part only with the claim:
+// as a document, as Markdown, by path, and in excerpts of searches. Users see all of it.
 func TestConditionalBlocks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -70,9 +71,9 @@ func TestConditionalBlocks(t *testing.T) {
 	}
 }
 
-// TestConditionalPages has a page for visitors with a plan, an unconditional page below it, and a redirect to the lower
-// page. Readers who do not meet the condition get neither page. The pages are missing in the tree, by id and path,
-// below the parent page, and in searches, changes and redirects. Users get all pages.
+// TestConditionalPages has a page for visitors who have a plan, an unconditional page below it, and a redirect to the
+// lower page. Readers who do not meet the condition get neither page. The pages are missing in the tree, by id and
+// path, below the parent page, and in searches, changes and redirects. Users get all pages.
 func TestConditionalPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

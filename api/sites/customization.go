@@ -82,7 +82,7 @@ func (r *setCustomizationRequest) Validate() []schema.Detail {
 func (r *setCustomizationRequest) settings() customization.Customization {
 	settings := r.Body.Customization
 	settings.Favicon = schema.Some(*r.Body.Favicon)
-	// Here null means the same as absence.
+	// null means the same as absence here.
 	return customization.Merge(customization.Customization{}, settings)
 }
 
@@ -152,8 +152,8 @@ func customizationProblems(settings customization.Customization) []schema.Detail
 	return append(c.Details, settings.ActionProblems()...)
 }
 
-// checkOverrides checks the contract's rules for overrides. A group with a single switch must have the switch, even as
-// null. An announcement cannot be removed alone.
+// checkOverrides checks the contract's rules for overrides. A group with a single switch must contain the switch, even
+// as null. An announcement cannot be removed without the other members.
 func checkOverrides(c *rules.Checker, o customization.Customization) {
 	if o.Announcement.Null() {
 		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")

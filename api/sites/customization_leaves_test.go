@@ -53,7 +53,7 @@ func fits(described map[string]any, value any) bool {
 	return described["type"] == "string"
 }
 
-// leaf is a member, as its path, with another value that it may have.
+// leaf is a member: its path, and another valid value.
 type leaf struct {
 	path  []any
 	other any
@@ -81,7 +81,7 @@ func (d describer) leaves(described, value any, path []any) (found []leaf) {
 		for i := range value {
 			for _, l := range d.leaves(node["items"], value[i], at(i)) {
 				if _, isText := l.other.(string); isText && slices.Contains(value, l.other) {
-					continue // Lists of names hold each name once.
+					continue // lists of names have no duplicates
 				}
 				found = append(found, l)
 			}
@@ -113,7 +113,7 @@ func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	return []leaf{{path, text + "x"}}
 }
 
-// with returns a copy of a JSON value in which one member has another value.
+// with returns a copy of a JSON value in which one member has a new value.
 func with(value any, path []any, other any) any {
 	if len(path) == 0 {
 		return other
@@ -157,8 +157,8 @@ func settled(settings map[string]any, path []any) map[string]any {
 }
 
 // TestEveryLeafOfACustomization reads the settings, changes one member, and writes all settings back. The change is
-// stored, and all other members stay. The test does this as clients of both generations. They send one form of the page
-// actions, or both forms.
+// stored, and all other members stay. The test does this as a client of each generation. The clients send one form of
+// the page actions, or both forms.
 func TestEveryLeafOfACustomization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -218,7 +218,7 @@ func TestEveryLeafOfACustomization(t *testing.T) {
 				items := fmt.Sprint(l.path[:min(2, len(l.path))]) == "[pageActions items]"
 				if name != "both forms" && !actions || name == "switches" && items || name == "the list" && !items &&
 					l.path[0] == "pageActions" {
-					continue // Other members have one form, and the client does not know the other form.
+					continue // other members have one form, and this client does not know the other form
 				}
 				got := s.Ok(level.method, level.path, body, 200)
 				want := settled(changed, l.path)

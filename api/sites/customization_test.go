@@ -93,7 +93,7 @@ func TestSiteCustomization(t *testing.T) {
 	if err := json.Unmarshal([]byte(fullCustomization), &sent); err != nil {
 		t.Fatal(err)
 	}
-	// The answer is what was sent, with the defaults and the absent members of leaves filled in.
+	// The answer has the sent members, the defaults, and the absent members of leaves.
 	sent["styling"].(map[string]any)["font"].(map[string]any)["custom"] = true
 	sent["announcement"].(map[string]any)["enabled"] = true
 	sent["announcement"].(map[string]any)["style"] = "info"
@@ -171,7 +171,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 			t.Errorf("%s: read: %s", step.patch, diff)
 		}
 	}
-	// DELETE removes all overrides at once and may be repeated; the site's own settings stay.
+	// DELETE removes all overrides together, and may be repeated. The site's own settings stay.
 	h.Do("PATCH", path, admin, `{"title":"Here","favicon":{},"header":{"links":[]},"announcement":{"enabled":false,"message":"Hi","style":"info"}}`)
 	for range 2 {
 		if a := h.Do("DELETE", path, admin, nil); a.Status != http.StatusNoContent {
@@ -187,7 +187,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	if got := read(); got["title"] != "Other" || got["styling"].(map[string]any)["theme"] != "gradient" || got["styling"].(map[string]any)["depth"] != "flat" {
 		t.Errorf("%v", got)
 	}
-	// Another site's site space is not found through this site, and not changed.
+	// A site space of another site can be neither found nor changed through this site.
 	local := "/site-spaces/" + h.SiteSpace(h.Theirs) + "/customization"
 	foreign, theirs := site+local, "/v1/orgs/"+h.Theirs.Organization.ID+"/sites/"+h.Theirs.Site.ID+local
 	kept := h.Do("PATCH", theirs, h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Theirs"}`)
@@ -201,7 +201,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	}
 }
 
-// TestPatchesTogether sends many patches of different leaves at once: none is lost.
+// TestPatchesTogether sends many patches of different leaves concurrently, and loses none.
 func TestPatchesTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -339,7 +339,7 @@ func TestNewerCustomization(t *testing.T) {
 			t.Errorf("no %s in %s", part, encoded)
 		}
 	}
-	// A site space's switches change the site's list, and its own list the switches.
+	// A site space's switches change the site's list. A list of the site space changes the switches.
 	actions := func(patch, want string) {
 		t.Helper()
 		got := s.Ok("PATCH", "/site-spaces/"+siteSpace+"/customization", patch, 200)
@@ -354,7 +354,7 @@ func TestNewerCustomization(t *testing.T) {
 		`[{"externalAI":true,"items":["assistant","external-ai"],"markdown":false,"mcp":false},{"showEditLink":false},{"enabled":false}]`)
 	actions(`{"pageActions":{"items":null}}`,
 		`[{"externalAI":false,"items":["pdf","git","mcp"],"markdown":false,"mcp":true},{"showEditLink":true},{"enabled":true}]`)
-	// If a switch is removed, the list has the site's value again, even if the request sends all settings.
+	// After a switch is removed, the list has the site's value again, even if the request sends all settings.
 	actions(
 		`{"pageActions":{"items":["mcp","markdown"],"markdown":true,"mcp":true,"externalAI":false},`+
 			`"pdf":{"enabled":false},"git":{"showEditLink":false}}`,

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// hostnames are the operations on the names of hosts at which readers find sites. updateSiteById sets a name; TLS and the way to the
-// front end are the proxy's.
+// hostnames has the operations on host names of sites. updateSiteById sets a name. The proxy is responsible for TLS and
+// the route to the front end.
 type hostnames struct {
 	store    *store.Store
 	resolver dnsproof.Resolver
@@ -55,7 +55,8 @@ func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (s
 	return h.resource(ctx, site)
 }
 
-// hostnameLabel begins the name of the record, because a host that is an alias (CNAME) can have no other record.
+// hostnameLabel is the record name's first label. It is needed because a host with a CNAME record can have no other
+// record.
 const hostnameLabel = "_octavo."
 
 func (h *hostnames) resource(ctx context.Context, site sites.Site) (schema.SiteHostname, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestHostnames: a name leads to a site once the site has proved it, and to one site only.
+// TestHostnames: a name leads to a site after the site has proved the name. It leads to only one site.
 func TestHostnames(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -73,7 +73,7 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.example.org", "title": "Same name"})
 	ask("https://docs.example.org/", http.StatusOK)
 
-	// Another name must be proved again; without a name, the address is ours.
+	// Another name must be proved again. Without a name, the site has our address.
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)

@@ -56,7 +56,8 @@ func TestMarkdownForReaders(t *testing.T) {
 	}
 }
 
-// TestFilesInMarkdown: Markdown alone does not lead to files, so readers get their addresses in it, and users what was written.
+// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in it,
+// and users get the original text.
 func TestFilesInMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -91,9 +92,8 @@ func TestFilesInMarkdown(t *testing.T) {
 	}
 }
 
-// TestActiveMarkdown: Markdown reaches its authors as they wrote it. Others get it without active HTML and links of
-// other schemes.
-// SECURITY.md promises it in these words.
+// TestActiveMarkdown: authors get their Markdown unchanged. Other callers get it without active HTML and without links
+// of other schemes. SECURITY.md promises this in these words.
 func TestActiveMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// siteModel is the expected structure of a site: sections with site spaces, or site spaces at the root, under the empty
-// id.
+// siteModel is the expected structure of a site: sections with site spaces. Site spaces at the root are in the section
+// with the empty id.
 type siteModel struct {
 	sections       []string
 	defaultSection string
@@ -201,7 +201,7 @@ func structureOf(s *apitest.SiteOf) string {
 }
 
 // addSection moves the site spaces at the root into another section, which comes first. If the new section has the
-// space of the home page, they move into the new section.
+// space of the home page, the site spaces move into the new section.
 func (m *siteModel) addSection(s *apitest.SiteOf, space string) {
 	got := s.Ok("POST", "/sections", map[string]any{"spaceId": space, "title": "Same title"}, 201)
 	id := got["id"].(string)
@@ -372,8 +372,8 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 					}
 				}
 				a := s.Do(method, s.Base+path, s.Token, body)
-				// A 409 for a path that another writer just took is a failure. Writers take turns, so it must not
-				// happen.
+				// A 409 for a path that another writer has just taken is a failure. Writers take turns, so this must
+				// not happen.
 				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is already there")
 				if a.Status >= 500 || a.Status == 403 || taken {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.Status, a.Body)

@@ -27,7 +27,7 @@ func member(of map[string]any, path string) any {
 	return value
 }
 
-// orNil returns the value of a member with this text, in an answer without empty members.
+// orNil returns nil for an empty text, because answers leave out empty members.
 func orNil(text string) any {
 	if text == "" {
 		return nil
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 			h.Exec("update sites set "+set+", visibility = $2, published = $3 where id = $1", h.Ours.Site.ID, visibility, published)
 			for _, base := range []string{"https://docs.example.com/base", "https://docs.example.org", "http://127.0.0.1:8080"} {
 				t.Run(kind+"/"+host+"/"+base, func(t *testing.T) {
-					h := h.In(t) // Sessions last for a moment, so each row has a server of its own.
+					h := h.In(t) // sessions are very short, so each row has a separate server
 					h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.BaseURL = base })
 					here := base + "/~/sites/" + h.Ours.Site.ID
 					root := map[string]string{"no host": here, "claimed": here, "proved": "https://a.example.net", "proxy": "https://b.example.net/docs"}[host]
@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 							t.Errorf("%s is at %s", link, shared)
 						}
 					}
-					// A proxy asks for what it shows at the site's address here.
+					// A proxy requests its pages at the site's address on our host.
 					asked := open
 					if host == "proxy" {
 						asked = here + strings.TrimPrefix(open, root)
@@ -133,9 +133,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOfParts: the published address of every space leads to the part that shows it. The names of the parts do
-// not matter, nor does it matter if there are sections. A space of several sites is shown by the site that is open to
-// most readers.
+// TestPlacesOfParts: the published address of every space leads to the part that shows it. The names of the parts and
+// the presence of sections do not matter. A space of several sites is shown by the site that is open to most readers.
 func TestPlacesOfParts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -169,8 +168,8 @@ func TestPlacesOfParts(t *testing.T) {
 	check("API", address+"/api")
 	check("Reference", address+"/reference")
 	check("Old", address+"/reference/old")
-	// A section may have the path of a site space of the default section. Then an address must name the default section
-	// to reach the site space.
+	// A section may have the path of a site space of the default section. Then only an address that names the default
+	// section reaches the site space.
 	h.Want(http.StatusOK, "PATCH", site+"/sections/"+section["id"].(string), admin, map[string]any{"path": "api"})
 	main := h.Want(http.StatusOK, "GET", site+"/sections", admin, nil)["items"].([]any)[0].(map[string]any)["path"].(string)
 	check("API", address+"/"+main+"/api")
@@ -194,7 +193,7 @@ func TestPlacesOfParts(t *testing.T) {
 	check("Old", address+"/api/old")
 	h.Want(http.StatusOK, "POST", site+"/unpublish", admin, nil)
 	check("Old", elsewhere)
-	// A member who may not read the space learns nothing, and neither do other tenants' members.
+	// A member who may not read the space gets no address, and neither do members of other tenants.
 	h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+spaces["Old"], admin, map[string]any{"defaultLevel": nil})
 	h.WantError(h.Do("GET", "/v1/spaces/"+spaces["Old"], h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
 	h.Want(http.StatusOK, "POST", second+"/unpublish", admin, nil)

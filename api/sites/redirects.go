@@ -64,7 +64,7 @@ func (h *handlers) listRedirects(
 		redirectResource, func(row sites.Redirect) string { return row.ID })
 }
 
-// redirectDestination has the members of every kind of destination; the kind determines which of them apply.
+// redirectDestination has the members of every kind of destination. The kind determines which members apply.
 type redirectDestination struct {
 	Kind          *string `json:"kind" rules:"required,enum=redirectKind"`
 	SiteSectionID *string `json:"siteSectionId"`
@@ -209,7 +209,7 @@ func (h *handlers) findRedirect(
 	return found, nil
 }
 
-// mustLeadSomewhere refuses a destination that the site does not have, and blames the member that names it.
+// mustLeadSomewhere refuses a destination that the site does not have. The error names the member with the destination.
 func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
 	if to.Kind == schema.RedirectToExternal {
 		return nil
@@ -222,15 +222,15 @@ func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to s
 	return err
 }
 
-// destination is a redirect's target: its path below the site's address, and the member of the redirect that names it.
-// For a page in a space that is closed to the caller, the path is the site space's.
+// destination is a redirect's target: its path below the site's address, and the request member that defines it. For a
+// page in a space that is closed to the caller, the path is the site space's.
 type destination struct {
 	path   []string
 	member string
 	closed bool
 }
 
-// destination finds a redirect's target. If the target is missing, the result still has the member that names it.
+// destination finds a redirect's target. If the target is missing, the result still has the member that defines it.
 func (h *handlers) destination(
 	ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination,
 ) (destination, error) {

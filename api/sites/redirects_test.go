@@ -328,7 +328,7 @@ func TestRedirectsIntoClosedSpaces(t *testing.T) {
 		s.Refused("POST", "/redirects", `{"source":"/new","destination":`+to(page)+`}`, 400, "destination.pageId")
 		s.Refused("PATCH", "/redirects/"+there["id"].(string), `{"destination":`+to(page)+`}`, 400, "destination.pageId")
 	}
-	// The site space itself is no secret.
+	// The site space itself is not secret.
 	s.Ok("POST", "/redirects", `{"source":"/space","destination":{"kind":"site-space","siteSpaceId":"`+id+`"}}`, 201)
 	s.Token = h.Ours.Tokens[schema.RoleAdmin]
 	if got := s.Ok("GET", "/redirect?source=/there", nil, 200); got["target"] != "/guide/secret/layoffs" {

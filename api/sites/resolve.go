@@ -85,7 +85,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 		return schema.PublishedURL{}, schema.Invalid("url", "must be an absolute http or https address")
 	}
 	site, key, at, err := h.siteOf(ctx, asked)
-	siteEnd := at // What a reader with a key sees is below the key.
+	siteEnd := at // a reader with a key sees addresses below the key
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && (!site.Site.Published || site.ShareKey != key) {
 		return schema.PublishedURL{}, nowhere
 	}
@@ -157,7 +157,7 @@ func (h *addresses) siteOf(
 	return site, key, at, err
 }
 
-// mayFind refuses a user who may not read the site: to strangers it does not exist.
+// mayFind refuses a user who may not read the site, as if the site did not exist.
 func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Site) error {
 	if c.Principal.Kind == schema.TokenFrontEnd {
 		return nil
@@ -173,8 +173,8 @@ func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Si
 }
 
 // preview reads `~/changes/<id>` or `~/revisions/<id>` in the path at segment at, and returns the segment at which the
-// page's path begins. A draft needs the right to read the space itself. An older revision of the main content does not
-// need it, because readers once saw it.
+// page's path begins. A user who opens a draft needs the right to read the space. An older revision of the main content
+// does not need this right, because readers once saw it.
 func (h *addresses) preview(
 	ctx context.Context, c *access.Caller, asked askedAddress, at int, found *schema.PublishedURL, claims *access.SiteClaims,
 ) (int, error) {
@@ -266,7 +266,7 @@ func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) 
 	return siteAddress{root}
 }
 
-// canonical returns the only canonical address of a page. It is below the site's root, without the names of defaults.
+// canonical returns the single canonical address of a page. It is below the site's root, without the names of defaults.
 func canonical(root siteAddress, part sites.PublishedPart, page []string) string {
 	address := root.target(view.PartPath(part))
 	for _, segment := range page {

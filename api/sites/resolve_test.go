@@ -24,7 +24,7 @@ func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 		storetest.Token(h.T, h.Store, store.NewToken{FrontEnd: true})
 }
 
-// resolved asks what an address leads to, and checks that both operations say the same.
+// resolved resolves an address, and checks that both operations give the same result.
 func resolved(h *apitest.Harness, token, address string) map[string]any {
 	h.T.Helper()
 	answer := h.Want(http.StatusOK, "POST", "/v1/urls/published", token,
@@ -119,7 +119,7 @@ func TestResolveSections(t *testing.T) {
 	if root["complete"] != false || root["siteSection"] == nil || root["space"] != h.Ours.Space.ID {
 		t.Errorf("the root: %v", root)
 	}
-	// The front end's own files belong to the default part. Their folder's name is not a share key.
+	// The front end's own files belong to the default part. The name of their folder is not a share key.
 	if icon := resolved(h, token, address+"/~gitbook/icon"); icon["complete"] != true || icon["siteSpace"] != root["siteSpace"] || icon["pathname"] != "/~gitbook/icon" {
 		t.Errorf("the icon: %v", icon)
 	}
@@ -140,7 +140,7 @@ func TestResolveSections(t *testing.T) {
 			}
 		}
 	}
-	// The default's own path leads to the same, and is not canonical.
+	// The default's explicit path leads to the same page, and is not canonical.
 	if explicit := resolved(h, token, address+"/reference/api/x"); explicit["siteSpace"] != reference["siteSpace"] || explicit["canonicalUrl"] != address+"/reference/x" {
 		t.Errorf("the default by its path: %v", explicit)
 	}
@@ -307,7 +307,7 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/elsewhere"); found["pathname"] != "/elsewhere" {
 		t.Errorf("%v", found)
 	}
-	// Where a page was once, the site's redirect says where to go.
+	// A page's former path leads to the target of the site's redirect.
 	page := h.Want(http.StatusOK, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/path/here", admin, nil)["id"].(string)
 	request = h.Want(http.StatusCreated, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/change-requests", admin, nil)["id"].(string)
 	h.ChangeContent(schema.RoleAdmin, request, `{"operation":"update_page","page":"`+page+`","slug":"there"}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestSectionIDs names sections in both forms wherever a request can.
+// TestSectionIDs uses both forms of section ids wherever a request can have one.
 func TestSectionIDs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

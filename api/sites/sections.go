@@ -111,7 +111,7 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// Widens reports whether the change sets another condition of who sees the section.
+// Widens reports whether the change sets the condition that decides who sees the section.
 func (r *updateSectionRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
 func (h *handlers) updateSection(

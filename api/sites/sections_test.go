@@ -137,7 +137,7 @@ func TestDefaultFollowsTheNext(t *testing.T) {
 			}
 		}
 	}
-	// Deleting a space with all its site spaces leaves a default behind, too.
+	// Deleting a space with all its site spaces also leaves a default behind.
 	s := h.NewSite(`{}`)
 	space := h.FreshSpace(h.Ours, "Gone")
 	s.Ok("POST", "/site-spaces", map[string]any{"spaceId": space.ID}, 201)
@@ -198,8 +198,8 @@ func TestSiteSpaces(t *testing.T) {
 	s.Ok("DELETE", "/site-spaces/nowhere", nil, 204)
 }
 
-// TestSpacesThatTheCallerMayNotSee: wherever a site shows such spaces, the caller sees only their id and title, and
-// cannot add one.
+// TestSpacesThatTheCallerMayNotSee: if a site shows spaces that the caller may not see, the caller gets only their id
+// and title. The caller cannot add such a space.
 func TestSpacesThatTheCallerMayNotSee(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -341,7 +341,7 @@ func TestMoves(t *testing.T) {
 	} {
 		s.Refused("POST", bad.path, bad.body, bad.status, bad.field)
 	}
-	// A section can hold the same space only once.
+	// A section can contain the same space only once.
 	twice := s.Ok("POST", "/sections", map[string]any{"spaceId": spaceOf(s, x), "title": "Twice"}, 201)
 	inTwice := twice["siteSpaces"].([]any)[0].(map[string]any)["id"].(string)
 	s.Refused("POST", "/site-spaces/"+inTwice+"/move", pointer("site-space", "siteSpace", x), 400, "position")

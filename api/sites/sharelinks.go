@@ -103,8 +103,8 @@ func (h *handlers) removeShareLink(
 	return frame.NoContent{}, h.store.Sites.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
 }
 
-// shareLinkResource presents a link; while the site is published and the link is active, this includes its address with
-// the key.
+// shareLinkResource presents a link. It includes the address with the key while the site is published and the link is
+// active.
 func (h *handlers) shareLinkResource(site sites.Site) func(sites.ShareLink) schema.ShareLink {
 	return func(s sites.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{

@@ -147,9 +147,9 @@ type updateSiteRequest struct {
 		DefaultSiteSpace   *string            `json:"defaultSiteSpace"`
 		DefaultSiteSection *string            `json:"defaultSiteSection"`
 		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
-		// Hostname is the name of a host at which readers find the site, once it is proved.
+		// Hostname is a host name at which readers find the site, after the name is proved.
 		Hostname schema.Opt[string] `json:"hostname" rules:"len=..253,pattern=hostname"`
-		// AnonymousEvents takes events from senders without a token, whose requests are limited by address.
+		// AnonymousEvents allows events from senders without a token. Rate limits count their requests by address.
 		AnonymousEvents *bool `json:"anonymousEvents"`
 	} `body:"json"`
 }
@@ -172,7 +172,7 @@ func (r *updateSiteRequest) Widens(site sites.Site) bool {
 		leadsElsewhere(b.Hostname, site.Hostname) || leadsElsewhere(b.Proxy, site.Proxy)
 }
 
-// leadsElsewhere reports whether a change gives a site another address than the one it has.
+// leadsElsewhere reports whether a change gives a site a new address.
 func leadsElsewhere(sent schema.Opt[string], now *string) bool {
 	return sent.Value != nil && (now == nil || !strings.EqualFold(*sent.Value, *now))
 }

@@ -125,7 +125,7 @@ func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// Widens reports whether the change sets another condition of who sees the site space.
+// Widens reports whether the change sets the condition that decides who sees the site space.
 func (r *updateSiteSpaceRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
 func (h *handlers) updateSpace(

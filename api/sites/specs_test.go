@@ -42,7 +42,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 		insert("Deeper", "{% if visitor.claims.unsigned.plan == \"pro\" %}\nA\n\n"+operation("models")+"{% endif %}\n"),
 		insert("Pro", operation("pro"), "visitor.claims.unsigned.plan == 'pro'"),
 	)
-	// A space that the site does not have names one, and a change request another.
+	// A space outside of the site refers to one specification, and a change request to another.
 	other := "/v1/spaces/" + h.FreshSpace(h.Ours, "Other").ID
 	drafts := map[string]string{}
 	for of, slug := range map[string]string{space: "draft", other: "other"} {
@@ -76,7 +76,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	check("a reader", reader, "pets hooks")
 	check("a reader with a plan", as(token, address, map[string]any{"plan": "pro"}), "pets hooks models pro")
 	check("who previews the draft", as(admin, address+"/~/changes/"+drafts["draft"], nil), "pets hooks draft")
-	// The query of a source may hold a key, which readers are not shown.
+	// The query of a source's URL may contain a key, so readers do not see the query.
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprint(w, `{"openapi":"3.1.0","info":{"title":"A","version":"2"},"paths":{}}`)
 	}))
@@ -97,7 +97,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	if a := h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/openapi/pets/versions/latest/content", reader, nil); a.Status != http.StatusNotFound {
 		t.Errorf("another organization's: %d %s", a.Status, a.Body)
 	}
-	// A page that goes takes its specification with it, and a draft that is merged brings one.
+	// A deleted page takes its specification out of the site, and a merged draft adds one.
 	page := h.Want(http.StatusOK, "GET", revision+"/path/pets", admin, nil)["id"].(string)
 	adaptive(h, site, map[string]any{"operation": "delete_page", "page": page})
 	check("a reader without the page", reader, "hooks")

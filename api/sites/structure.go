@@ -77,13 +77,13 @@ func (h *handlers) structure(ctx context.Context, c *access.Caller, r *structure
 	return h.structureAs(ctx, seen)
 }
 
-// structureAs is the structure of a site as the caller sees it.
+// structureAs is the caller's view of a site's structure.
 func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteStructure, error) {
 	tree, err := h.siteTree(ctx, seen)
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
-	// A site without sections is shown as a list of site spaces, even if the list is empty. Then it may have empty
+	// A site without sections is shown as a list of site spaces, even if the list is empty. Only then it may have empty
 	// groups.
 	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
 		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
@@ -108,7 +108,7 @@ type siteTree struct {
 	siteSpace func(sites.SiteSpaceRow) (schema.SiteSpace, error)
 }
 
-// rankedSection is a section with its rank among the groups beside it.
+// rankedSection is a section with its rank among the neighbouring groups.
 type rankedSection struct {
 	rank string
 	schema.SiteSection
@@ -123,7 +123,7 @@ func (h *handlers) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, 
 	return h.siteTree(ctx, seen)
 }
 
-// siteTree reads the whole structure at once, so that groups do not cost one statement each.
+// siteTree reads the whole structure in one statement, so that groups do not cost one statement each.
 func (h *handlers) siteTree(ctx context.Context, seen siteView) (*siteTree, error) {
 	all, err := h.store.Sites.Structure(ctx, seen.id)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *handlers) siteTree(ctx context.Context, seen siteView) (*siteTree, erro
 	return tree, nil
 }
 
-// children merges a group's sections and subgroups, both already sorted, into their common order.
+// children merges a group's sections and subgroups, which are already sorted, into their common order.
 func (t *siteTree) children(group string) []schema.SiteItem {
 	groups, items := t.groups[group], []schema.SiteItem{}
 	for _, s := range t.sections[group] {

@@ -85,7 +85,7 @@ func TestStructure(t *testing.T) {
 	if got := s.Ok("PATCH", "/section-groups/"+inner, `{"title":"Renamed","icon":null}`, 200); got["title"] != "Renamed" {
 		t.Errorf("renamed %v", got)
 	}
-	s.Ok("DELETE", "/section-groups/"+inner+"/sections/"+a, nil, 204) // It is not in this group.
+	s.Ok("DELETE", "/section-groups/"+inner+"/sections/"+a, nil, 204) // The section is not in this group.
 	s.Ok("DELETE", "/section-groups/"+group+"/sections/"+c, nil, 204)
 	s.WantOutline("sections", "Group(Dd[Dd*] Renamed(Bb[Bb*]) Aa*[Two One*]) Cc[Cc*]")
 	s.Ok("DELETE", "/section-groups/"+group, nil, 204)
@@ -95,7 +95,7 @@ func TestStructure(t *testing.T) {
 	s.WantOutline("sections", "Dd[Dd*] Renamed() Aa*[Two One*] Cc[Cc*] Bb[Bb*]")
 }
 
-// TestManyBetween inserts at the same position until there is no room, and then again.
+// TestManyBetween inserts at the same position until there is no room, and then inserts again.
 func TestManyBetween(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

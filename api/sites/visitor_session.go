@@ -19,8 +19,8 @@ import (
 
 const (
 	visitorSessionPath = "/__session/2/"
-	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts, and ours is on
-	// ours.
+	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts. Our cookie is on
+	// our host.
 	visitorCookie = "__session"
 	// visitorCookieSeconds is a year: browsers allow little more.
 	visitorCookieSeconds = 365 * 24 * 60 * 60
@@ -29,13 +29,12 @@ const (
 
 var validVisitorID = regexp.MustCompile(visitorID)
 
-// visitorSessions gives a reader's browser one id for all pages that it loads, so that the reader counts as one
-// visitor.
+// visitorSessions gives a reader's browser one id for all loaded pages, so that the reader counts as one visitor.
 type visitorSessions struct {
 	store *store.Store
 	// cookie has the attributes of every cookie.
 	cookie http.Cookie
-	// origins are the front ends' and our own.
+	// origins has the origins of the front ends and our own origin.
 	origins []string
 }
 
@@ -89,9 +88,9 @@ func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"deviceId": jsonschema.Text()}, "deviceId")
 }
 
-// get answers with the id. With a request to another origin, a browser sends the page's origin. If the page is ours,
-// another header shows it. A caller without both headers gets an answer without a cookie. Otherwise a foreign page
-// could choose its readers' id.
+// get answers with the id. With a request to another origin, a browser sends the page's origin. If the page is on the
+// same origin, the browser sends another header. A caller without both headers gets an answer without a cookie.
+// Otherwise a foreign page could choose its readers' id.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {
@@ -158,5 +157,5 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	return nil
 }
 
-// originOf is the origin of an address, as browsers write it.
+// originOf is the origin of an address, in the form that browsers send.
 func originOf(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestVisitorSession asks for a visitor's id as browsers do, from pages of several origins.
+// TestVisitorSession requests a visitor's id like browsers, from pages of several origins.
 func TestVisitorSession(t *testing.T) {
 	t.Parallel()
 	frontEnd := &url.URL{Scheme: "https", Host: "Front.example.net:8443"}
@@ -76,7 +76,7 @@ func TestVisitorSession(t *testing.T) {
 		ask("a1R", http.StatusForbidden, "Origin", origin)
 	}
 
-	// The host of a published site is a front end's, too, once the site has proved it.
+	// The host of a published site also counts as a front end's host, after the site has proved it.
 	published(true)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 	if _, err := h.Store.Sites.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.example.org", "dns"); err != nil {

@@ -76,7 +76,7 @@ type visitor struct {
 	// token is the JWT by which the site's own service vouches for the visitor.
 	token    string
 	unsigned map[string]any
-	// redirectOnError asks to send a visitor whose token is refused to the login.
+	// redirectOnError asks to send a visitor with a refused token to the login.
 	redirectOnError bool
 }
 
@@ -94,7 +94,7 @@ type knownVisitor struct {
 // unsignedClaims is the claim with the visitor's own unsigned claims; a signed claim of this name is ignored.
 const unsignedClaims = "unsigned"
 
-// longestClaims bounds a visitor's claims as JSON: the token that carries them travels in headers.
+// longestClaims bounds a visitor's claims as JSON, because the token with the claims is sent in headers.
 const longestClaims = 2048
 
 // know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token

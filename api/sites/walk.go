@@ -13,7 +13,7 @@ import (
 type askedAddress struct {
 	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
 	origin, host string
-	// path has the segments as they were sent, names the same without escapes.
+	// path has the segments as they were sent. names has the same segments without escapes.
 	path, names []string
 }
 
@@ -51,8 +51,8 @@ func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:],
 // https://preview/<id>, where preview is not a real host. The newer generation uses https://<host>/preview/<id>.
 const previews = "preview"
 
-// siteByPath finds the id in <base>/~/sites/<id>; a proxy may have taken the base's path away. Front ends have previews of a site at
-// addresses of their own. n is how many segments lead there.
+// siteByPath finds the id in <base>/~/sites/<id>. A proxy may have removed the base's path. Front ends show previews of
+// a site at separate addresses. n is the number of segments in the site's address.
 func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	names := a.names
 	if a.host == previews && len(names) > 0 {
@@ -69,7 +69,8 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// shareKey is the key of a share link that segment n is; key is empty if it is none. next is the segment after it.
+// shareKey returns the key of a share link if segment n is one, and otherwise an empty key. next is the segment after
+// the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
 	if n < len(a.names) && isShareKey(a.names[n]) {
 		return a.names[n][1:], n + 1
@@ -77,7 +78,8 @@ func (a askedAddress) shareKey(n int) (key string, next int) {
 	return "", n
 }
 
-// previewed reports whether the first n segments lead to the preview of a site, with or without the key of a share link.
+// previewed reports whether the first n segments are the address of a site's preview, with or without the key of a
+// share link.
 func (a askedAddress) previewed(n int) bool {
 	if n > 0 && isShareKey(a.names[n-1]) {
 		n--
@@ -90,13 +92,13 @@ type shownPart struct {
 	sites.PublishedPart
 	// segments is how many segments of the path name the section and the site space.
 	segments int
-	// complete says that no segment after them can name a section or a site space.
+	// complete means that no later segment can name a section or a site space.
 	complete bool
 }
 
 // walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. A section has
 // precedence over a site space or a page with its path. The path may leave out the default section and site space. If
-// the reader does not see the default, the first visible one replaces it. If the reader sees no parts, walk finds no
+// the reader does not see the default, the first visible part replaces it. If the reader sees no parts, walk finds no
 // part.
 func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
@@ -128,7 +130,7 @@ func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	}
 	named := found.segments > 0 || !sections
 	at := -1
-	alone := len(parts) == 1 && parts[0].IsDefault // Its path is no part of any address.
+	alone := len(parts) == 1 && parts[0].IsDefault // Its path is not part of any address.
 	if !alone {
 		at = slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.Path == next(found.segments) })
 	}

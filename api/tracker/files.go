@@ -23,10 +23,11 @@ const (
 // hashed matches the name of a file that never changes.
 var hashed = regexp.MustCompile(`^.+\.[0-9a-f]{16}\.js$`)
 
-// bundle is a bundle as pages load it.
+// bundle is a script that pages load.
 type bundle struct {
 	content []byte
-	// path is the path that never changes, such as /o.0123456789abcdef.js, and integrity its hash in the form of HTML.
+	// path is the path that never changes, such as /o.0123456789abcdef.js. integrity is the bundle's hash in the format
+	// of HTML.
 	path, integrity string
 }
 

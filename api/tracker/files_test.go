@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// byPath returns the files by their paths, which must differ.
+// byPath returns the files by their paths, which must be unique.
 func byPath(t *testing.T) map[string]frame.Static {
 	t.Helper()
 	files := map[string]frame.Static{}
@@ -33,7 +33,7 @@ func byPath(t *testing.T) map[string]frame.Static {
 	return files
 }
 
-// TestSizes bounds what a reader's browser loads, and what the extension adds.
+// TestSizes bounds the size of the core, and the size that the extension adds.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	files := byPath(t)

@@ -126,7 +126,7 @@ export default createIntegration({
 `},
 }
 
-// nextScript is the component of Next.js, which may run a script twice: the tracker starts once.
+// nextScript is the component of Next.js. It may run a script twice, but the tracker starts only once.
 const nextScript = `// In the root layout, inside <body>:
 import Script from 'next/script'
 

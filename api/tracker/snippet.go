@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// ErrUnknownForm is the error of a name that Snippet does not know.
+// ErrUnknownForm is the error for a name that Snippet does not know.
 var ErrUnknownForm = errors.New("is no known kind of site")
 
-// Site says what a snippet is for.
+// Site has the inputs of a snippet.
 type Site struct {
-	// Base is the address of Octavo as browsers see it, such as https://octavo.example.com.
+	// Base is the address of Octavo for browsers, such as https://octavo.example.com.
 	Base string
 	// Key is the text of a publishable key.
 	Key string
-	// Newest loads the bundle of whatever build the node has, so its hash is not known.
+	// Newest loads the bundle of the node's current build, so its hash is not known.
 	Newest bool
 }
 
-// Names returns the names of Snippet.
+// Names returns the names that Snippet accepts.
 func Names() []string {
 	var names []string
 	for _, f := range forms {
@@ -31,7 +31,7 @@ func Names() []string {
 	return names
 }
 
-// Snippet returns what a site of a kind needs to load the tracker.
+// Snippet returns the code with which a kind of site loads the tracker.
 func Snippet(kind string, site Site) (string, error) {
 	at := slices.IndexFunc(forms, func(f form) bool { return f.name == kind })
 	if at < 0 {
@@ -50,10 +50,10 @@ func Snippet(kind string, site Site) (string, error) {
 		{"src", address + b.path}, {"data-key", site.Key}, {"integrity", b.integrity}, {"crossorigin", "anonymous"},
 	}
 	if site.Newest {
-		// The bytes change with each version, so their hash cannot be named.
+		// The bytes change with each version, so the snippet cannot contain their hash.
 		values = [][2]string{{"src", address + "/" + Docs + ".js"}, {"data-key", site.Key}}
 	}
-	// list writes the attributes of the script in the syntax of a framework. without has the names to leave out.
+	// list writes the attributes of the script in the syntax of a framework. without lists the attributes to leave out.
 	list := func(pattern, between string, without ...string) string {
 		var parts []string
 		for _, value := range values {

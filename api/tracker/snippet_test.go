@@ -43,7 +43,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// TestSnippetIsRefused: what would break a page is refused.
+// TestSnippetIsRefused: values that would break a page are refused.
 func TestSnippetIsRefused(t *testing.T) {
 	t.Parallel()
 	good := Site{Base: "https://octavo.example.com", Key: "opk_x"}

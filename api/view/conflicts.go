@@ -18,7 +18,7 @@ var conflictSides = map[string]string{
 // MergeTake translates `take` for the merge.
 func MergeTake(take string) string { return conflictSides[take] }
 
-// Conflict presents a conflict of a change request; resolver is who resolved it.
+// Conflict presents a conflict of a change request. resolver is the user who resolved it.
 func (v Presenter) Conflict(row store.ConflictRow, resolver orgs.User) schema.ChangeRequestConflict {
 	conflict := schema.ChangeRequestConflict{
 		Object: "change-request-conflict", ID: row.ID, Kind: row.Kind, Status: schema.ConflictOpen, Field: row.Field, Block: row.Block, Part: row.Path,

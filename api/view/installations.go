@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Installation presents an installation. Configurations may hold keys of other services, so only admins see them.
+// Installation presents an installation. Configurations may contain keys of other services, so only admins see them.
 func (v Presenter) Installation(i store.Installation) schema.IntegrationInstallation {
 	row := i.Row
 	return schema.IntegrationInstallation{
@@ -53,7 +53,7 @@ func (v Presenter) SiteInstallation(c store.ContentInstallation) schema.Integrat
 	return schema.IntegrationSiteInstallation{IntegrationContentInstallation: v.contentInstallation(c, "sites", site), Site: site}
 }
 
-// IntegrationVersion presents what was published once.
+// IntegrationVersion presents a published version of an integration.
 func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion {
 	return schema.IntegrationVersion{
 		Version: row.Version, Title: row.Title, Runtime: row.Runtime, Scopes: row.Scopes, ScriptHash: "sha256:" + hex.EncodeToString(row.ScriptHash),
@@ -61,7 +61,7 @@ func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion 
 	}
 }
 
-// IntegrationScriptVersion presents what was published once, with its script.
+// IntegrationScriptVersion presents a published version with its script.
 func IntegrationScriptVersion(row store.ScriptVersion) schema.IntegrationScriptVersion {
 	return schema.IntegrationScriptVersion{IntegrationVersion: IntegrationVersion(row.IntegrationVersion), Script: row.Script}
 }

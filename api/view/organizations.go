@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Organization presents an organization as a member sees it.
+// Organization is a member's view of an organization.
 func (v Presenter) Organization(m orgs.Membership) (schema.Organization, error) {
 	o := m.Organization
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](o.MergeRules)

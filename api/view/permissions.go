@@ -25,8 +25,8 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	}
 }
 
-// SpacePermissions presents what a member may do with a space. Integrations are installed, and links listed, by the
-// organization's admins only: a grant on the space is not enough.
+// SpacePermissions presents what a member may do with a space. Only the organization's admins may install integrations
+// and list links; a grant on the space is not enough.
 func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// PublishedSite is the URL where readers find a published site: on its configured proxy, on its own host, or here.
+// PublishedSite is the URL of a published site for readers: on its configured proxy, on its own host, or on this
+// server.
 func (v Presenter) PublishedSite(s sites.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy
@@ -60,7 +61,7 @@ func SectionPath(path string, isDefault bool) []string {
 	return []string{path}
 }
 
-// PartPath is the path of a part below its site, without the names of defaults unless they are needed.
+// PartPath is the path of a part below its site. It leaves out the names of defaults if they are not needed.
 func PartPath(p sites.PublishedPart) []string {
 	path := SectionPath(schema.Or(p.SectionPath, ""), p.SectionDefault && !p.SectionNamed)
 	if p.IsDefault {
@@ -81,9 +82,9 @@ func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	return PublishedPath(root, PartPath(p.Part))
 }
 
-// spaceVisibility returns the readers of a space besides its members: the audience of the published site that shows the
-// space. The contract's value for a space that is published with its collection never occurs, because collections are
-// not published.
+// spaceVisibility returns the space's readers in addition to its members: the audience of the published site that shows
+// the space. The contract's value for a space that is published with its collection never occurs, because collections
+// are not published.
 func spaceVisibility(p *sites.SpacePlace) string {
 	if p == nil {
 		return schema.VisibilityPrivate

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// GitSyncState returns the repository of a space, or nil if it has none.
+// GitSyncState returns the repository of a space; nil if the space has no repository.
 func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 	if s.GitSync == nil {
 		return nil, nil
@@ -54,7 +54,7 @@ func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	}, nil
 }
 
-// asRead returns a space without the data for its members: its place, its merge rules and the counts of its
+// asRead returns a space without the data for its members: its parent, its merge rules and the counts of its
 // discussions.
 func asRead(s store.Space) store.Space {
 	s.ParentID, s.DefaultLevel, s.MergeRules = nil, nil, []byte(`{"type":"inherit"}`)
@@ -63,7 +63,8 @@ func asRead(s store.Space) store.Space {
 }
 
 // SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its
-// id and title, and neutral values for the other required members. The creation time stays, because the id contains it.
+// id and title, and neutral values for the other required members. The creation time stays, because it is also part of
+// the id.
 func (v Presenter) SpaceOfSite(a store.PlacedSpace) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)

@@ -9,7 +9,7 @@ import (
 // Spec presents specifications to a caller with these rights on their organization.
 func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPISpec {
 	return func(s apispecs.Spec) schema.OpenAPISpec {
-		// Unreadable errors were stored by another version of the service: their code still names the problem.
+		// Another version of the service stored errors that cannot be read. Their code still shows the problem.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 		spec := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
@@ -27,7 +27,7 @@ func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPI
 	}
 }
 
-// SpecVersion presents versions of a specification. For one sent as text, the url is that of its content.
+// SpecVersion presents versions of a specification. If a version was sent as text, its url is the URL of its content.
 func (v Presenter) SpecVersion(organization, slug string) func(apispecs.Version) schema.OpenAPISpecVersion {
 	return func(row apispecs.Version) schema.OpenAPISpecVersion {
 		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)

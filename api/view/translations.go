@@ -43,7 +43,7 @@ func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation
 	}
 }
 
-// seconds rounds up: work that took less than a second took some time.
+// seconds rounds up, because work that took less than a second still took time.
 func seconds(milliseconds int64) int64 { return (milliseconds + 999) / 1000 }
 
 // TranslationRun presents runs of a translation.

@@ -28,8 +28,8 @@ func ruleBombs() map[string]string {
 	}
 }
 
-// bombs measures merges in organizations whose rule is a bomb. Some rules are refused when they are set, which also
-// passes.
+// bombs measures merges in organizations whose rule needs a lot of memory or time. The server may also refuse such a
+// rule when it is set, which passes the test.
 func (o options) bombs(ctx context.Context, node *node) error {
 	fmt.Printf("%-44s %8s %8s %8s\n", "a merge with a rule bomb", "MB", "peak MB", "ms")
 	var failed []error

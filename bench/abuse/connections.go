@@ -65,8 +65,8 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 	return err
 }
 
-// reopen is the pause before an attack reopens a closed connection. It is as long as a node once held each connection,
-// so the attack still measures held connections and no flood of new connections.
+// reopen is the pause before an attack reopens a closed connection. It is as long as the time for which a node formerly
+// held each connection. So the attack still measures held connections, and not a flood of new connections.
 const reopen = 30 * time.Second
 
 // once opens a connection and waits until it is closed.

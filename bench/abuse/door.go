@@ -27,8 +27,8 @@ func page(id string) string {
 	return `{"id":"` + id + `","events":[{"type":"page_view","url":"https://` + pageHost + `/"}]}`
 }
 
-// door measures the node while browsers' door is attacked: with keys that nobody made, with keys of the right form, by
-// many addresses with one key, and with one batch that is sent again and again.
+// door measures the node during attacks on the operation for browsers. The attacks use made-up keys, keys of the right
+// form, many addresses with one key, and one batch sent repeatedly.
 func (o options) door(ctx context.Context, node *node) error {
 	organization, err := node.Client.Create(ctx, "/v1/orgs", "Door")
 	if err != nil {

@@ -1,24 +1,22 @@
 // Command abuse measures how much greedy callers slow down others on an
 // otherwise idle node.
 //
-// Without a token, it holds ten thousand connections. They announce a body of 8
-// MiB and send none of it, from one address and from fifty of 127.0.0.0/8; or
-// they send nothing, or nothing after a first request. Closed connections are
-// reopened. The node may use --memory, and may take twice the idle time (and 5
-// ms) to answer others, at the 99th percentile.
+// Without a token, it holds ten thousand connections. Some connections announce a body of 8 MiB and send none of it,
+// from one address and from fifty of 127.0.0.0/8. Others send nothing, or nothing after a first request. Closed
+// connections are reopened. The node may use --memory. Its answers to others may take twice the idle time (and 5 ms),
+// at the 99th percentile.
 //
-// Nor does it read large answers: 1,500 connections may add 60 MB. A merge with
-// a rule that makes large values may take 2 s and 64 MB.
+// Clients that do not read large answers may add 60 MB with 1,500 connections. A merge with a rule that makes large
+// values may take 2 s and 64 MB.
 //
-// Jobs of a user who names hosts that send a byte every four seconds let the
-// jobs of others be done within 30 s. An import of 200 MB is done, too.
+// A user's jobs contact hosts that send one byte every four seconds. Other users' jobs must still be done within 30 s.
+// An import of 200 MB must also finish.
 //
-// At the door for browsers, five hundred addresses send a thousand requests a second: with keys that nobody made, with
-// one key, with one batch again and again, and for other hosts. Others may wait twice the idle time (and 5 ms).
+// Five hundred addresses send a thousand requests a second to the operation for browsers: with made-up keys, with one
+// key, with one repeated batch, and for other hosts. Others may wait twice the idle time (and 5 ms).
 //
-// With a token, it runs eighty heavy queries at once, over and over. Another
-// token's light queries may take three times the idle time (and 5 ms) at the
-// 99th percentile.
+// With a token, the attack repeatedly runs eighty concurrent heavy queries. Another token's light queries may take
+// three times the idle time (and 5 ms) at the 99th percentile.
 //
 //	go run ./bench/abuse           # about ten minutes
 //	go run ./bench/abuse --connections 1000 --hold 3s --rounds 1
@@ -63,8 +61,7 @@ func main() {
 	}
 }
 
-// attack is one way to attack the node, and what another client measured
-// meanwhile.
+// attack is a kind of attack on the node, with the measurements of another client during the attack.
 type attack struct {
 	name      string
 	addresses int
@@ -75,7 +72,7 @@ type attack struct {
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures the other client's requests for the duration of an attack.
+// look measures another client's requests for the duration of an attack.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)
@@ -112,9 +109,8 @@ func (o options) run(ctx context.Context) (err error) {
 	return errors.Join(failed...)
 }
 
-// series runs all attacks in turn, for several rounds. It measures the idle
-// node before each attack, because on a shared machine the idle node's tail
-// latency varies too.
+// series runs all attacks in turn, for several rounds. It also measures the idle node before each attack, because on a
+// shared machine the idle node's tail latency varies.
 func (o options) series(ctx context.Context, node *node, ask question, attacks []*attack, do func(*attack) error) (idle *attack, err error) {
 	idle = &attack{name: "idle"}
 	for range o.Rounds {

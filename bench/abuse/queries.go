@@ -21,7 +21,7 @@ const (
 	lightQuery = `{"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`
 )
 
-// refusedPause is the pause after a refused query, as its Retry-After says.
+// refusedPause is the pause after a refused query, equal to its Retry-After.
 const refusedPause = time.Second
 
 // queries measures the node while one token runs heavy queries.

@@ -20,13 +20,13 @@ import (
 const (
 	// tarpitOrganizations of a user have tarpitJobs each.
 	tarpitOrganizations, tarpitJobs = 3, 4
-	// tarpitTime is how long the job of another organization may take meanwhile.
+	// tarpitTime bounds the job of another organization during the attack.
 	tarpitTime = 30 * time.Second
 	// importTime bounds an import of importBytes meanwhile.
 	importTime = 5 * time.Minute
 )
 
-// hosts are what jobs reach: a tarpit, and a host that answers.
+// hosts are the jobs' targets: a tarpit, and a host that answers.
 type hosts struct {
 	tarpit, honest *httptest.Server
 	held           map[string]*atomic.Int64 // requests that the tarpit holds, by path
@@ -71,7 +71,7 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	held := h.held[r.URL.Path]
 	held.Add(1)
 	defer held.Add(-1)
-	_, _ = io.Copy(io.Discard, r.Body) // a server notices that a client leaves once it has read the body
+	_, _ = io.Copy(io.Discard, r.Body) // a server detects a disconnect only after it has read the body
 	ticks := time.NewTicker(4 * time.Second)
 	defer ticks.Stop()
 	if r.URL.Path == refsPath {

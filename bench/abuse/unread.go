@@ -24,8 +24,8 @@ const (
 	unreadAddresses   = 15
 	// unreadMemory is how much memory they may add to the node, in MB.
 	unreadMemory = 60
-	// unreadBefore is how many clients read the answer before: the node then has the memory that ordinary work takes,
-	// at whatever point of the collector's cycle the row begins.
+	// unreadBefore is the number of clients that read the answer first. Then the node has the memory of ordinary work,
+	// at any point of the collector's cycle.
 	unreadBefore = 100
 	// unreadHold is how long the node's memory is measured while they are open.
 	unreadHold = 15 * time.Second
@@ -33,8 +33,7 @@ const (
 	unreadFile, unreadSpec = 5 << 20, 3500 << 10
 )
 
-// unread measures the node's memory while connections without a token ask for
-// large answers and do not read them.
+// unread measures the node's memory while connections without a token request large answers and do not read them.
 func (o options) unread(ctx context.Context, node *node) error {
 	paths, err := unreadPaths(ctx, node)
 	if err != nil {
@@ -111,8 +110,7 @@ func holdUnread(ctx context.Context, node *node, path string) (peak, served, ref
 	return peak, served, refused
 }
 
-// askUnread reads the status of an answer, and no more of it until the end of
-// the measurement.
+// askUnread reads the status of an answer, and reads nothing more until the end of the measurement.
 func askUnread(ctx context.Context, address, path string, from int) string {
 	dialer := net.Dialer{
 		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, byte(1+from))},

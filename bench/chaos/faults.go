@@ -20,18 +20,16 @@ import (
 type kind struct {
 	name    string
 	weight  int      // how often it is in a deck
-	targets []string // one is chosen that no other fault is using
-	// inject injects the fault and returns once the target has recovered or ctx
-	// is done. It returns errNotInjected if the fault was not possible just
-	// then.
+	targets []string // a fault takes one that no other fault uses
+	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
+	// the fault was not possible at that time.
 	inject func(ctx context.Context, target string, variant int) error
 }
 
 var errNotInjected = errors.New("not injected")
 
 const (
-	// recoverLimit bounds how long a fault waits for its target to recover.
-	// Other faults do not wait for it.
+	// recoverLimit bounds how long a fault waits for its target to recover. Other faults do not wait for this target.
 	recoverLimit = 30 * time.Second
 	// insertLimit bounds how long a fault waits for an insert.
 	insertLimit = 10 * time.Second
@@ -83,14 +81,14 @@ func (r *rig) kill(ctx context.Context, target string, _ int) error {
 // nodeExchanged is a step of a rolling upgrade or downgrade.
 const nodeExchanged = "node exchanged for the other version"
 
-// exchange stops a node as an operator would, and restarts it from the other version's binary.
+// exchange stops a node like an operator, and restarts it from the other version's binary.
 func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 	r.mu.Lock()
 	r.isFormer[target] = !r.isFormer[target]
 	r.mu.Unlock()
 	before, err := r.signal(target, syscall.SIGTERM)
 	if err != nil {
-		return errNotInjected // it is just starting, from either version
+		return errNotInjected // the process is still starting, with the old or the new version
 	}
 	return r.restarted(ctx, before)
 }
@@ -111,8 +109,8 @@ func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 	return r.ready(ctx)
 }
 
-// pause stops a sink for longer than its session timeout and then wakes it. It stops the sink at any moment, or when an
-// insert has begun. Then the sink continues this insert after the partition has moved to another sink.
+// pause stops a sink for longer than its session timeout and then wakes it. It stops the sink at a random time, or when
+// an insert has begun. In the second case, the sink continues the insert after the partition has moved to another sink.
 func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	paused, err := r.state(target), error(nil)
 	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }
@@ -145,7 +143,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 // stalledSeries is a metric that a sink exports for each of its partitions.
 const stalledSeries = "octavo_sink_stalled_seconds{"
 
-// othersHaveAll returns nil if the sinks other than but have all partitions.
+// othersHaveAll returns nil if the sinks except `but` have all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
 	for i := range r.sinks {

@@ -20,7 +20,7 @@ type injector struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]bool // by target
-	again   []int           // kinds that were not possible, to be drawn again after two others
+	again   []int           // kinds that were not possible; run draws them again after two others
 	done    map[string]*faultCount
 	total   int
 	began   int // injected or in progress
@@ -91,8 +91,8 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so that each has its share even of a few
-// faults. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
+// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so that even a few faults include each kind.
+// Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
 	if len(in.again) > 0 {
@@ -117,8 +117,8 @@ func (in *injector) next() {
 	}
 }
 
-// behindOthers is the place in the deck behind two kinds that are not to be drawn again.
-// A new deck is appended if there is no such kind.
+// behindOthers returns the place in the deck after two kinds that are not in `again`. A new deck is appended if the
+// deck has no such kind.
 func (in *injector) behindOthers() (place int) {
 	other := func(i int) bool { return !slices.Contains(in.again, i) }
 	if !slices.ContainsFunc(in.deck, other) {

@@ -47,7 +47,8 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesOutNoKind: one kind is not possible while the other kinds are injected. It is injected after them.
+// TestInjectorLeavesOutNoKind has a kind that is not possible while the other kinds are injected. It is injected after
+// them.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32
@@ -67,7 +68,7 @@ func TestInjectorLeavesOutNoKind(t *testing.T) {
 	}
 }
 
-// The same seed gives the same decks, another seed gives others.
+// The same seed gives the same decks, and another seed gives different decks.
 func TestInjectorFollowsItsSeed(t *testing.T) {
 	t.Parallel()
 	decks := func(seed uint64) (list []int) {
@@ -111,7 +112,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 		return nil
 	}
 	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
-	in.run(t.Context(), 20, 20*time.Millisecond) // over many decks: x is busy and left in one deck when y is drawn from the next
+	in.run(t.Context(), 20, 20*time.Millisecond) // x is busy and stays in its deck when y is drawn from the next
 	if in.total != 20 {
 		t.Errorf("%d faults, want 20", in.total)
 	}

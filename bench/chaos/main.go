@@ -128,7 +128,7 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 	}
 	tell("everything is running: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
 	l := witness.NewLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
-	if c.Former == "" { // A former version may lack the door.
+	if c.Former == "" { // a former version may not have this operation
 		l.Through(r.door)
 	}
 	loading, endLoad := context.WithCancel(ctx)

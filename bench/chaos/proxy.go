@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// proxy is between one sink and the insights engine. It has two modes. It cuts an insert after the engine has applied
-// it, before the response arrives. Or it runs a hook when an insert begins. It parses the native protocol only to find
-// the connection that sends the rows of an insert.
+// proxy is between one sink and the insights engine. It has two modes. It can cut an insert after the engine has
+// applied it, before the response arrives. It can also run a hook when an insert begins. It parses the native protocol
+// only to find the connection that sends the rows of an insert.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -22,7 +22,7 @@ type proxy struct {
 	links   map[*link]struct{}
 	closed  bool
 	cut     chan bool // armed: receives whether the insert had been applied
-	begun   func()    // armed: called when an insert begins, which continues when it returns
+	begun   func()    // if set: called when an insert begins; the insert continues after the call
 	running sync.WaitGroup
 }
 
@@ -88,8 +88,8 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// cutNext cuts the next insert that is answered, and returns whether the engine
-// had applied it. cut is false if none was answered before ctx was done.
+// cutNext cuts the response of the next insert, and returns whether the engine has applied the insert. cut is false if
+// no insert got a response before ctx was done.
 func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	done := make(chan bool, 1)
 	p.mu.Lock()
@@ -258,9 +258,8 @@ func (l *link) fromServer(data []byte) chan<- bool {
 	return nil
 }
 
-// withhold waits until the engine has ended the insert whose response has begun
-// to arrive, and reports whether the insert succeeded. last is the last byte so
-// far.
+// withhold waits until the engine has finished the insert whose response has begun to arrive. It reports whether the
+// insert succeeded. last is the last byte that has arrived.
 func (l *link) withhold(last byte) (applied bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()

@@ -12,8 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// engine is a stand-in for the insights engine: the test plays its side of each
-// connection from the proxy.
+// engine stands in for the insights engine: the test controls the engine's side of each connection from the proxy.
 type engine struct {
 	t     *testing.T
 	proxy *proxy
@@ -123,8 +122,8 @@ func TestProxyForwardsEverything(t *testing.T) {
 	wantClosed(t, server)
 }
 
-// The response to an insert whose rows were sent is withheld until the engine
-// has settled, and then both sides are closed. Everything else is forwarded.
+// After the rows of an insert, the proxy withholds the response until the engine has settled. Then it closes both
+// sides. Everything else is forwarded.
 func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -219,7 +218,7 @@ func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-began
-	// With a deadline in the past, Read would not even try.
+	// With a deadline in the past, Read would return without reading.
 	if err := server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ const (
 	partitions          = 4
 	diskSize            = 8 << 30 // sparse
 	startLimit          = 2 * time.Minute
-	// Restart as fast as a service manager would, and never give up.
+	// Restart as fast as a service manager, and never give up.
 	restartAtMost = time.Second
 	neverGiveUp   = 1 << 30
 )
@@ -40,7 +40,7 @@ type rig struct {
 	binary string
 	disk   *disk.Disk // the engines' disk; nil without the right to mount one
 
-	// former is the binary of an earlier version, or "". isFormer tells which nodes run it.
+	// former is the binary of an earlier version, or "". isFormer reports which nodes run it.
 	former   string
 	mu       sync.Mutex
 	isFormer map[string]bool
@@ -67,8 +67,7 @@ type rig struct {
 
 func (r *rig) insights() string { return product.Insights(r.org, r.site) }
 
-// start starts everything and creates a site. The caller must call stop even
-// after an error.
+// start starts all processes and creates a site. The caller must call stop even after an error.
 func (r *rig) start(ctx context.Context) error {
 	var err error
 	if r.log, err = os.OpenFile(filepath.Join(r.dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
@@ -124,8 +123,7 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	r.client.Token = schema.NewToken()
 	for i := range apiNodes {
-		// The first node migrates and creates the topic; the others find both
-		// done.
+		// The first node migrates the stores and creates the topic, so the others need to do neither.
 		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
 		if err != nil {
 			return err
@@ -217,8 +215,7 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop stops everything and kills what does not exit. keep keeps the engines'
-// disk.
+// stop stops all processes and kills processes that do not exit. With keep, the engines' data stays on the disk.
 func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

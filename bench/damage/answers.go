@@ -16,14 +16,14 @@ import (
 
 const gitImport = "Git import"
 
-// answer is what a node answered to a question.
+// answer is a node's answer to one question.
 type answer struct {
 	name    string
 	status  int // 0 if the node did not answer
 	text    string
 	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
 	doubled string // the header Octavo-Doubled-Rows
-	events  string // what /readyz then says about events, if one of these headers is set
+	events  string // the text of /readyz about events, if one of these headers is set
 }
 
 // right reports whether the answer is as the undamaged node's.
@@ -31,7 +31,7 @@ func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
-// ask asks a node for everything that it stores. A question about Git imports, which needs the cached objects.
+// ask requests every stored object from a node. git also asks for a Git import, which needs the cached objects.
 func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []answer) {
 	one := func(name, method, path string, body []byte, read func([]byte) string) {
 		a := answer{name: name}
@@ -46,7 +46,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
 		if a.missing != "" || a.doubled != "" {
-			a.events = ready(ctx, c).Checks["events"] // at once: the node mends itself meanwhile
+			a.events = ready(ctx, c).Checks["events"] // read first, because the node repairs itself
 		}
 		list = append(list, a)
 	}
@@ -106,7 +106,7 @@ func pathOf(address string) string {
 
 func whole(body []byte) string { return string(body) }
 
-// id returns the id of a resource. Its addresses depend on the node's.
+// id returns the id of a resource. The addresses in an answer depend on the node's address.
 func id(body []byte) string {
 	var resource struct {
 		ID string `json:"id"`

@@ -9,12 +9,12 @@ import (
 // kind is a kind of file or folder. A word of stored, waiting and running is a way of damage (ways.go).
 type kind struct {
 	name string
-	// files is a pattern below the data directory, and the largest match is damaged. relation:NAME is the file of a
-	// table or an index of Postgres, which a swap exchanges with another table's.
+	// files is a pattern below the data directory. The largest match is damaged. relation:NAME is the file of a table
+	// or an index of Postgres. The way swap exchanges it with another table's file.
 	files   string
 	stored  string // ways of damage at rest, when all events are stored
 	waiting string // ways of damage at rest, when events in the log wait
-	running string // ways of damage while the node runs, which then starts again
+	running string // ways of damage while the node runs; then the node restarts
 }
 
 const (
@@ -80,7 +80,7 @@ const (
 	running = "running"
 )
 
-// damageCase is a kind of file with a way and a moment of damage.
+// damageCase is a kind of file with a way of damage and the state in which it happens.
 type damageCase struct {
 	kind
 	way, when string

@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestJudge checks that a wrong answer counts as said only if the node says so and names a way out.
+// TestJudge checks that a wrong answer counts as `said` only if the node reports the damage and a way out.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const (
@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestRefusal checks that a refusal names the file or folder and a way out.
+// TestRefusal checks that a refusal names the file or folder, and says how to repair the damage.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]outcome{

@@ -21,15 +21,15 @@ import (
 
 const (
 	firstPort   = 31700
-	readyLimit  = 30 * time.Second // until a damaged node is ready; later it must say why it is not
-	settleLimit = 15 * time.Second // until what waits in the log is stored
+	readyLimit  = 30 * time.Second // until a damaged node is ready; after that it must report the reason
+	settleLimit = 15 * time.Second // until the waiting events in the log are stored
 )
 
 // rig runs cases.
 type rig struct {
 	*world
-	slot    string              // name of the data directory of a case
-	ports   int                 // the engines' ports follow it
+	slot    string              // the name of a case's data directory
+	ports   int                 // the engines' ports are the next ones
 	message int64               // bytes of a message of the log
 	want    map[string][]answer // the undamaged answers, by data directory
 }
@@ -55,7 +55,7 @@ func newRig(ctx context.Context, dir, binary string) (*rig, error) {
 	return r, nil
 }
 
-// judgeAll runs cases, some at a time, and tells each verdict.
+// judgeAll runs cases, several at a time, and reports each verdict.
 func (r *rig) judgeAll(ctx context.Context, cases []damageCase, workers int, tell func(row)) ([]row, error) {
 	for _, from := range []string{r.stored, r.waiting} {
 		if _, err := r.undamaged(ctx, from); err != nil {
@@ -96,7 +96,7 @@ func (r *rig) judgeAll(ctx context.Context, cases []damageCase, workers int, tel
 	return rows, context.Cause(ctx)
 }
 
-// worker returns a rig with an address and a data directory of its own.
+// worker returns a rig with a separate address and data directory.
 func (r *rig) worker(i int) (*rig, error) {
 	address, err := enginetest.FreeAddress()
 	own, world := *r, *r.world
@@ -113,7 +113,7 @@ func (r *rig) from(when string) string {
 	return r.stored
 }
 
-// undamaged returns the answers of a node on an undamaged copy. They must be what was posted.
+// undamaged returns the answers of a node on an undamaged copy. They must equal the posted data.
 func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 	if want, ok := r.want[from]; ok {
 		return want, nil
@@ -146,7 +146,8 @@ func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 
 func (r *rig) copy(from string) (string, error) {
 	dir := filepath.Join(r.dir, r.slot)
-	// The copies have the same passwords, so that an engine on another copy's port would be taken for the copy's own.
+	// The copies have the same passwords. So an engine of another copy on this port could be mistaken for the copy's
+	// engine.
 	ports := fmt.Sprintf(`{"postgres":%d,"kafka":%d,"clickhouse":%d}`, r.ports+1, r.ports+2, r.ports+3)
 	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir),
 		os.WriteFile(filepath.Join(dir, "ports.json"), []byte(ports), 0o600))
@@ -192,14 +193,15 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	return v, err
 }
 
-// keepLog keeps the log of a case.
+// keepLog saves the log of a case.
 func (r *rig) keepLog(c damageCase) error {
 	logs := filepath.Join(r.dir, "logs")
 	name := filepath.Join(logs, c.String()+".log")
 	return errors.Join(os.MkdirAll(logs, 0o700), os.Rename(filepath.Join(r.dir, r.slot+".log"), name))
 }
 
-// whileRunning damages the files of a running node, looks, and looks again after a restart. The worse verdict counts.
+// whileRunning damages the files of a running node, examines it, and examines it again after a restart. The worse
+// verdict counts.
 func (r *rig) whileRunning(
 	ctx context.Context, c damageCase, n *single.Node, want []answer,
 ) (v verdict, err error) {
@@ -231,7 +233,7 @@ func (r *rig) whileRunning(
 	return second, err
 }
 
-// look starts the node, examines it, and posts more events, which must be stored.
+// look starts the node, examines it, and posts more events. The node must store these events.
 func (r *rig) look(
 	ctx context.Context, n *single.Node, c damageCase, t target, taken int64, want []answer,
 ) (v verdict, err error) {
@@ -260,7 +262,7 @@ func logOf(n *single.Node) string {
 	return string(text)
 }
 
-// examine asks a running node for everything.
+// examine sends all requests to a running node.
 func (r *rig) examine(
 	ctx context.Context, n *single.Node, c damageCase, taken int64, want []answer,
 ) (v verdict, err error) {
@@ -277,7 +279,7 @@ func (r *rig) examine(
 		}
 		s.ready, s.log, s.lost = ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client)
 		v = judge(want, s)
-		// Events that wait in the log need time. Stored events must be there, or said to be missing, at once.
+		// Waiting events in the log need time. Stored events must be returned or reported as missing from the start.
 		if v.outcome == silent && c.when == waiting {
 			return errors.New(v.text)
 		}
@@ -289,8 +291,8 @@ func (r *rig) examine(
 	return v, settled
 }
 
-// goesOn posts events and returns what is wrong with the node's work after that. A count that damage prevents is no
-// fault, because judge has judged it.
+// goesOn posts events and returns the problem in the node's work after that. A count that damage prevents is no problem
+// here, because judge has already judged it.
 func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 	for _, site := range r.sites {
 		before, err := r.count(ctx, c, site)

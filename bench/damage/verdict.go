@@ -18,27 +18,28 @@ type outcome string
 const (
 	// right: every answer is the undamaged node's.
 	right outcome = "right"
-	// said: each answer that differs says so, and names a way out, or its events are counted as lost, to the event.
+	// said: each wrong answer reports that it is wrong, with a way out, or the exact number of its events is counted as
+	// lost.
 	said outcome = "said"
-	// refused: the node does not start, and a sentence names the file or folder and the ways out. After the file is
+	// refused: the node does not start, and its message names the file or folder and the ways out. After the file is
 	// put back, every answer is right.
 	refused outcome = "refused"
 	// silent: everything else.
 	silent outcome = "silent"
 )
 
-// verdict is the outcome of a case, and what was said.
+// verdict is the outcome of a case, with the node's message.
 type verdict struct {
 	outcome
 	text string
 }
 
-// seen is what a node showed after damage.
+// seen has the node's behaviour after damage.
 type seen struct {
 	answers []answer
-	later   []answer // the same questions, if the node is ready again after it said what an answer lacks
+	later   []answer // the same questions, after the node has repaired the reported damage
 	ready   readiness
-	log     string // what the node has logged
+	log     string // the node's log
 	lost    int    // messages that it counts as lost from the log
 	taken   int64  // damaged bytes
 	message int64  // bytes of a message of the log
@@ -88,13 +89,13 @@ func judge(want []answer, s seen) verdict {
 	return best
 }
 
-// again reports whether the node is ready again after it said what an answer lacks: it has mended itself.
+// again reports whether the node is ready again after a report of damage, which means that it has repaired itself.
 func (s seen) again() bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.events == "ok" })
 }
 
-// says returns the words by which a wrong answer says that it is wrong, with a way out; "" if it does not. mended means
-// that the answer was right soon afterwards.
+// says returns the text in which a wrong answer reports the damage, with a way out; "" if there is no such text. mended
+// is true if the answer was right soon afterwards.
 func (s seen) says(a answer, mended bool) string {
 	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
 		wayOut.MatchString(a.text) {

@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// target is what a case damages. Paths are absolute.
+// target is the file that a case damages, with related files. Paths are absolute.
 type target struct {
 	path  string
 	other string // the next file of the kind, for a swap; "" for none
-	older string // the file as it was earlier; "" for none
+	older string // an earlier version of the file; "" for none
 	at    int64  // where the damage begins
 }
 
 // block is the number of zeros that a disk returns for a lost sector or page.
 const block = 8 << 10
 
-// ways are the ways of damage. Each returns the number of bytes that it took.
+// ways are the ways of damage. Each returns the number of bytes that it removed.
 var ways = map[string]func(t target) (int64, error){
 	"flip":    flip,
 	"zeros":   zeros,
@@ -43,7 +43,7 @@ func zeros(t target) (n int64, err error) {
 	return block, change(t.path, func(text []byte) { clear(text[t.at:min(t.at+block, int64(len(text)))]) })
 }
 
-// change changes bytes of a file in place, as a disk does.
+// change changes bytes of a file in place, like a faulty disk.
 func change(path string, how func(text []byte)) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func gone(t target) (int64, error) {
 
 var partName = regexp.MustCompile(`^[0-9]+_[0-9]+_[0-9]+_[0-9]+$`)
 
-// copyOf returns the path of a folder's copy. The copy of a part has a part's name.
+// copyOf returns the path of a folder's copy. The copy of a part has the name of a part.
 func copyOf(path string) string {
 	name := filepath.Base(path)
 	if partName.MatchString(name) {
@@ -181,7 +181,7 @@ func (w *world) find(dir string, k kind) (list []string, err error) {
 	return list, nil
 }
 
-// target returns what a case damages in a data directory.
+// target returns the file that a case damages in a data directory.
 func (w *world) target(dir string, c damageCase) (t target, err error) {
 	list, err := w.find(dir, c.kind)
 	if err != nil {

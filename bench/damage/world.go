@@ -25,7 +25,7 @@ import (
 const (
 	sites    = 2
 	requests = 30 // of a site, at each step of the preparation
-	perPost  = 10 // events of a request, which are one message of the log
+	perPost  = 10 // events of a request; a request is one message of the log
 )
 
 // world is an installation with events, pages, files and a Git repository, as three stopped data directories.
@@ -41,10 +41,11 @@ type world struct {
 	pages                []string
 	repository           string
 	stopGit              func() error
-	events               int               // acknowledged so far
+	events               int               // acknowledged events so far
 	relations            map[string]string // files of tables and indexes, below the data directory
 
-	// older has less of everything than stored. waiting has more events than stored, which only the log has.
+	// older is an earlier copy of stored, with fewer objects of each kind. waiting has more events than stored; these
+	// are only in the log.
 	older, stored, waiting string
 }
 
@@ -90,7 +91,7 @@ func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	}, nil
 }
 
-// with runs work on a node, which then stops.
+// with runs work on a node, and then stops the node.
 func (w *world) with(ctx context.Context, dir string, work func(*single.Node) error, more ...string) error {
 	n, err := w.node(dir, more...)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// Disk is an ext4 file system whose device is a file, so that the device's content at one moment can be copied. The
-// file is on another file system, the case. While the case is frozen, no write reaches the device, and a copy of the
-// file is a snapshot of a single moment. Unsynced data is in the page cache of the inner file system, and not in the
+// Disk is an ext4 file system whose device is a file. So the content of the device can be copied at one instant. The
+// file is on another file system, called the case. While the case is frozen, no write reaches the device. A copy of the
+// file is then a consistent snapshot. Unsynced data is in the page cache of the inner file system, and not in the
 // snapshot.
 type Disk struct {
 	Dir  string // for the images and the mount points; it is created
@@ -110,7 +110,7 @@ func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }
 
-// Fill uses up all free space and returns a function that frees it.
+// Fill uses up all free space. free returns the space.
 func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	filler := filepath.Join(d.Root(), "filler")
 	f, err := os.Create(filler)
@@ -172,8 +172,8 @@ func copySparse(ctx context.Context, from, to string) error {
 	return run(ctx, "cp", "--sparse=always", from, to)
 }
 
-// run runs a system command; its error has the command's output. The command has its own process group. So a Ctrl-C
-// does not end it and leave a file system frozen.
+// run runs a system command. Its error includes the command's output. The command has its own process group. So Ctrl-C
+// does not end the command, which could leave a file system frozen.
 func run(ctx context.Context, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

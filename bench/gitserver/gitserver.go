@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Handler serves the repositories below root, by git http-backend, at paths
-// that begin with prefix. A repository is pushed to if it allows that.
+// Handler serves the repositories below root, by git http-backend, at paths that begin with prefix. A repository
+// accepts pushes if its own configuration allows them.
 func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
 	if err != nil {
@@ -44,8 +44,7 @@ func Make(ctx context.Context, path string, stream io.Reader) error {
 	return nil
 }
 
-// Start serves the repositories below root at an address of its own until stop
-// is called.
+// Start serves the repositories below root at a free address until stop is called.
 func Start(ctx context.Context, root string) (address string, stop func() error, err error) {
 	handler, err := Handler(ctx, root, "")
 	if err != nil {

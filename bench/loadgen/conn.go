@@ -39,8 +39,8 @@ func (c *Conn) dial() error {
 	return nil
 }
 
-// Exchange sends a request and reads the response. body is valid until the next
-// Exchange, which dials again after an error.
+// Exchange sends a request and reads the response. body is valid until the next Exchange. After an error, the next
+// Exchange dials again.
 func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {
 		if err := c.dial(); err != nil {

@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// Load says what to send and how.
+// Load defines the requests and the way of sending them.
 type Load struct {
 	Address string // host:port
-	// Requests are complete HTTP/1.1 requests, made by Request, which are sent
-	// in turn.
+	// Requests are complete HTTP/1.1 requests, as made by Request. They are sent in rotation.
 	Requests [][]byte
-	// Numbered is a text of digits in each request. Each sending replaces it by a number with as many digits, so that
-	// requests can have different ids. "" means no such text.
+	// Numbered is a text of digits in each request. For each sending, a number with as many digits replaces the text,
+	// so that requests can have different ids. "" means no such text.
 	Numbered    string
 	Connections int
 	// Rate is requests per second; 0 means a closed loop.
 	Rate     float64
-	Warmup   time.Duration // comes before Duration and is not counted
+	Warmup   time.Duration // the load before Duration, which is not counted
 	Duration time.Duration
 	// Timeout bounds each request, and how long a lagging open loop may
 	// continue after its end.
@@ -88,7 +87,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	total.Elapsed = l.Duration
 	switch {
 	case due != nil:
-		// A lagging open loop takes longer than asked for.
+		// An open loop that lags takes longer than the requested time.
 		total.Elapsed = max(l.Duration, time.Since(span.measured))
 		total.Unsent += uint64(len(due))
 	case span.extended.Load():
@@ -97,9 +96,8 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	return *total, ctx.Err()
 }
 
-// pace sends the intended time of each request to due when it has come.
-// Requests without a free connection wait in the channel, and the wait counts
-// as latency.
+// pace sends each request's intended time to due when this time has come. Requests without a free connection wait in
+// the channel, and the wait counts as latency.
 func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate float64) {
 	defer close(due)
 	gap := float64(time.Second) / rate
@@ -112,7 +110,7 @@ func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate 
 		select {
 		case due <- at:
 		default:
-			return // a million requests behind: Result.Unsent shows it
+			return // a million requests behind; Result.Unsent counts them
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
-// TestNumberedRequests: each sending of a request has a different number. All have one length.
+// TestNumberedRequests: each sending of a request has a different number. All numbers have the same length.
 func TestNumberedRequests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -97,8 +97,8 @@ func TestNumberedRequests(t *testing.T) {
 	}
 }
 
-// TestOpenLoopCountsTheWaitOfRequestsNotSent: a server stalls once. The latencies of all requests that were due during
-// the stall must show it, although only one was in flight on the only connection.
+// TestOpenLoopCountsTheWaitOfRequestsNotSent: a server stalls once. All requests that were due during the stall must
+// have its latency, although only one was in flight on the only connection.
 //
 // The stall uses real time, because requests are due by the clock, and only real time makes them late. The test does
 // not depend on the exact length of the stall: a slower machine only makes it longer.
@@ -127,7 +127,7 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	if result.Requests != 100 {
 		t.Errorf("%d requests, want 200/s for half a second", result.Requests)
 	}
-	// 60 requests were due during the stall; half of them waited over half of it.
+	// 60 requests were due during the stall. Half of them waited for more than half of the stall.
 	waited := 0
 	for _, latency := range result.Latencies {
 		if latency >= stall/2 {
@@ -146,8 +146,7 @@ func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			const window = 50 * time.Millisecond
-			// Count from the first request, which is later than the start of
-			// Run.
+			// Count from the first request, which is later than Run's start.
 			began := sync.OnceValue(time.Now)
 			address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				select {

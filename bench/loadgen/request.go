@@ -19,7 +19,7 @@ func Request(method, address, path, token string, body []byte, headers ...string
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// places returns where each request has its number; nil without numbers.
+// places returns the position of the number in each request; nil if requests have no numbers.
 func (l *Load) places() ([]int, error) {
 	if l.Numbered == "" {
 		return nil, nil
@@ -33,7 +33,7 @@ func (l *Load) places() ([]int, error) {
 	return at, nil
 }
 
-// number writes n with leading zeros over digits, without its first digits if there are more.
+// number overwrites digits with n and leading zeros. If n has too many digits, it leaves out the first ones.
 func number(digits []byte, n uint64) {
 	var room [20]byte
 	text := strconv.AppendUint(room[:0], n, 10)

@@ -11,8 +11,8 @@ type Result struct {
 	Requests uint64         // answered
 	Statuses map[int]uint64 // responses by status
 	Errors   uint64         // requests without an answer
-	// All are all responses by status, including responses before and after the measured time. They show the whole work
-	// of the server.
+	// All counts all responses by status, including responses before and after the measured time. They show the whole
+	// work of the server.
 	All    map[int]uint64
 	Unsent uint64 // in an open loop: due, but no connection was free in time
 	// LastError is one of the Errors.

@@ -18,12 +18,12 @@ type worker struct {
 	result   *Result
 }
 
-// window is the time in which responses count. If no request is answered in this time, it is extended until the first
-// answer. Otherwise the result would show only a stall, and not the server's speed.
+// window is the time in which responses are counted. If no request is answered in this time, it is extended until the
+// first answer. Otherwise the result would show only a stall, and not the server's speed.
 type window struct {
 	turn          atomic.Uint64 // index of the next request
 	measured, end time.Time
-	deadline      time.Time // nothing is sent after it
+	deadline      time.Time // nothing is sent after this time
 	answered      atomic.Bool
 	extended      atomic.Bool // nothing was answered before end
 }
@@ -58,7 +58,7 @@ func (w *worker) closed(ctx context.Context) {
 	}
 }
 
-// open sends at the times from due, or as soon as possible after them.
+// open sends requests at the times from due, or as soon as possible afterwards.
 func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	for at := range due {
 		if ctx.Err() != nil {
@@ -73,7 +73,7 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 }
 
 // send sends one request that was due at the given time. A response after the window is not counted. Otherwise the last
-// requests of a closed loop would count as work of the measured time.
+// requests of a closed loop would count as work within the measured time.
 func (w *worker) send(intended time.Time) {
 	turn := w.window.turn.Add(1) - 1
 	which := turn % uint64(len(w.load.Requests))

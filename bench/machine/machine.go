@@ -22,12 +22,12 @@ type Machine struct {
 	MemoryGB int    `json:"memoryGB"`
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
-	// Load is the load average when the run began: if another program used the
-	// machine, the figures are unreliable.
+	// Load is the load average at the beginning of the run. If another program was using the machine, the figures are
+	// unreliable.
 	Load float64 `json:"load"`
 }
 
-// This returns the machine that runs the program.
+// This describes the machine that runs the program.
 func This() (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
 	var name unix.Utsname

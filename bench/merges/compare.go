@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// compare merges a pair in both ways.
+// compare merges a pair with both methods.
 func (r *repository) compare(ctx context.Context, name string, v [3]string) error {
 	text, conflicts, err := mergeFile(ctx, v)
 	if err != nil {
@@ -102,7 +102,7 @@ func similar(a, b string) bool {
 	return shared(a, b) >= most
 }
 
-// shared is the share of the words of two lines that both have.
+// shared returns the fraction of the words of two lines that both lines have.
 func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {

@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// doubled lists the lines that the result has twice, or in two near-equal forms, although each side has only one of
-// them. If each side edited a different line of base, and the other side did not change this line, two near-equal lines
-// are not double.
+// doubled lists the lines that the result has twice, or in two similar forms, although each side has the line only
+// once. Two similar lines are not double if each side edited a different line of base and left the other side's line
+// unchanged.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	fromOurs, fromTheirs := edits(base, ours, other), edits(base, theirs, mine)
@@ -47,7 +47,7 @@ func edits(base, side schema.Document, other map[string]int) map[string]string {
 	return from
 }
 
-// apart reports whether two lines come from two lines of base.
+// apart reports whether two lines come from two different lines of base.
 func apart(a, b string) bool { return a != "" && b != "" && a != b }
 
 func allLines(d schema.Document) []string {

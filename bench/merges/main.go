@@ -2,10 +2,10 @@
 // argument is a folder with a Git repository and its history.
 //
 // Its pairs are Markdown files that both sides of a merge commit changed. If a repository has too few pairs, two
-// successive commits of one file are a pair too, if the later commit applies without the earlier commit. A word that a
-// side wrote is lost if the result and the conflicts do not have it. A text is double if the result has a line more
-// often than each side and git's clean result. A text is also double if the result has two near-equal lines, one from
-// each side. Edits of two different lines of base that look alike are two texts.
+// successive commits of one file are also a pair. This requires that the later commit applies without the earlier
+// commit. A word that a side added is lost if neither the result nor the conflicts have it. A text is double if the
+// result has a line more often than each side and git's clean result. A text is also double if the result has two
+// similar lines, one from each side. Edits of two different lines of base that look alike are two texts.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// missing lists the words that are less often in the result and the conflicts than both sides together want. A word
-// counts as missing only if both alignments of the sides with base miss it: by word, and by line. The first may take a
-// word of a deleted line for the same word in an added one.
+// missing lists the words that occur less often in the result and the conflicts than the two sides want. A word is only
+// missing if both alignments of the sides with base miss it: the alignment by word, and the alignment by line. The
+// alignment by word may match a word of a deleted line with the same word in an added line.
 func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
 	byWord, byLine := wanted(diff.Match, base, ours, theirs), wanted(matchLines, base, ours, theirs)
 	for _, word := range words(merged) {
@@ -29,7 +29,7 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said returns the words of conflicts. A word may have parts with different marks.
+// said returns the words in conflicts. A word may have parts with different marks.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {

@@ -1,5 +1,5 @@
-// Command powercut cuts the power of the default installation: one `octavo serve` with embedded engines, on its own
-// ext4 file system. At a random moment it takes a snapshot of the disk, and kills every process. Then it starts the
+// Command powercut simulates power cuts of the default installation: one `octavo serve` with embedded engines, on its
+// own ext4 file system. At a random time it takes a snapshot of the disk, and kills every process. Then it starts the
 // node again on the snapshot, and compares the acknowledged events with the stored events.
 //
 // It needs root, for loop devices and mounts. It must not import the code that it judges, except the names of the

@@ -36,7 +36,7 @@ type life struct {
 // cut is the result of one cut.
 type cut struct {
 	Moment       string
-	Acknowledged int // events so far in this life
+	Acknowledged int // events acknowledged in this life so far
 	Kept         int // rows present right after the cut
 	Stored       int // after the sink has caught up
 	Spaces       int
@@ -68,7 +68,7 @@ func (l *life) newDisk(ctx context.Context, picture string) error {
 	return l.disk.Restore(ctx, picture)
 }
 
-// prepare creates what the load needs.
+// prepare creates the objects that the load needs.
 func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err error) {
 	if l.site, err = l.node.create(ctx); err != nil {
 		return err
@@ -87,7 +87,8 @@ func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err erro
 	return refuse(ctx, t)
 }
 
-// startLoad starts sending events and creating spaces, and posts one event that the table refuses. endLoad stops it.
+// startLoad starts to send events and to create spaces. It posts one event that the table refuses. endLoad stops the
+// load.
 func (l *life) startLoad(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -101,7 +102,8 @@ func (l *life) startLoad(ctx context.Context) {
 	}
 }
 
-// others posts one refusable event and creates spaces until ctx is done. Errors are ignored: the cut may cause them.
+// others posts one refusable event and creates spaces until ctx is done. Errors are ignored, because the cut may cause
+// them.
 func (l *life) others(ctx context.Context) {
 	for number := 0; ; number++ {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -130,10 +132,9 @@ func (l *life) table() (*witness.Table, error) {
 	return witness.OpenTable(at.ClickHouse)
 }
 
-// cut cuts the power and restarts the node on what has reached the disk.
+// cut cuts the power and restarts the node with the data that has reached the disk.
 func (l *life) cut(ctx context.Context) error {
-	// Stop the node, so that it acknowledges nothing more. Its engines keep
-	// running.
+	// Stop the node, so that it acknowledges no more events. Its engines keep running.
 	if err := l.node.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -150,8 +151,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load and cuts the power at the moment. When everything runs again, the load continues for a second.
-// Then through judges the result.
+// through sends a load and cuts the power at the given moment. When everything is running again, the load continues for
+// a second. Then through judges the result.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)
@@ -175,8 +176,7 @@ func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	return c, err
 }
 
-// judge compares what was acknowledged with what is stored. The load must have
-// ended.
+// judge compares the acknowledged events with the stored events. The load must have ended.
 func (l *life) judge(ctx context.Context) (c cut, err error) {
 	t, err := l.table()
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is a moment to cut the power. wait returns when the moment has come. Work that wait has started continues.
+// moment is an event at which the power is cut. wait returns when this event happens. Work that wait has started
+// continues.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error
 }
 
-// starting is the first moment of every life: tables and topics are new.
+// starting is the first moment of every life, when tables and topics are new.
 const starting = "just after the first start"
 
 // moments are the moments of a life, in order.
@@ -72,7 +73,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 	merge := make(chan error, 1)
 	go func() {
-		defer func() { _ = t.Close() }() // the cut closes it
+		defer func() { _ = t.Close() }() // the cut closes the connection
 		merge <- t.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE "+insights.Table+" FINAL")
 	}()
 	other, err := l.table()
@@ -87,7 +88,7 @@ func merging(ctx context.Context, l *life) error {
 		}
 		select {
 		case err := <-merge:
-			return err // the merge ended before it was seen: cut just after it
+			return err // the merge ended before it was seen: cut the power just afterwards
 		default:
 		}
 		if running["merges"] > 0 {

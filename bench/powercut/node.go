@@ -40,8 +40,7 @@ func (n *node) engines() (e engines, err error) {
 	return e, nil
 }
 
-// child returns the node's process of an engine, which it finds by the command
-// line.
+// child returns the process of one of the node's engines, identified by the command line.
 func (n *node) child(argument string) (pid int, err error) {
 	pids, err := descendants()
 	if err != nil {
@@ -73,7 +72,7 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 // refusable is part of the URL of events that the table refuses, so that they become dead letters.
 const refusable = "/refused-by-the-table/"
 
-// refuse makes the table refuse such events.
+// refuse makes the table refuse the events that refusable makes.
 func refuse(ctx context.Context, t *witness.Table) error {
 	return t.Exec(ctx, "ALTER TABLE "+insights.Table+" ADD CONSTRAINT IF NOT EXISTS octavo_powercut CHECK position(url, '"+refusable+"') = 0")
 }
@@ -98,5 +97,5 @@ func (n *node) deadLetters(ctx context.Context) (int, error) {
 	return len(list), nil
 }
 
-// stop stops the node as an operator would, and then kills what is left.
+// stop stops the node like an operator, and then kills the remaining processes.
 func (n *node) stop() error { return errors.Join(n.Stop(), killAll(time.Minute)) }

@@ -16,7 +16,7 @@ type Node struct {
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
-	// The login of an embedded broker; empty for one without.
+	// These are the login of an embedded broker. They are empty for a broker without a login.
 	KafkaUser, KafkaPassword string
 	Topic                    string
 }
@@ -57,8 +57,7 @@ func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	return scram.Mechanism(scram.SHA256, user, password)
 }
 
-// Environment returns this process's environment with the given settings in
-// place of all other OCTAVO_ variables.
+// Environment returns this process's environment with the given settings. All other OCTAVO_ variables are removed.
 func Environment(settings ...string) []string {
 	var list []string
 	for _, entry := range os.Environ() {

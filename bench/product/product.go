@@ -1,5 +1,5 @@
-// Package product builds the octavo for a benchmark or a fault run, builds its nodes' settings, and makes single
-// requests to it.
+// Package product builds the octavo binary for a benchmark or a fault run. It also builds settings for nodes, and sends
+// single requests to them.
 //
 // Of this module it may import only cmd/engine/enginetest, to find the module's
 // root.
@@ -78,8 +78,8 @@ type Client struct{ Address, Token string }
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
 // Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
-// sent as JSON. If into is not nil, the response is decoded into it. Names match in upper and lower case, so that
-// callers need no tags.
+// sent as JSON. If into is not nil, the response is decoded into it. Names match regardless of case, so callers need no
+// tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// git runs git on a repository and returns what it prints.
+// git runs git on a repository and returns its output.
 func git(ctx context.Context, repository string, input io.Reader, arguments ...string) (string, error) {
 	cmd := exec.CommandContext(
 		ctx,
@@ -24,8 +24,8 @@ func git(ctx context.Context, repository string, input io.Reader, arguments ...s
 	return string(out), nil
 }
 
-// copied makes a bare repository with the last commit of another. Files that a
-// snapshot lacks become a placeholder.
+// copied makes a bare repository with the last commit of another repository. Files that a snapshot does not have become
+// placeholders.
 func copied(ctx context.Context, source, bare string) error {
 	if out, err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main",
 		bare).CombinedOutput(); err != nil {

@@ -2,10 +2,10 @@
 // Git repository. The program uses its last commit.
 //
 // First it imports the repository into a new space and exports the space without an edit. No commit is expected. Then
-// it edits a word of twenty pages as Markdown and of twenty pages as documents, and exports the edits. Each edit should
-// change only its line. Then it exports the space to a new branch. All unedited files should be equal there. It also
-// looks for tags outside of code that a reader would see in the pages' texts. The run fails for a tag that
-// exceptions.txt does not list.
+// it edits a word in twenty pages as Markdown and in twenty pages as documents, and exports the edits. Each edit should
+// change only its line. Then it exports the space to a new branch. All unedited files should be the same there. It also
+// searches the pages' texts for tags outside of code, because a reader would see these tags. The run fails for a tag
+// that exceptions.txt does not list.
 //
 //	go run ./bench/repositories /work/mirrors/*
 //	go run ./bench/repositories --folder docs --verbose /work/mirrors/handbook

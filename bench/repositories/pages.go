@@ -25,7 +25,7 @@ type edit struct {
 var (
 	// plain is a word that stands in a line of words only.
 	plain = regexp.MustCompile(`(?m)^\pL+(?: \pL+){2,} (\pL{5,}) \pL+[^\n]*$`)
-	// dense are the first words of a line without spaces between them.
+	// dense matches the first words of a line without spaces between them.
 	dense = regexp.MustCompile(`(?m)^([\p{Han}\p{Hiragana}\p{Katakana}]{5,})[^\n]*$`)
 	// word is a word of a text.
 	word = regexp.MustCompile(`\pL{5,}`)
@@ -117,7 +117,7 @@ func marked(marks any) bool {
 	return false
 }
 
-// edit edits a word of some pages, spread over the space, in either way.
+// edit changes a word of some pages, spread over the space, by both methods.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
 	if err != nil {

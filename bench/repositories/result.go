@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// edits counts the edits of a kind. An edit is exact if its only difference is its line. An edit is lost if the export
-// does not have it.
+// edits counts the edits of a kind. An edit is exact if its only difference is its line. An edit is lost if it is
+// missing in the export.
 type edits struct{ made, exact, lost int }
 
 func (e *edits) add(o edits) { e.made, e.exact, e.lost = e.made+o.made, e.exact+o.exact, e.lost+o.lost }
@@ -23,7 +23,7 @@ func (e edits) String() string {
 // result is the outcome for a repository.
 type result struct {
 	pages, notes int
-	// untouched are the paths that an export without an edit changed.
+	// untouched counts the paths that an export without an edit changed.
 	untouched int
 	// markdown and document are the edits. others are the paths that changed with the edits, although their pages were
 	// not edited.
@@ -49,13 +49,13 @@ func (r result) print(name string) {
 		r.markdown, r.document, fmt.Sprintf("%d/%d/%d", r.equal, r.different, r.added), r.tagged)
 }
 
-// cut cuts an argument into a repository and a folder of it.
+// cut splits an argument into a repository and a folder in it.
 func cut(source string) (repository, folder string) {
 	repository, folder, _ = strings.Cut(source, "@")
 	return repository, folder
 }
 
-// title is the last names of a path.
+// title returns the last names of a path.
 func title(source string) string {
 	repository, folder := cut(source)
 	name := filepath.Base(repository)

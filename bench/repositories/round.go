@@ -91,14 +91,14 @@ func (r *round) operation(ctx context.Context, kind, branch string) error {
 	}
 }
 
-// say prints details if they are requested.
+// say prints details if the user requested them.
 func (r *round) say(format string, values ...any) {
 	if r.Verbose {
 		fmt.Printf("  "+format+"\n", values...)
 	}
 }
 
-// exportUntouched exports what was imported.
+// exportUntouched exports the imported pages.
 func (r *round) exportUntouched(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *round) exportUntouched(ctx context.Context) error {
 	return err
 }
 
-// exportEdits exports the edits, and finds what each has changed.
+// exportEdits exports the edits, and finds the changes of each.
 func (r *round) exportEdits(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err

@@ -16,8 +16,7 @@ var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#
 //go:embed exceptions.txt
 var exceptionList string
 
-// exception is a tag that readers of a page see, because its author means them
-// to.
+// exception is a tag that a page shows because the author intended it.
 type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
@@ -71,8 +70,8 @@ func (r *round) see(seen exception) {
 	r.unexpected = append(r.unexpected, seen)
 }
 
-// checkTags fails for tags that are not in the list of exceptions, and for the repository's exceptions without such a
-// tag.
+// checkTags fails for tags that are missing in the list of exceptions. It also fails for the repository's exceptions
+// that match no tag.
 func (r *round) checkTags() error {
 	var problems []error
 	for _, e := range r.unexpected {

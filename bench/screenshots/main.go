@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures in deploy/screenshots: a node with everything embedded, made-up events of two
-// months, and Chromium.
+// Command screenshots takes the pictures in deploy/screenshots. It uses a node with embedded engines, generated events
+// of two months, and Chromium.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(ctx context.Context, folder string, events int) (err error) {
 	return nil
 }
 
-// picture is a page for a screenshot. view is a view of the site; path is another page.
+// picture is a page for a screenshot. view is a view of the site, and path is another page.
 type picture struct {
 	name, view, path string
 	// follow is a link on the page that is then followed.

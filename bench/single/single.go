@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	startLimit = 3 * time.Minute // until the node is ready, even after a power loss
+	startLimit = 3 * time.Minute // until the node is ready, including after a power loss
 	stopLimit  = time.Minute
 )
 
@@ -36,8 +36,7 @@ type Node struct {
 	ended   chan error
 }
 
-// Start starts a node in a folder, at an address of its own, and waits until it is ready. Without a binary it builds
-// one.
+// Start starts a node in a folder, at a free address, and waits until it is ready. Without a binary it builds one.
 func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "octavo")
@@ -66,8 +65,7 @@ func Start(ctx context.Context, binary, dir string, more ...string) (*Node, erro
 	return node, nil
 }
 
-// Settings returns the environment of the node and of commands that run beside
-// it.
+// Settings returns the environment of the node, and of commands that run next to it.
 func (n *Node) Settings() []string {
 	return append([]string{
 		"OCTAVO_DATA_DIR=" + n.Dir,
@@ -77,7 +75,7 @@ func (n *Node) Settings() []string {
 	}, n.More...)
 }
 
-// Start starts the node and returns at once. Ready waits for it.
+// Start starts the node and returns immediately. Ready waits for the node.
 func (n *Node) Start() error {
 	n.process = exec.CommandContext(context.Background(), n.Binary, "serve")
 	n.process.Env = product.Environment(n.Settings()...)
@@ -127,8 +125,7 @@ func (n *Node) Wait() {
 // PID returns the id of the last started process.
 func (n *Node) PID() int { return n.process.Process.Pid }
 
-// Signal sends a signal to the node but not to its engines. It is no error if
-// the node has exited.
+// Signal sends a signal to the node but not to its engines. It returns no error if the node has already exited.
 func (n *Node) Signal(s syscall.Signal) error {
 	if err := n.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -136,8 +133,7 @@ func (n *Node) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Run runs an octavo command beside the node, with the node's settings and
-// more, and returns its output.
+// Run runs an octavo command next to the node, with the node's settings and `more`, and returns its output.
 func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, n.Binary, arguments...)
 	cmd.Env = product.Environment(append(n.Settings(), more...)...)
@@ -150,8 +146,7 @@ func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (str
 	return string(out), nil
 }
 
-// Stop sends SIGTERM and waits for the exit, as an operator would. The node's
-// log shows how it exited.
+// Stop sends SIGTERM, like an operator, and waits for the exit. The node's log shows how it exited.
 func (n *Node) Stop() error {
 	if n.process == nil {
 		return nil

@@ -16,10 +16,10 @@ type Outcome uint8
 
 const (
 	Unsent       Outcome = iota // nothing was sent
-	Acknowledged                // 204: every event must be stored once
-	Refused                     // 4xx: none may be stored
-	Failed                      // 5xx: all or none may be stored, once
-	Unknown                     // no response: all or none may be stored, once
+	Acknowledged                // 204: every event must be stored exactly once
+	Refused                     // 4xx: no event may be stored
+	Failed                      // 5xx: all events or none may be stored, once
+	Unknown                     // no response: all events or none may be stored, once
 )
 
 // Request is the client's record of a request.
@@ -113,7 +113,7 @@ func (o Outcome) String() string {
 	return [...]string{"unsent", "acknowledged", "refused", "failed", "unknown"}[o]
 }
 
-// Row is the number of an event's rows, and where in the log they came from.
+// Row has the number of an event's rows, and the positions in the log that they come from.
 type Row struct {
 	Rows  int
 	Where string

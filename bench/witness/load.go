@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// answerLimit is the time that a request waits for its response. It is longer than the intake tries to append.
+	// answerLimit is the time that a request waits for its response. It is longer than the time for which the intake
+	// tries to append.
 	answerLimit = 20 * time.Second
 	// MaxOpen bounds the requests without a response. Further requests are counted but not sent.
 	MaxOpen     = 2000
@@ -41,9 +42,9 @@ type Load struct {
 	keyed float64 // share of requests with an Idempotency-Key
 	path  string
 	token string
-	door  string // path of the door for browsers; "" for none
+	door  string // path for browsers' requests; "" for none
 	nodes []*node
-	began time.Time     // so that a repeated request has the same timestamps
+	began time.Time     // the start, so that a repeated request has the same timestamps
 	rng   *rand.Rand    // used only by Run
 	salt  string        // makes this run's idempotency keys unique
 	next  uint64        // number of a request
@@ -117,8 +118,8 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request. Without a key it sends the request once. With a key or through the door, it repeats the
-// request until it is acknowledged, sometimes to two nodes at once.
+// send sends one request. Without a key it sends the request once. With a key, or on the path for browsers, it repeats
+// the request until it is acknowledged, sometimes on two nodes concurrently.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
@@ -194,7 +195,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 		var err error
 		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
 			conn.Close()
-			return Unsent // nothing listens, so nothing was sent
+			return Unsent // no process listens, so nothing was sent
 		}
 	}
 	request := loadgen.Request(http.MethodPost, l.nodes[at].address, path, token, body, headers...)
@@ -212,13 +213,13 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 				idle = false
 			}
 		}
-		return Unknown // even if the connection was already dead: the client cannot know
+		return Unknown // even if the connection was already dead, because the client cannot know this
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
 	select {
 	case l.conns[at] <- conn:
-	default: // as many as ever wait are open
+	default: // the maximum of waiting connections is open
 		conn.Close()
 	}
 	switch {
@@ -298,7 +299,7 @@ func (l *Load) batch(r Request) []byte {
 	return append(b, "]}"...)
 }
 
-// Count sums up what was sent.
+// Count sums up the requests by result.
 func (l *Load) Count() (sum Counts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -340,7 +341,7 @@ type Counts struct {
 	Keyed        int // with an Idempotency-Key
 	Door         int // requests through the door for browsers
 	Retries      int
-	Held         int // due while too many were open
+	Held         int // due while too many requests were open
 	Events       int
 	Acknowledged int
 	Refused      int // 4xx

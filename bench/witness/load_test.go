@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// fakeNode is a stand-in for an API node. It stores acknowledged events, and gives the configured answers.
+// fakeNode is a stand-in for an API node. It stores acknowledged events, and returns the configured answers.
 type fakeNode struct {
 	mu     sync.Mutex
 	rows   map[uint64]Row

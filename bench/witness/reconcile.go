@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// Reconciled is the result of `octavo reconcile`. The command compares the log with the table. It has no data about the
+// Reconciled is the result of `octavo reconcile`. The command compares the log with the table. It does not know the
 // client's events.
 type Reconciled struct {
 	Removed    int64    `json:"removed"` // messages that the log has removed to make space
@@ -25,7 +25,8 @@ type Reconciled struct {
 	FirstLines []string `json:"firstDifferences,omitempty"`
 }
 
-// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". Differences are not an error here.
+// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". Differences are not an error of this
+// function.
 func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reconciled, err error) {
 	cmd := exec.CommandContext(ctx, binary, "reconcile", "--json")
 	cmd.Env = product.Environment(settings...)
@@ -36,7 +37,7 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	if parseErr != nil {
 		return sum, parseErr
 	}
-	// It also exits with 1 for differences, but then it has printed them.
+	// The command also exits with 1 if it finds differences, but then it has printed them.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || sum.Ranges == 0) {
 		return sum, fmt.Errorf("cannot reconcile: %w\n%s", err, said.String())
 	}

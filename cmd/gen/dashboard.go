@@ -27,8 +27,7 @@ func page(name string) func(*bytes.Buffer) error {
 	}
 }
 
-// pageFiles returns the files of the dashboard's bundle by their names. Its libraries are named in
-// api/dashboard/package.json.
+// pageFiles returns the files of the dashboard's bundle by their names. api/dashboard/package.json lists its libraries.
 var pageFiles = sync.OnceValues(func() (map[string][]byte, error) {
 	if _, err := os.Stat("api/dashboard/node_modules"); err != nil {
 		return nil, errors.New("its libraries are missing (make dashboard)")

@@ -38,7 +38,8 @@ func columns(b *bytes.Buffer) error {
 	return nil
 }
 
-// guides writes the queries for the questions of GitBook's published guides; query/testdata/rows/guides.txt tests them.
+// guides writes the queries for the questions of GitBook's published guides. query/testdata/rows/guides.txt tests the
+// queries.
 const guides = `
 ## Questions of GitBook's guides
 

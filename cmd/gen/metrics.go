@@ -32,8 +32,7 @@ func (r *recorder) MustRegister(list ...prometheus.Collector) {
 	}
 }
 
-// described parses the printed form of a metric's description: client_golang
-// offers no other access to it.
+// described parses the printed form of a metric's description, because client_golang has no other access to it.
 var described = regexp.MustCompile(`^Desc\{fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 
 // metrics writes every metric that the server registers.
@@ -78,12 +77,12 @@ func kindOf(c prometheus.Collector, name string) string {
 		return "gauge"
 	case *prometheus.HistogramVec, prometheus.Histogram:
 		return "histogram"
-	case prometheus.Gauge: // before Counter, whose methods a gauge has too
+	case prometheus.Gauge: // before Counter, because a gauge also has a counter's methods
 		return "gauge"
 	case prometheus.Counter:
 		return "counter"
 	}
-	// Collectors of our own have counters and gauges only.
+	// Our own collectors only have counters and gauges.
 	if strings.HasSuffix(name, "_total") {
 		return "counter"
 	}

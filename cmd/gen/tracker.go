@@ -21,7 +21,7 @@ func script(source string, format esbuild.Format) func(*bytes.Buffer) error {
 	}
 }
 
-// bundle builds and minifies what the options name.
+// bundle builds and minifies the files in the options.
 func bundle(options esbuild.BuildOptions) ([]esbuild.OutputFile, error) {
 	options.Bundle, options.Charset, options.LegalComments = true, esbuild.CharsetUTF8, esbuild.LegalCommentsNone
 	options.MinifyWhitespace, options.MinifyIdentifiers, options.MinifySyntax = true, true, true

@@ -15,25 +15,27 @@ import (
 )
 
 const (
-	// worldWidth is the width of the map in its own units. Coordinates are whole units.
+	// worldWidth is the width of the map in map units. All coordinates are integers.
 	worldWidth = 1000
-	// worldDetail is the area, in square units, that a point must add to an outline to stay in it.
+	// worldDetail is the least area, in square units, by which a point must change an outline. Other points are
+	// removed.
 	worldDetail = 1.2
-	// worldLeast is the area of an island that is drawn, and worldSpot the area below which a country is a spot.
+	// worldLeast is the least area of an island on the map. A country with less area than worldSpot is drawn as a spot.
 	worldLeast, worldSpot = 2.5, 9
 )
 
 // worldUnnumbered are the areas without a number of ISO 3166 that belong to a country whose code visitors have.
 var worldUnnumbered = map[string]string{"Kosovo": "XK", "Somaliland": "SO", "N. Cyprus": "CY"}
 
-// worldParts are countries by their codes that Natural Earth draws as parts of others, or leaves out: the degrees of
-// longitude and latitude.
+// worldParts has countries by their codes that Natural Earth leaves out or draws as parts of other countries. The
+// values are degrees of longitude and latitude.
 var worldParts = map[string]place{
 	"BQ": {-68.3, 12.2}, "GF": {-53, 4}, "GI": {-5.4, 36.1}, "GP": {-61.5, 16.2}, "MQ": {-61, 14.6},
 	"RE": {55.5, -21.1}, "SJ": {16, 78.5}, "TV": {179.2, -8.5}, "YT": {45.2, -12.8},
 }
 
-// topology is a map in TopoJSON. Neighbours share the arcs of their border, so both simplify it in the same way.
+// topology is a map in TopoJSON. Neighbours share the arcs of their border, so the border is simplified equally for
+// both.
 type topology struct {
 	Transform struct{ Scale, Translate [2]float64 }
 	Arcs      [][][2]int
@@ -61,8 +63,8 @@ type area struct {
 	rings [][]point
 }
 
-// world writes the map of the dashboard's countries. Its source is Natural Earth (public domain) at 1:110 million.
-// A country that is too small at this scale comes from 1:50 million, as a spot.
+// world writes the map of the dashboard's countries. Its source is Natural Earth (public domain) at 1:110 million. A
+// country that is too small at this scale is a spot, and comes from 1:50 million.
 func world(b *bytes.Buffer) error {
 	coarse, err := areas("110m", simpler)
 	if err != nil {
@@ -106,7 +108,7 @@ func world(b *bytes.Buffer) error {
 	return nil
 }
 
-// areas reads the areas of a scale, with lines as simplify makes them. An area without a code is left out.
+// areas reads the areas of a scale, and simplifies their lines with simplify. An area without a code is left out.
 func areas(scale string, simplify func([]place) []place) ([]area, error) {
 	text, err := os.ReadFile("api/dashboard/node_modules/world-atlas/countries-" + scale + ".json")
 	if err != nil {
@@ -191,7 +193,7 @@ func joined(arcs [][]place, ring []int) []point {
 		line = append(line, arc...)
 	}
 	line = unbroken(line)
-	// An outline that begins beyond 180 degrees is on the other side.
+	// An outline that is mostly beyond 180 degrees is moved to the other side.
 	sum := 0.0
 	for _, at := range line {
 		sum += at[0]
@@ -247,7 +249,7 @@ func simpler(line []place) []place {
 	return line
 }
 
-// surface returns the area of a polygon: negative if it turns left.
+// surface returns the area of a polygon, which is negative if the polygon turns left.
 func surface(ring []point) float64 {
 	sum := 0.0
 	for i, p := range ring {
@@ -274,7 +276,7 @@ func middle(ring []point) point {
 	return point{(low[0] + high[0]) / 2, (low[1] + high[1]) / 2}
 }
 
-// shape writes the outline of an area, without its smallest islands. An area that is small as a whole has none.
+// shape writes the outline of an area, without its smallest islands. An area that is small in total has no outline.
 func (a area) shape() (path string, drawn bool) {
 	if math.Abs(surface(a.largest())) < worldSpot {
 		return "", false

@@ -16,8 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// ingest and query do not import the API, nor does the API import them. These
-// adapters translate between their types.
+// ingest and query do not import the API, nor does the API import them. These adapters translate between their types.
 
 // comeBack is the Retry-After of a temporary refusal.
 const comeBack = time.Second
@@ -78,8 +77,7 @@ func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
 	a.intake.RefuseUnread(siteID, reason)
 }
 
-// eventBalances answers balances from the counters of this process, which began
-// at since.
+// eventBalances computes balances from this process's counters, which started at `since`.
 type eventBalances struct {
 	sites *balance.Sites
 	since time.Time

@@ -17,7 +17,7 @@ import (
 const adminOff = "off"
 
 // admin is the operators' listener: metrics, profiles, version and health. It shows tenants' ids and the state of the
-// process without a token. So only its address protects it.
+// process without a token. So only its listening address protects it.
 type admin struct {
 	listener net.Listener
 	http     *http.Server
@@ -45,8 +45,7 @@ func (n *node) startAdmin(ctx context.Context) error {
 	return nil
 }
 
-// adminPages leaves out /debug/pprof/cmdline: it would show secrets that were
-// given as flags.
+// adminPages leaves out /debug/pprof/cmdline, because it would show secrets in command-line flags.
 func (n *node) adminPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", observe.Handler(n.registry))
@@ -74,8 +73,8 @@ func (a *admin) address() string {
 	return a.listener.Addr().String()
 }
 
-// descriptorsBeside is the number of file descriptors reserved for other uses than clients' connections: engines, log
-// files, other listeners.
+// descriptorsBeside is the number of file descriptors that are reserved for engines, log files and other listeners, and
+// not for clients' connections.
 const descriptorsBeside = 1024
 
 // maxConns returns OCTAVO_MAX_CONNS, or less if the process has too little memory or too few file descriptors.

@@ -9,8 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestOperatorsListener: the operators' pages are served on their own listener
-// only, and show no secret.
+// TestOperatorsListener: the operators' pages are served only on their own listener, and show no secret.
 func TestOperatorsListener(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")

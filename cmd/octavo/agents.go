@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 )
 
-// AgentsCmd groups the commands for the addresses by which agents are verified.
+// AgentsCmd groups the commands on the address sets with which agents are verified.
 type AgentsCmd struct {
 	List   AgentsListCmd   `cmd:"" help:"List the sets of addresses that operators of agents publish, with their age."`
 	Update AgentsUpdateCmd `cmd:"" help:"Fetch the published addresses of agents into the data directory. Running nodes use them within a minute."`

@@ -45,7 +45,7 @@ func agentLists(t *testing.T) map[string]string {
 	return from
 }
 
-// TestAgentsUpdate fetches lists. After a bad list its set keeps its networks, and the command fails.
+// TestAgentsUpdate fetches lists. If a list is bad, its set keeps the networks that it has, and the command fails.
 func TestAgentsUpdate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -76,8 +76,7 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	}
 	defer func() { _ = own.Close() }()
 	n, i := newNode(t, address)
-	// A caller who waits for a connection must be told that, and not that the
-	// query was slow.
+	// A caller who waits for a connection must get an error about the connections, not about a slow query.
 	if connectionWait >= query.Grace {
 		t.Errorf("connectionWait is %s, want less than query.Grace, %s", connectionWait, query.Grace)
 	}
@@ -119,8 +118,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if more queries than
-// connections run at once.
+// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if there are more
+// concurrent queries than connections.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))

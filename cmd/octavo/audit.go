@@ -31,7 +31,7 @@ func (c *AuditListCmd) Run() error {
 	})
 }
 
-// auditPage is the number of entries that are read at once.
+// auditPage is the number of entries in one read.
 const auditPage = 500
 
 func (c *AuditListCmd) print(ctx context.Context, st *store.Store, out io.Writer) error {

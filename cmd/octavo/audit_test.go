@@ -41,7 +41,7 @@ func TestAuditList(t *testing.T) {
 		}
 		return out.String()
 	}
-	// Entries show their own moments, and moments of the changed rows such as deletedAt.
+	// Entries contain their own times, and times of the changed rows such as deletedAt.
 	moment := regexp.MustCompile(`"at":"[-0-9]{10}T[:0-9]{8}\.[0-9]{3}Z"`)
 	otherMoment := regexp.MustCompile(`"[-0-9]{10}[T ][:0-9]{8}(\.[0-9]{0,2}|\.[0-9]{4,})?([+-][:0-9]+|Z)?"`)
 	var all []json.RawMessage
@@ -67,7 +67,7 @@ func TestAuditList(t *testing.T) {
 			t.Error(line)
 		}
 	}
-	// The removal marks the organization; its rows go later.
+	// The removal only marks the organization. Its rows are deleted later.
 	if users := len(kept.Users) + len(removed.Users) + many; actions["create user"] != users || actions["update organization"] != 1 {
 		t.Errorf("%v, want %d users", actions, users)
 	}

@@ -125,7 +125,8 @@ func foreignTable(t *testing.T, clickHouse string) driver.Conn {
 	return conn
 }
 
-// TestEventsTableOfAnotherBaseline checks that commands refuse an events table without a baseline, and create no table.
+// TestEventsTableOfAnotherBaseline checks that commands refuse an events table that has no baseline, and that they
+// create no table.
 func TestEventsTableOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	clickHouse := enginetest.ClickHouse(t)

@@ -51,7 +51,7 @@ func (c *ClockConfirmCmd) Run() error {
 	})
 }
 
-// shownClock is the clock as the commands print it.
+// shownClock is the clock in the output of commands.
 type shownClock struct {
 	Now         time.Time  `json:"now"`
 	Seen        *time.Time `json:"seen"`

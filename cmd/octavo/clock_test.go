@@ -66,8 +66,8 @@ func TestClockAhead(t *testing.T) {
 		}
 		return nil
 	})
-	// The job that deletes events would record that the retention is done, but it must not. So wait for other work of
-	// the loop, which it does each second.
+	// The job that deletes events must not record that the retention is done. So wait for other work of the loop, which
+	// happens every second.
 	i.erasure("DELETE", "somebody", 202)
 	i.untilErased("somebody")
 	old := func() (n int) {
@@ -128,7 +128,7 @@ func TestClocksApart(t *testing.T) {
 	for _, step := range []struct {
 		ahead, took time.Duration
 		differs     bool
-		lines       int // in the log so far
+		lines       int // lines in the log so far
 	}{
 		{0, time.Millisecond, false, 0},
 		{1900 * time.Millisecond, time.Millisecond, false, 0},

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	clockEvery = time.Minute     // between two looks at the clocks
+	clockEvery = time.Minute     // between two checks of the clocks
 	clockWait  = 5 * time.Second // bounds the insights store's answer
 	// clockApart is the largest difference between the clocks of a node and an engine that is no fault.
 	clockApart = 2 * time.Second
 )
 
-// clockFile has the time by which records of the embedded broker are old.
+// clockFile has the time by which the embedded broker measures the age of records.
 func clockFile(s *Settings) string { return filepath.Join(s.DataDir, "clock") }
 
-// clockWatch looks at the clocks of a node and its engines.
+// clockWatch checks the clocks of a node and its engines.
 type clockWatch struct {
 	store   *store.Store
 	events  driver.Conn
@@ -41,9 +41,9 @@ type clockWatch struct {
 
 	mu      sync.Mutex // of a look
 	node    string
-	last    time.Time     // of the last look; zero before the first
+	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran then
-	was     clock.Doubt   // what this node has logged
+	was     clock.Doubt   // the state that this node has logged
 	apart   map[string]bool
 	// shown is the condition for /readyz; nil if all is well.
 	shown atomic.Pointer[frame.Condition]
@@ -63,7 +63,7 @@ func (n *node) newClockWatch() *clockWatch {
 	return w
 }
 
-// check reports the result of the last look to /readyz. The node serves requests with any state of the clocks.
+// check reports the result of the last check to /readyz. The node serves requests with any state of the clocks.
 func (w *clockWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown
@@ -86,10 +86,10 @@ func (w *clockWatch) run(ctx context.Context) {
 	}
 }
 
-// errNoNewest means that it is unknown whether there are events, so the first look has to wait.
+// errNoNewest means that it is unknown whether events exist, so the first look must wait.
 var errNoNewest = errors.New("the insights store does not say yet when its newest event was received")
 
-// look compares the clocks, and notes the time for the guard of deletions by age.
+// look compares the clocks, and stores the time for the guard of deletions by age.
 func (w *clockWatch) look(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *clockWatch) tell(before, after clock.State) {
 	}
 }
 
-// show sets what /readyz says.
+// show sets the text of /readyz about the clock.
 func (w *clockWatch) show(state clock.State, differ bool) {
 	var c *frame.Condition
 	switch {
@@ -210,7 +210,7 @@ func (w *clockWatch) show(state clock.State, differ bool) {
 	w.shown.Store(c)
 }
 
-// write writes the time for the embedded broker from which records' ages are measured.
+// write writes the time from which the embedded broker measures the ages of records.
 func (w *clockWatch) write(ctx context.Context) error {
 	if w.file == "" {
 		return nil

@@ -190,7 +190,7 @@ const (
 	maxQueryConcurrency                 = 10_000
 	maxQueryMemory      schema.ByteSize = 1 << 50
 	maxQueryStates      schema.ByteSize = 1 << 50
-	// maxQueryCache also limits how long an erased visitor is still counted.
+	// maxQueryCache also limits the time for which an erased visitor is still counted.
 	maxQueryCache = time.Minute
 )
 
@@ -259,7 +259,7 @@ func (s *Settings) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{
 		Level: s.LogLevel,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindDuration { // as a number it would lack a unit
+			if a.Value.Kind() == slog.KindDuration { // a plain number would have no unit
 				a.Value = slog.StringValue(a.Value.Duration().String())
 			}
 			return a

@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/translation"
 )
 
-// This file builds the clients of other hosts from the settings: users' addresses, front ends, the translator, the
-// model for conversations, the mail server, identity providers.
+// This file builds the clients of other hosts from the settings: hosts of users' addresses, front ends, the translator,
+// the model for conversations, the mail server, and identity providers.
 
 // validateOthers checks the settings of this file.
 func (s *Settings) validateOthers() error {
@@ -54,8 +54,8 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the front ends that the operator names; nil without front ends. Naming them allows
-// their addresses.
+// frontEnds returns the client of the configured front ends; nil without front ends. A configured front end's address
+// is thereby allowed.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {
@@ -64,7 +64,8 @@ func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
 }
 
-// openedByName reads the addresses of a setting, and returns a guard that opens their hosts, which the operator trusts.
+// openedByName reads the addresses of a setting. It returns a guard that allows their hosts, because the operator
+// trusts them.
 func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
 	addresses, err := revalidation.ParseFrontEnds(texts)
 	if err != nil {
@@ -81,7 +82,7 @@ func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, 
 	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
 }
 
-// translator returns the provider that the operator names; nil without a provider.
+// translator returns the configured provider; nil without a provider.
 func (s *Settings) translator() (translation.Provider, error) {
 	if s.Translator == "" {
 		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
@@ -106,7 +107,7 @@ func (s *Settings) translator() (translation.Provider, error) {
 	return &translation.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.TranslatorModel})}, nil
 }
 
-// refiner returns the refiner with the operator's language model; nil without a model. It names clusters of
+// refiner returns the refiner with the operator's language model; nil without a model. The model names clusters of
 // conversations.
 func (s *Settings) refiner() (jobs.Refiner, error) {
 	if s.ConversationsURL == "" {
@@ -126,8 +127,8 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
-// mailer returns a sender through the mail server that the operator names; nil without a server. Naming the server
-// allows its address.
+// mailer returns a sender that uses the configured mail server; nil without a server. The server's address is thereby
+// allowed.
 func (s *Settings) mailer() (*mail.Sender, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {
@@ -180,7 +181,7 @@ func checkOrigins(setting string, origins []string) error {
 	return nil
 }
 
-// trustedOrigins returns the origins as browsers send them.
+// trustedOrigins returns the origins in the form that browsers send.
 func (s *Settings) trustedOrigins() ([]string, error) {
 	var list []string
 	for _, origin := range s.TrustedOrigins {

@@ -11,8 +11,8 @@ import (
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// TestDashboardQueries lets a node answer every kind of batch that the dashboard sends: each range, comparison, group
-// of visitors and filter. The totals equal the sent events.
+// TestDashboardQueries sends every kind of batch that the dashboard sends: each range, comparison, group of visitors
+// and filter. The totals equal the sent events.
 func TestDashboardQueries(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "batches.mjs")

@@ -191,7 +191,7 @@ func TestDocumentation(t *testing.T) {
 		t.Errorf("the page is %v", recipe)
 	}
 
-	// Two requests edit two paragraphs of one page; a third edits what the first did.
+	// Two requests edit two paragraphs of one page. A third request edits the same paragraph as the first.
 	first := d.propose("A smaller bowl", id, "large bowl", "small bowl")
 	second := d.propose("Fry it", id, "bake it", "fry it")
 	third := d.propose("A huge bowl", id, "large bowl", "huge bowl")
@@ -230,7 +230,7 @@ func TestDocumentation(t *testing.T) {
 
 	d.print()
 
-	// The page is published, read and moved. The dashboard's query is about page ids, and the API has their names.
+	// The page is published, read and moved. The dashboard's query returns page ids, and the API has the pages' names.
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/site-spaces", map[string]any{"spaceId": d.space}, 201)
 	d.ask("POST", "/v1/orgs/"+d.org+"/sites/"+d.site+"/publish", nil, 200)
 	view := func(visitor string) {

@@ -59,8 +59,8 @@ func wantCode(t *testing.T, err *schema.Error, want int) {
 	}
 }
 
-// TestDoorOnce: a browser's batch counts once on all nodes. A retry may be late, and may have another generation of the
-// key.
+// TestDoorOnce: a browser's batch counts only once across all nodes. A retry may be late, or may use another generation
+// of the key.
 func TestDoorOnce(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -78,7 +78,7 @@ func TestDoorOnce(t *testing.T) {
 	wantCode(t, two.batch(t, "site_a", "k", "q", nil), 422)
 	wantCode(t, two.batch(t, "site_b", "k", "q", nil), 204)
 	wantCode(t, two.batch(t, "site_a", "k", "q", func(d *schema.DoorInfo) { d.Key = "pk2" }), 204)
-	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is another key
+	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is a different key
 	b.wantMessages(4, 4)
 	wantCode(
 		t,
@@ -107,8 +107,8 @@ func TestDoorRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorOfKilledNode: a node dies between claiming a batch and finishing it. While the claim lasts, the browser gets
-// an answer to retry. Then the batch counts once.
+// TestDoorOfKilledNode: a node dies after it has claimed a batch and before it has finished it. While the claim lasts,
+// the browser gets an answer to retry. When the claim has expired, the batch counts once.
 func TestDoorOfKilledNode(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -116,7 +116,7 @@ func TestDoorOfKilledNode(t *testing.T) {
 	hurried, _ := b.doorNode(func(c *intake.Config) { c.KeyWait = time.Nanosecond })
 	dead.log.after = true
 	wantCode(t, dead.batch(t, "site_a", "k", "p", nil), 503)
-	wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 503) // busy, which is 409 at the other door
+	wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 503) // busy, which is 409 in the operation for servers
 	b.exec("update event_keys set leased_until = now()")
 	for range 2 {
 		wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 204)
@@ -124,8 +124,8 @@ func TestDoorOfKilledNode(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorVisitorsOfNodes: nodes give a browser the same visitor and session. After the store lost the salts, a node
-// puts them back, and nodes that start then go on with the same visitors.
+// TestDoorVisitorsOfNodes: all nodes give a browser the same visitor and session. After the store has lost the salts, a
+// node restores them. Nodes that start afterwards continue with the same visitors.
 func TestDoorVisitorsOfNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -153,7 +153,8 @@ func TestDoorVisitorsOfNodes(t *testing.T) {
 	if third := row(three, "d"); third["visitor"] != first["visitor"] {
 		t.Error("a node that started later has another salt")
 	}
-	// Without the store, a node continues with a known salt. A node without a salt refuses for a moment.
+	// Without the store, a node continues with a known salt. A node without a salt refuses batches until the store
+	// answers.
 	four, _ := b.doorNode(
 		func(c *intake.Config) { c.Salts = intake.NewSalts(one.keys.Store, slog.New(slog.DiscardHandler)) },
 	)

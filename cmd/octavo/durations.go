@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// durations lets flags and settings have days, weeks and years (of 365 days) too, as Prometheus reads them.
+// durations lets flags and settings also have days, weeks and years (of 365 days), in the syntax of Prometheus.
 func durations() kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[time.Duration](),
 		kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {

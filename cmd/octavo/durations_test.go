@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestDurations reads durations of flags as operators write them.
+// TestDurations reads durations of flags in the form in which operators write them.
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{

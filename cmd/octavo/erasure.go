@@ -212,9 +212,9 @@ func keyErasureOf(eventKey string, e sites.Erasure) schema.EventKeyErasure {
 // a new file at least every week (log.roll.hours).
 const logFiles = 8 * 24 * time.Hour
 
-// logKeeps returns how long the log and the dead letters keep an event, given the log's retention; 0 means for ever. An
-// unreadable message becomes a dead letter only when it is read. A replay on the letter's last day appends the event to
-// the log a second time.
+// logKeeps returns the time for which the log and the dead letters store an event, given the log's retention; 0 means
+// for ever. An unreadable message becomes a dead letter only when it is read. A replay on the letter's last day appends
+// the event to the log a second time.
 func logKeeps(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0

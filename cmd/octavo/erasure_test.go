@@ -69,7 +69,7 @@ func blocks(data []byte, f func(plain []byte)) {
 		}
 		packed := data[25 : 16+size]
 		data = data[16+size:]
-		if method == 0x91 { // several codecs: their number, their methods, the last one's block
+		if method == 0x91 { // several codecs: their number, their methods, and the block of the last codec
 			n := int(packed[0])
 			packed = packed[1+n:]
 			if len(packed) < 9 {
@@ -136,8 +136,8 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 }
 
 // TestEraseVisitor: while events flow, a visitor is erased. No byte of the visitor is left in the insights engine's
-// files, with columns and projections decompressed. A replayed dead letter or a repair does not restore it. All other
-// events and the visitor's later events are stored.
+// files, with columns and projections decompressed. Neither a replayed dead letter nor a repair restores the visitor.
+// All other events and the visitor's later events are stored.
 func TestEraseVisitor(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -265,8 +265,8 @@ func TestEraseVisitor(t *testing.T) {
 	i.wantCounts(81+others, 42+min(30, others))
 }
 
-// TestErasureEndsWithItsAnswer: events received before the answer are erased, even if they are still in the log. Events
-// sent after the answer stay.
+// TestErasureEndsWithItsAnswer: events received before the erasure's answer are erased, even if they are still in the
+// log. Events sent after the answer stay.
 func TestErasureEndsWithItsAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -422,8 +422,8 @@ func TestEraseWithoutKafka(t *testing.T) {
 	}
 }
 
-// TestOneNodeErases: while another node erases, this node does no part of the work, including finishing and forgetting
-// erasures.
+// TestOneNodeErases: while another node erases, this node does no part of the work. It does not finish or forget
+// erasures either.
 func TestOneNodeErases(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -474,12 +474,12 @@ func TestOneNodeErases(t *testing.T) {
 	if err := other.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The session's end frees the lock, a moment later.
+	// The session's end frees the lock after a short time.
 	eventually.Succeeds(t, "the lock", func() error { return loop.Once(t.Context(), true) })
 	want(true, true)
 }
 
-// TestRetention: events older than their site's retention are deleted. A repair does not restore them.
+// TestRetention: events older than their site's retention are deleted. A repair does not restore these events.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -511,7 +511,7 @@ func TestRetention(t *testing.T) {
 	if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":30}`)); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {
 		t.Fatalf("%d %s", status, answer)
 	}
-	i.stop() // the node looks when it starts, and then every hour
+	i.stop() // the node checks when it starts, and then every hour
 	i.start()
 	i.wantCounts(3, 3)
 	i.until("agreement of log and table", func() error {

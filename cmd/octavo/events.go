@@ -29,7 +29,7 @@ const (
 // eventsSetup has the steps that wait for the insights store: its migration, then the sink.
 type eventsSetup struct {
 	migrated atomic.Bool
-	refused  atomic.Pointer[error]  // set if the store has another baseline, so the node does not use it
+	refused  atomic.Pointer[error]  // set if the store has another baseline and the node does not use it
 	sink     *sink.Sink             // nil without the role
 	table    *eventstore.ClickHouse // the sink's
 }
@@ -59,8 +59,8 @@ func (n *node) startEvents(ctx context.Context) error {
 	return nil
 }
 
-// prepareEvents pings the insights store and then migrates it. Only the ping is
-// bounded by eventsWait: a migration may take long.
+// prepareEvents pings the insights store and then migrates it. Only the ping is bounded by eventsWait, because a
+// migration may take long.
 func (n *node) prepareEvents(ctx context.Context) error {
 	if err := n.pingEvents(ctx); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (n *node) prepareEvents(ctx context.Context) error {
 }
 
 // pingEvents pings the insights store for at most eventsWait. The ping runs in a separate goroutine, because the client
-// ignores its context while it connects. This goroutine ends later by itself.
+// ignores its context while it connects. This goroutine ends when the client has given up.
 func (n *node) pingEvents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, eventsWait)
 	defer cancel()
@@ -98,8 +98,8 @@ func (n *node) pingEvents(ctx context.Context) error {
 	}
 }
 
-// awaitEvents tries until the insights store is migrated and the sink has started. Unlike startEvents it tries again
-// when the store refuses us, because the process also serves other requests.
+// awaitEvents tries until the insights store is migrated and the sink has started. Unlike startEvents it also retries
+// when the store refuses the login, because the process serves other requests too.
 func (n *node) awaitEvents(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		select {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExplainCommand: while a server runs, the command runs and describes the statement of a request, also for another
-// report. A wrong request exits with its error.
+// TestExplainCommand: while a server runs, the command executes and describes the statement of a request, including
+// other reports. A wrong request exits with its error.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -33,7 +33,7 @@ var hints = []struct {
 	{os.ErrPermission, "Run the command as the user of the node."},
 }
 
-// hintOf returns the hint of an error. Without a hint of its own, an error refers to the help of its command.
+// hintOf returns the hint of an error. An error without a hint refers to the help of its command.
 func hintOf(err error, command string) string {
 	for _, row := range hints {
 		if errors.Is(err, row.cause) {
@@ -83,7 +83,7 @@ func run(arguments []string, stderr io.Writer) int {
 	return 1
 }
 
-// commandOf returns the command that was parsed, such as "octavo jobs list".
+// commandOf returns the parsed command, such as "octavo jobs list".
 func commandOf(parsed *kong.Context) string {
 	words := []string{"octavo"}
 	for _, step := range parsed.Path {

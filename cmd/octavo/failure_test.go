@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestCommandsCreateNothing checks that a short command refuses a directory without data, and does not change it. With
-// --json it prints an object, and otherwise a sentence and a hint.
+// TestCommandsCreateNothing checks that a short-lived command refuses a directory without data, and does not change it.
+// With --json it prints an object, and otherwise a sentence and a hint.
 func TestCommandsCreateNothing(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{

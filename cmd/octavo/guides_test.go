@@ -60,7 +60,7 @@ func TestGuides(t *testing.T) {
 		}
 		for _, command := range commands {
 			if name == "cookbook" && before == "" {
-				before = command.script // It sets variables that the other commands use.
+				before = command.script // its variables are for the other commands
 				continue
 			}
 			output := i.shell(before+command.script, i.env...)

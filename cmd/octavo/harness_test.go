@@ -28,8 +28,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// testClient has a transport of its own. A server of package httptest closes connections of the default transport when
-// it closes, which can break a request of another test.
+// testClient has a separate transport. When a server of package httptest closes, it closes connections of the default
+// transport. This can break a request of another test.
 var testClient = &http.Client{Transport: &http.Transport{}}
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// instance is a running `octavo serve --quickstart` with engines of its own.
+// instance is a running `octavo serve --quickstart` with separate engines.
 type instance struct {
 	t                     *testing.T
 	dir, listen, admin    string
@@ -54,8 +54,8 @@ type instance struct {
 	ended                 chan error
 }
 
-// newInstance chooses an address and starts a server on an empty data
-// directory. If the server still runs when the test ends, it is killed.
+// newInstance chooses an address and starts a server on an empty data directory. If the server still runs at the test's
+// end, it is killed.
 func newInstance(t *testing.T, env ...string) *instance {
 	t.Helper()
 	i := newIdle(t, env...)
@@ -110,8 +110,7 @@ func (i *instance) start(arguments ...string) {
 	i.readQuickstart()
 }
 
-// startUnready runs the server and waits until it answers /healthz, ready or
-// not.
+// startUnready runs the server and waits until it answers /healthz, whether it is ready or not.
 func (i *instance) startUnready() {
 	i.t.Helper()
 	i.launch()
@@ -193,7 +192,7 @@ func (i *instance) readQuickstart() {
 	}
 }
 
-// stop sends SIGTERM, as a service manager does, and requires exit code 0.
+// stop sends SIGTERM, like a service manager, and requires exit code 0.
 func (i *instance) stop() {
 	i.t.Helper()
 	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -210,9 +209,9 @@ func (i *instance) stop() {
 	}
 }
 
-// kill sends SIGKILL to the server. Its engines die with it.
+// kill sends SIGKILL to the server. Its engines end with it.
 func (i *instance) kill() {
-	_ = i.cmd.Process.Kill() // it may have ended already
+	_ = i.cmd.Process.Kill() // the process may have ended already
 	err := <-i.ended
 	i.ended <- err
 }
@@ -418,7 +417,7 @@ func (i *instance) engine(name string) int {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has exited since then
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if fields[1] != strconv.Itoa(i.cmd.Process.Pid) || fields[0] == "Z" {

@@ -25,7 +25,7 @@ import (
 )
 
 // startJobs runs background jobs on nodes with the role jobs. Nodes with the role api enqueue jobs and create rows that
-// expire. They also count the jobs and sweep.
+// expire. They also run the sweep and count the jobs.
 func (n *node) startJobs(ctx context.Context) error {
 	if n.settings.has("jobs") || n.settings.has("api") {
 		n.background("watch over jobs", func(ctx context.Context) { n.metrics.Jobs.Watch(ctx, n.store, n.log) })
@@ -34,7 +34,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	if !n.settings.has("jobs") {
 		return nil
 	}
-	// The work has separate connections, so that jobs and requests do not wait for each other.
+	// The jobs' work has separate connections, so that jobs and requests do not wait for each other.
 	database := n.settings.postgres(n.backends.postgresURL)
 	database.MaxConns = jobs.WorkConns(n.sizes.kinds)
 	work, err := openStore(ctx, database, n.settings.store())
@@ -110,7 +110,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	return nil
 }
 
-// sweep deletes what has expired.
+// sweep returns the sweep of expired rows and files.
 func (n *node) sweep() *jobs.Sweep {
 	return jobs.NewSweep(jobs.SweepConfig{
 		Store: n.store, Log: n.log, AuditRetention: n.settings.AuditRetention,
@@ -184,7 +184,7 @@ func (c *JobsListCmd) print(ctx context.Context, st *store.Store, out io.Writer)
 	})
 }
 
-// jobsPage is the number of jobs that commands read at once.
+// jobsPage is the number of jobs in one read by a command.
 const jobsPage = 500
 
 // each calls fn with each selected job, newest first.
@@ -245,7 +245,7 @@ func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {
 			return err
 		}
 		for _, id := range ids {
-			// Another operator may have retried it, or the sweep may have deleted it.
+			// Another operator may have retried the job, or the sweep may have deleted it.
 			switch _, err := st.Queue.Retry(ctx, "", id); {
 			case err == nil:
 				retried++

@@ -9,14 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// printJSON writes a value and a newline. Text that is not UTF-8, such as an
-// event's, is written with replacement characters.
+// printJSON writes a value and a newline. Invalid UTF-8, which an event may have, becomes replacement characters.
 func printJSON(w io.Writer, value any, options ...json.Options) error {
 	options = append(options, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
 	return json.MarshalEncode(jsontext.NewEncoder(w, options...), value, options...)
 }
 
-// jsonList prints values as the elements of a JSON array, each on a line of its own.
+// jsonList prints values as the elements of a JSON array, one per line.
 type jsonList struct {
 	to      io.Writer
 	printed bool

@@ -38,7 +38,7 @@ func TestJSONList(t *testing.T) {
 	}
 }
 
-// TestListLimit checks that a list ends at its limit, and that 0 is no limit.
+// TestListLimit checks that a list ends at its limit, and that 0 means no limit.
 func TestListLimit(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{0: 5, 1: 1, 4: 4, 5: 5, 6: 5} {

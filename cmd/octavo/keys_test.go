@@ -37,7 +37,7 @@ type mortalKeys struct {
 	*sites.Store
 	stop   func()
 	killed bool
-	finish error // if set, Finish fails with it
+	finish error // if set, the error of Finish
 }
 
 func (m *mortalKeys) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
@@ -261,8 +261,8 @@ func TestKeyOnTwoNodes(t *testing.T) {
 		t.Errorf("balance %+v", got)
 	}
 
-	// After a day the key is free, whether its row has been deleted or not. The answering nodes did not see the key
-	// before, because a node remembers a key for a day by its own clock (TestRecentKeys).
+	// After a day the key can be used again, whether its row has been deleted or not. The answering nodes did not see
+	// the key before, because a node caches a key for a day of its own clock (TestRecentKeys).
 	b.exec("update event_keys set created_at = now() - interval '23 hours 59 minutes' where site_id = 'site_a'")
 	b.node(nil).want(t, 422, "site_a", "k", "w")
 	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a' and key = 'k'")
@@ -294,9 +294,9 @@ func TestKeyRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestKeysTogether sends requests with many keys at once. Each node gets each request several times. The nodes claim
-// the keys by shared statements. Each key is appended once, and all requests are acknowledged. A key with another body
-// is refused.
+// TestKeysTogether sends requests with many keys concurrently. Each node gets each request several times. The nodes
+// claim the keys by shared statements. Each key's message is appended once, and all requests are acknowledged. A key
+// with another body is refused.
 func TestKeysTogether(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -332,8 +332,7 @@ func TestKeyRefusals(t *testing.T) {
 	if err := n.Accept(t.Context(), intake.Site{ID: "site_a"}, []byte(`{"events":[{}]}`), intake.Client{Now: time.Now(), IdempotencyKey: "k"}); err == nil {
 		t.Error("a bad event was taken")
 	}
-	// First the log refuses it for good, then its outcome is unknown, then it
-	// is accepted.
+	// First the log refuses the message permanently, then its outcome is unknown, and then the log accepts it.
 	n.log.refuse = &insights.Refusal{Reason: insights.TooLong, Message: "events: too long"}
 	n.want(t, 400, "site_a", "k", "v")
 	n.log.refuse = errors.New("no answer")
@@ -350,13 +349,13 @@ func TestKeyRefusals(t *testing.T) {
 	n.finished(t)
 	n.keys.stop()
 	n.want(t, 503, "site_a", "m", "v")
-	n.want(t, 204, "site_a", "", "v") // without a key nothing needs Postgres
+	n.want(t, 204, "site_a", "", "v") // without a key, Postgres is not needed
 	b.wantMessages(3, 3)
 }
 
-// TestKeyOfKilledNode: a node dies between claiming a key and finishing it. The
-// next request with the key finds the message in the log, or appends it under
-// the same id. Until the claim expires, it is told to wait.
+// TestKeyOfKilledNode: a node dies after it has claimed a key and before it has finished it. The next request with the
+// key finds the message in the log, or appends it with the same id. Until the claim expires, the request gets an answer
+// that says to wait.
 func TestKeyOfKilledNode(t *testing.T) {
 	t.Parallel()
 	for name, kill := range map[string]func(*mortalLog){

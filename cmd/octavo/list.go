@@ -25,8 +25,8 @@ type rows struct {
 	n     int
 }
 
-// list prints the rows that each adds, under the header's columns, which tabs separate. Beyond the limit, it says on
-// standard error that there are more.
+// list prints the rows that `each` adds, below the header, in columns. If there are more rows than the limit, it says
+// so on standard error.
 func (f listFlags) list(out io.Writer, header string, each func(*rows) error) error {
 	r := &rows{listFlags: f, table: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0), array: jsonList{to: out}}
 	if !f.JSON {

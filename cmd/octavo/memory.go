@@ -20,7 +20,7 @@ import (
 )
 
 // garbagePercent makes the collector run less often than Go's default of 100, below the Go runtime's soft limit. GOGC
-// overrides it, as GOMEMLIMIT overrides the limit.
+// overrides it, like GOMEMLIMIT overrides the limit.
 const garbagePercent = 300
 
 // Open connections hold live memory, some 12 KiB each. With a fixed limit, ten thousand idle connections make the
@@ -33,12 +33,12 @@ const (
 // The sizes of a node with all the memory that it can use. With less, they shrink to the least.
 const (
 	fullNode         = 196 << 20 // the Go runtime's soft limit without connections
-	fullStore        = 1 << 30   // memory of the embedded store with which queries and inserts have their full size
+	fullStore        = 1 << 30   // least memory of the embedded store for queries and inserts of full size
 	fullQueryMemory  = 512 << 20
 	leastQueryMemory = 64 << 20
 	fullQueries      = 8
 	leastQueries     = 2
-	queryRoom        = 96 << 20  // memory of the store for each query at once
+	queryRoom        = 96 << 20  // memory of the store for each concurrent query
 	queryThread      = 128 << 20 // memory of the store for a thread of each query
 	fullPDF          = 2 << 30
 	leastPDF         = 192 << 20
@@ -47,7 +47,7 @@ const (
 	queryCacheBytes = 8 << 20
 )
 
-// sizes are the parts of the memory, and what follows from them. A setting other than 0 is its size.
+// sizes has the parts of the memory, and other limits that depend on them. If a setting is not 0, it is used instead.
 type sizes struct {
 	limit memory.Limit
 	plan  memory.Plan
@@ -60,7 +60,7 @@ type sizes struct {
 
 	queries      int // at once
 	queryMemory  int64
-	queryThreads int // 0: the store's own setting
+	queryThreads int // 0: the store's default
 
 	batchRows, batchBytes int // of the sink's inserts
 	pdf                   int64
@@ -69,8 +69,8 @@ type sizes struct {
 	kinds                 []jobs.Kind
 }
 
-// sizes divides the memory. files is the root of the file system. If there is too little memory for this node, the
-// error is a sentence for the operator, and the sizes are for the least memory.
+// sizes divides the memory. files is the root of the file system. If this node has too little memory, the error is a
+// sentence for the operator, and the sizes are those for the least memory.
 func (s *Settings) sizes(files fs.FS) (*sizes, error) {
 	limit, err := memory.Find(files)
 	if s.Memory > 0 {
@@ -129,7 +129,7 @@ func (z *sizes) fillNode(s *Settings) {
 	z.cached = int(scaled(queryCacheBytes, z.node, fullNode))
 }
 
-// fillStore sets the sizes of work for the store. An external store has its own limits.
+// fillStore sets the sizes of the store's work. An external store has its own limits.
 func (z *sizes) fillStore(s *Settings, here bool) {
 	store := z.plan.Of(memory.Store)
 	if !here {
@@ -180,7 +180,7 @@ func or[T ~int | ~int64](setting T, other int64) int64 {
 	return other
 }
 
-// scaled returns a part of full: the part that have is of need, at most all of it.
+// scaled returns the fraction have/need of full, at most full.
 func scaled(full, have, need int64) int64 {
 	return min(full, int64(float64(full)*float64(have)/float64(need)))
 }
@@ -194,7 +194,7 @@ func (z *sizes) log(log *slog.Logger) {
 		"query_threads", z.queryThreads, "batch_rows", z.batchRows, "connections", z.connections)...)
 }
 
-// newLoad returns the load of the embedded engines, which says when it grows.
+// newLoad returns the load of the embedded engines. It logs each growth of the load.
 func newLoad(log *slog.Logger) *memory.Load {
 	return &memory.Load{Doubled: func(part float64) {
 		log.Info("No engine was killed for a while: the load of the engines doubles.", "load", part)

@@ -26,8 +26,8 @@ func sizesOf(t *testing.T, mib int64, flags ...string) (*sizes, error) {
 	return cli.Serve.sizes(fstest.MapFS{"proc/meminfo": {Data: []byte(text)}})
 }
 
-// TestSizes has what follows from the memory: queries and inserts of the store, this process, PDFs, and the workers of
-// jobs.
+// TestSizes checks the sizes that depend on the memory: the store's queries and inserts, this process, PDFs, and jobs'
+// workers.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	type figures struct {
@@ -94,8 +94,7 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimitFollowsConnections: the limit rises in steps, and by less than
-// the connections hold.
+// TestMemoryLimitFollowsConnections: the limit rises in steps, and by less than the memory of the connections.
 func TestMemoryLimitFollowsConnections(t *testing.T) {
 	t.Parallel()
 	z, err := sizesOf(t, 24_105)

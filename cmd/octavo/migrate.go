@@ -19,7 +19,7 @@ type MigrateCmd struct {
 	Settings `embed:""`
 }
 
-// Run migrates and prints what it did.
+// Run migrates the stores and prints the changes.
 func (c *MigrateCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
@@ -49,8 +49,8 @@ func (c *MigrateCmd) migrate(ctx context.Context, b *backends, events driver.Con
 
 type migrated struct{ postgres, clickHouse int }
 
-// migrate is safe to run on several nodes at once: Postgres migrations hold a
-// lock, and the ClickHouse statements can be repeated.
+// migrate may run concurrently on several nodes: Postgres migrations use a lock, and the ClickHouse statements can be
+// repeated.
 func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (done migrated, err error) {
 	if done.postgres, err = st.Migrate(ctx); err != nil {
 		return done, err

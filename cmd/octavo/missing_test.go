@@ -29,8 +29,9 @@ func newCounted(t *testing.T) *instance {
 	return i
 }
 
-// TestMissingRows damages the events table while the server is stopped. The server restores it from the log by itself.
-// While the log does not have the events, the server says what its answers lack, until an operator accepts the loss.
+// TestMissingRows damages the events table while the server is stopped. The server restores the table from the log
+// automatically. If the log does not have the events, the server's answers report the loss until an operator accepts
+// it.
 func TestMissingRows(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -97,7 +98,7 @@ func TestMissingRows(t *testing.T) {
 		mend()
 	}
 
-	// The log is gone too.
+	// Now the log is removed, too.
 	path, rows := i.part()
 	i.stop()
 	damageFile(t, filepath.Join(path, "checksums.txt"))
@@ -128,7 +129,7 @@ func TestMissingRows(t *testing.T) {
 	if output, err := i.octavo("repair", "--accept-loss"); err != nil {
 		t.Errorf("%v: %s", err, output)
 	}
-	i.wantMissing(stored, rows) // nothing happens without --yes
+	i.wantMissing(stored, rows) // without --yes, nothing changes
 	if output, err := i.octavo("repair", "--accept-loss", "--yes"); err != nil {
 		t.Errorf("%v: %s", err, output)
 	}
@@ -149,8 +150,8 @@ func TestMissingRows(t *testing.T) {
 	}
 }
 
-// TestDoubledRows copies a part. The server counts its rows once. After the copy and the part were merged, the server
-// says that the rows are there twice, until a repair leaves one of each.
+// TestDoubledRows copies a part. The server counts its rows once. When the copy has been merged with the part, the
+// server reports the rows as doubled until a repair removes the duplicates.
 func TestDoubledRows(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)
@@ -246,8 +247,8 @@ func TestRepairBesideNode(t *testing.T) {
 	i.wantComplete(3)
 }
 
-// TestDamageWhileServing damages the bytes of a part. The first query that meets the damage is refused, and the server
-// sets the part aside and restores its rows while it serves.
+// TestDamageWhileServing damages the bytes of a part. The first query that reads the damaged bytes is refused. The
+// server sets the part aside and restores its rows while it serves.
 func TestDamageWhileServing(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)

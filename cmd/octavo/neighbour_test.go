@@ -25,15 +25,14 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// neighbourEnv makes this test binary act as another user of the machine. Its
-// value is a neighbour in JSON.
+// neighbourEnv makes this test binary act like another user of the machine. Its value is a neighbour as JSON.
 const neighbourEnv = "OCTAVO_TEST_NEIGHBOUR"
 
 // nobody is that user's id.
 const nobody = 65534
 
 // neighbour has the facts that another user can find out without permissions: ports from /proc/net/tcp, names from the
-// documentation, process ids. It also has the names of the files, which another user cannot find out.
+// documentation, and process ids. It also has the names of the files, although another user cannot find them out.
 type neighbour struct {
 	ClickHouse, Kafka, Postgres string // host:port
 	Files                       []string
@@ -233,16 +232,16 @@ func TestNeighbourGetsNothing(t *testing.T) {
 			t.Errorf("there is a secret among the arguments %q", line)
 		}
 	}
-	i.wantCounts(1, 1) // the log is still there, and nothing was forged
+	i.wantCounts(1, 1) // the log still has its messages, and none was forged
 
-	// A command beside the node still finds the logins.
+	// A command on the same machine can still read the logins.
 	cmd := exec.Command(enginetest.Octavo(t), "reconcile", "--data-dir", i.dir)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("reconcile beside the node: %v\n%s", err, output)
 	}
 }
 
-// askNeighbour runs this binary as the other user.
+// askNeighbour runs this binary as another user.
 func askNeighbour(t *testing.T, n neighbour) *findings {
 	t.Helper()
 	text, err := json.Marshal(n)

@@ -69,7 +69,7 @@ func (i *instance) wantUnavailable(key string) {
 }
 
 // TestStartWithoutKafka starts a node while Kafka is down. The node serves all operations except posting events,
-// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers.
+// reports the failing check, and can be stopped. It accepts events as soon as Kafka answers again.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -145,7 +145,7 @@ func TestStartWithoutClickHouse(t *testing.T) {
 	if status, names, err := i.failing(); status != 503 || names != "clickhouse sink" || err != nil {
 		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
 	}
-	// A load balancer that only wants the intake can leave the check out.
+	// A load balancer that only needs the intake can leave out the check.
 	if status, answer := i.request("GET", "/readyz?exclude=clickhouse&exclude=sink", "", nil); status != 200 {
 		t.Errorf("readyz without the insights store: %d %s", status, answer)
 	}

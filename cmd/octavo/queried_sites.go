@@ -21,8 +21,8 @@ const (
 )
 
 // queriedSites has the data about sites that queries need: the settings of their insights, and their own hosts. A
-// site's own hosts are the host of its name, the hosts of its settings, and the hosts that its publishable keys list by
-// name. The host on which this installation publishes sites without a name counts too.
+// site's own hosts are its host name, the hosts in its settings, and the hosts that its publishable keys list by name.
+// The host on which this installation publishes sites without a host name is also one.
 type queriedSites struct {
 	store  *store.Store
 	public string
@@ -102,7 +102,7 @@ func (s *queriedSites) read(ctx context.Context, id string) (query.Site, error) 
 	return site, nil
 }
 
-// forget makes the next query read a site that has changed.
+// forget drops a site that has changed from the cache, so the next query reads it.
 func (s *queriedSites) forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestQueriedSites checks that a site's own hosts are its name, its settings', its keys' hosts by name and the
-// installation's. A site is cached for a while, or until forget. If the site cannot be read, it stays cached for
-// longer.
+// TestQueriedSites checks that a site's own hosts are its host name, the hosts of its settings and keys, and the
+// installation's host. A site is cached for a short time, or until forget. If the site cannot be read, it stays cached
+// for longer.
 func TestQueriedSites(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

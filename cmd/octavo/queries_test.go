@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ask runs a query and returns the whole response.
+// ask sends a query and returns the whole response.
 func (i *instance) ask(body string) (status int, header http.Header, answer []byte) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events/aggregate", strings.NewReader(body))
@@ -54,7 +54,7 @@ func TestFreshUntil(t *testing.T) {
 	}
 }
 
-// TestClaimsKeepTheirTypes: after the whole event path, queries return claims exactly as sent.
+// TestClaimsKeepTheirTypes: queries return claims exactly as they were sent through the whole event path.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -95,12 +95,12 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// TestSlowQuestionIsA400: a query that exceeds its time gets a 400 with advice. The answer has no Retry-After, which
-// would make a dashboard repeat the query.
+// TestSlowQuestionIsA400: a query that exceeds its time limit gets a 400 with advice. The answer has no Retry-After,
+// which would make a dashboard repeat the query.
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_QUERY_MAX_TIME=5ms")
-	// The rows take every machine more than 5 ms.
+	// The rows take more than 5 ms on every machine.
 	err := i.clickHouse().Exec(t.Context(), `INSERT INTO events (site, time, type, url, visitor, session)
 		SELECT '`+i.site+`', now64(3) - toIntervalSecond(1 + number % 100000), 'page_view', concat('https://docs.example.com/', toString(number)),
 		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(300000)`)

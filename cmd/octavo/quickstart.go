@@ -78,8 +78,7 @@ func (q *quickstart) save(s *Settings) error {
 	return nil
 }
 
-// writePrivate writes a file that only its owner can read, even if it exists
-// with other permissions.
+// writePrivate writes a file that only its owner can read, even if the file existed with other permissions.
 func writePrivate(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -139,8 +138,8 @@ func isTerminal(file *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// signInLink makes a link that opens the dashboard of the site, once, within ten minutes. The secret is in the
-// fragment, which browsers do not send. Without a token, it returns "".
+// signInLink makes a link that opens the site's dashboard. The link works once and within ten minutes. The secret is in
+// the fragment, which browsers do not send. Without a token, it returns "".
 func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, error) {
 	if q.Token == "" {
 		return "", nil
@@ -153,8 +152,8 @@ func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, e
 	return strings.TrimRight(q.URL, "/") + "/?" + query.Encode() + "#in=" + secret, err
 }
 
-// print shows the address, the link and three commands to paste. It shows the token only on a terminal, because
-// redirected output may be read by others. For the same reason, the caller makes a link only for a terminal.
+// print shows the address, the link and three commands to paste. It shows the token only on a terminal, because others
+// may read redirected output. For the same reason, the caller makes a link only for a terminal.
 func (q *quickstart) print(w io.Writer, s *Settings, link string, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSignInLink opens the link that a first start prints. Its secret is in the fragment, which browsers do not send.
-// There is none for a token that was revoked.
+// There is no link for a revoked token.
 func TestSignInLink(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -35,8 +35,8 @@ func (c *ReconcileCmd) Validate() error {
 	return c.Settings.Validate()
 }
 
-// Run compares the event log with the events table, of a running node or of
-// embedded engines that it starts for the time of the command.
+// Run compares the event log with the events table. It uses a running node's engines, or starts the embedded engines
+// for the duration of the command.
 func (c *ReconcileCmd) Run() error {
 	return withRows(&c.Settings, "reconcile", func(ctx context.Context, t *rowsTools) error {
 		r, err := t.reconciler(ctx)
@@ -51,13 +51,13 @@ func (c *ReconcileCmd) Run() error {
 		}
 		missing := t.missing(ctx)
 		if c.From > 0 {
-			missing = nil // the rest of the table is not asked about
+			missing = nil // the rest of the table is not queried
 		}
 		return firstError(err, missing)
 	})
 }
 
-// rowsTools are what commands about stored events need.
+// rowsTools has the parts for commands about stored events.
 type rowsTools struct {
 	settings *Settings
 	backends *backends
@@ -109,7 +109,7 @@ func (s *Settings) reconciler(
 	return sink.NewReconciler(cfg)
 }
 
-// missing compares the table with the counted rows. While another process does, it returns what is known.
+// missing compares the table with the counted rows. If another process is comparing them, it returns the known result.
 func (t *rowsTools) missing(ctx context.Context) error {
 	list, err := t.mender.Compare(ctx, nil)
 	if lockIsBusy(err) {
@@ -121,7 +121,7 @@ func (t *rowsTools) missing(ctx context.Context) error {
 	return fmt.Errorf("%s. `octavo repair` says what can be done", describeMissing(list))
 }
 
-// describeMissing describes missing and doubled rows by the month in which they arrived.
+// describeMissing describes missing and doubled rows by the month of their arrival.
 func describeMissing(list []schema.MissingRows) string {
 	var months, doubled []string
 	for _, m := range list {
@@ -158,8 +158,8 @@ func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]s
 	return list, expired, err
 }
 
-// printComparison prints the differences and what was restored, then a summary of each
-// partition. It returns the number of differences that remain.
+// printComparison prints the differences and the restored events, and then a summary of each partition. It returns the
+// number of differences that remain.
 func printComparison(
 	out io.Writer, asJSON bool, compare func(report func(sink.Difference) error) ([]sink.Reconciled, error),
 ) (differences int, err error) {

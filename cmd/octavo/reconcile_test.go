@@ -75,7 +75,7 @@ func TestReconcile(t *testing.T) {
 		t.Error("a negative offset is accepted")
 	}
 
-	// Only one repair runs at a time, and it restores what is missing.
+	// Only one repair can run at a time, and it restores the missing events.
 	_, err = i.octavo("repair", "--yes")
 	if !errors.As(err, &exit) || !strings.Contains(string(exit.Stderr), "another") {
 		t.Errorf("two repairs at once: %v", err)

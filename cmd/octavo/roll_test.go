@@ -61,8 +61,7 @@ func (b *balancer) watch(n int) {
 	}
 }
 
-// load posts events until the end, each of a visitor of its own. Any answer but
-// 204 fails the test.
+// load posts events until the end, with a new visitor for each event. Any answer except 204 fails the test.
 func (b *balancer) load(path, token string, worker int) {
 	for n := 0; ; n++ {
 		select {
@@ -148,7 +147,7 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("%d events acknowledged", acknowledged)
 }
 
-// TestBrokerKilled: a request is one message. So all of its events are stored, or no event, even if the broker dies
+// TestBrokerKilled: a request is one message. So either all its events are stored or none, even if the broker dies
 // during the request. Requests that are not stored are answered with 503.
 func TestBrokerKilled(t *testing.T) {
 	if testing.Short() {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	missingEvery  = 3 * time.Second // between two reads of what is missing
+	missingEvery  = 3 * time.Second // between two reads of the missing rows
 	auditEvery    = time.Hour       // between two comparisons, and between two checks of one part
 	auditWait     = time.Minute     // bounds a comparison
 	checkWait     = time.Hour       // bounds checks of parts
@@ -31,8 +31,9 @@ const (
 	mostSuspected = 1000            // parts
 )
 
-// rowsWatch knows which events the insights store lacks or has twice. A single node at a time compares the ledger with
-// the events table, sets damaged parts and copies aside, and restores what the log has. All nodes read the result.
+// rowsWatch knows which events are missing or doubled in the insights store. Only one node at a time compares the
+// ledger with the events table. It sets damaged parts and copies aside, and restores the events that the log has. All
+// nodes read the result.
 type rowsWatch struct {
 	store   *store.Store
 	table   *eventstore.ClickHouse
@@ -60,7 +61,8 @@ type rowsWatch struct {
 	backoff retry.Backoff
 }
 
-// newRowsWatch builds the watch. It starts nothing: prepareEvents compares first, before the node answers queries.
+// newRowsWatch builds the watch. It starts no work, because prepareEvents compares first, before the node answers
+// queries.
 func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
 	w := &rowsWatch{
@@ -96,7 +98,8 @@ func (w *rowsWatch) missing() []schema.MissingRows {
 	return nil
 }
 
-// check tells /readyz what is missing. The node serves all the same: its answers say what they lack.
+// check reports the missing events to /readyz. The node still serves queries, and its answers report the missing
+// events.
 func (w *rowsWatch) check(context.Context) error {
 	missing, doubled := schema.MissingOpen(w.missing()), schema.DoubledTotal(w.missing())
 	c := &frame.Condition{Err: errors.New("stored events are missing"), Serves: true}
@@ -132,7 +135,7 @@ func (w *rowsWatch) suspect(err error) {
 	}
 }
 
-// run compares once an hour and after damage, and restores what the log has.
+// run compares once an hour and after damage, and restores the events that the log has.
 func (w *rowsWatch) run(ctx context.Context) {
 	w.repeat(ctx, w.wake, "Cannot tell whether stored events are missing; the next try follows.", func() error {
 		err := w.look(ctx)
@@ -143,7 +146,7 @@ func (w *rowsWatch) run(ctx context.Context) {
 	})
 }
 
-// follow reads what is missing every few seconds, also while run checks parts, which may take an hour.
+// follow reads the missing events every few seconds. It also does so while run checks parts, which may take an hour.
 func (w *rowsWatch) follow(ctx context.Context) {
 	w.repeat(ctx, nil, "Cannot read whether stored events are missing; the next try follows.", func() error {
 		return w.read(ctx)
@@ -234,7 +237,8 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	return firstError(err, w.read(ctx))
 }
 
-// restore restores missing rows for which no repair has looked yet. While a repair has to be repeated, the pauses grow.
+// restore restores missing rows for which no repair has looked yet. While a repair must be repeated, the pauses between
+// attempts grow.
 func (w *rowsWatch) restore(ctx context.Context) error {
 	missing := slices.DeleteFunc(slices.Clone(w.missing()), isLeaving)
 	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
@@ -266,7 +270,7 @@ func (w *rowsWatch) restore(ctx context.Context) error {
 // isLeaving reports whether missing rows are the rows of a notice. A comparison learns their months.
 func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
 
-// read reads what is missing, and logs what is new. Then it shows that this node knows.
+// read reads the missing events, and logs new ones. Then it records that this node has read them.
 func (w *rowsWatch) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -301,7 +305,7 @@ func (w *rowsWatch) read(ctx context.Context) error {
 	return nil
 }
 
-// show makes a list known, and logs what is new.
+// show publishes a list of missing rows in this process, and logs the changes.
 func (w *rowsWatch) show(list, months []schema.MissingRows) {
 	known := w.missing()
 	w.gauge.Set(float64(schema.MissingOpen(list)))
@@ -337,6 +341,6 @@ func (w *rowsWatch) show(list, months []schema.MissingRows) {
 	}
 	if schema.MissingTotal(list) != schema.MissingTotal(known) ||
 		schema.DoubledTotal(list) != schema.DoubledTotal(known) {
-		w.changed() // a cached answer may lack events that are stored again
+		w.changed() // a cached answer may not have events that were restored
 	}
 }

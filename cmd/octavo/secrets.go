@@ -15,8 +15,8 @@ import (
 // gets --token-file and OCTAVO_TOKEN_FILE. "-" means standard input. Any user of the machine can read the arguments of
 // a process, but not its files or its environment.
 //
-// A flag's value on the command line takes precedence over its file, and its
-// file over its environment variable.
+// A flag's value on the command line takes precedence over its file. The file takes precedence over the environment
+// variable.
 type secretFiles struct {
 	stdin io.Reader
 	used  bool // standard input can be read only once
@@ -26,7 +26,7 @@ type secretFiles struct {
 // secretFilePlaceHolder distinguishes the added flags from other flags.
 const secretFilePlaceHolder = "PATH"
 
-// maxSecret bounds what is read if a flag names the wrong file.
+// maxSecret bounds the bytes that are read, in case a flag names a wrong file.
 const maxSecret = 64 << 10
 
 func newSecretFiles(stdin io.Reader) *secretFiles {

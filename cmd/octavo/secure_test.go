@@ -55,8 +55,7 @@ func TestSecureEngines(t *testing.T) {
 	}
 	i.stop()
 
-	// A server with another authority's certificate is refused, and the error
-	// names the setting.
+	// A server with a certificate of another authority is refused, and the error names the setting.
 	stranger := enginetest.NewAuthority(t).CA
 	for name, c := range map[string]struct{ env, want string }{
 		"Kafka":      {"OCTAVO_KAFKA_TLS_CA=" + stranger, "octavo.events"},

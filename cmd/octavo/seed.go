@@ -16,8 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// SeedCmd fills a server with believable visitor events through its public
-// API, as a site would send them.
+// SeedCmd sends realistic visitor events to a server through its public API, like a site.
 type SeedCmd struct {
 	URL         string `help:"Address of the server." default:"http://127.0.0.1:8080" env:"OCTAVO_URL"`
 	Token       string `help:"API token of a user. With --org and --site, a site key will do." required:"" env:"OCTAVO_TOKEN" secret:""`
@@ -87,7 +86,7 @@ func (t seedTarget) insights() string {
 	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
 }
 
-// target creates the organization and the site unless the flags name them.
+// target creates the organization and the site, unless the flags set them.
 func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer) (seedTarget, error) {
 	t := seedTarget{org: c.Org, site: c.Site}
 	if t.site != "" {

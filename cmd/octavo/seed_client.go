@@ -28,8 +28,8 @@ type seedClient struct {
 	base, token string
 	run         string // prefix of this run's idempotency keys
 	http        *http.Client
-	// requests outlives the command's context by seedGrace: cutting a request
-	// off would leave its outcome unknown.
+	// requests outlives the command's context by seedGrace, because canceling a request would leave its outcome
+	// unknown.
 	requests context.Context
 	pause    func(ctx context.Context, d time.Duration) error
 }
@@ -120,8 +120,7 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 		case err != nil:
 			last = fmt.Errorf("%w (is the server running at %s?)", err, c.base)
 			if attempt == 0 && method == http.MethodGet {
-				// This is the first request of all: a wrong address should fail
-				// at once.
+				// This is the very first request, so a wrong address fails immediately.
 				return nil, last
 			}
 		case status == want:
@@ -145,7 +144,7 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 	return nil, fmt.Errorf("gave up after %d attempts: %w", seedAttempts, last)
 }
 
-// once makes one request. after is the value of Retry-After, or -1.
+// once sends one request. after is the value of Retry-After, or -1.
 func (c *seedClient) once(method, path string, body []byte, key string) (status int, after time.Duration, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(c.requests, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

@@ -23,14 +23,15 @@ type seedInsert struct {
 	Document  map[string]string `json:"document,omitzero"`
 }
 
-// seedPage is a page of a space with the pages below it.
+// seedPage is a page of a space, with the pages below it.
 type seedPage struct {
 	ID    string     `json:"id"`
 	Path  string     `json:"path"`
 	Pages []seedPage `json:"pages"`
 }
 
-// mostInserts is how many changes a request may have. A topic is in one request: its pages name it.
+// mostInserts is the maximum number of changes in a request. A topic fits into one request, because its pages refer to
+// it.
 const mostInserts = 50
 
 // write fills a space with the pages that visitors read, by a change request. It returns their ids by their paths.

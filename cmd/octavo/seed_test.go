@@ -280,7 +280,7 @@ func TestSeedHonoursRetryAfter(t *testing.T) {
 			// The answer is lost, so the outcome is unknown. net/http itself
 			// repeats a request that has an idempotency key.
 			panic(http.ErrAbortHandler)
-		case 4: // the repeat finds the previous one still running
+		case 4: // the retry finds the previous attempt still running
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusConflict)
 		default:

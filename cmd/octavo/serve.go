@@ -29,9 +29,9 @@ import (
 
 // Connections of one node to the insights store. Each use has a separate pool. So slow queries do not delay the sink
 // and /readyz. The sink runs one statement at a time, and does not delay queries. Queries have a connection for each
-// statement that may run at once (query.Connections).
+// statement that may run concurrently (query.Connections).
 const (
-	sinkConnections = 2 // one may still be ending a statement that was given up
+	sinkConnections = 2 // one may still be ending an abandoned statement
 	nodeConnections = 2 // migrations and /readyz
 )
 
@@ -59,13 +59,13 @@ func (c *ServeCmd) Run() error {
 	if err == nil {
 		err = n.wait(ctx)
 	}
-	stop() // a second signal ends the process at once
+	stop() // a second signal ends the process immediately
 	bounded, cancel := context.WithTimeout(context.Background(), c.StopTimeout)
 	defer cancel()
 	if stopErr := n.stop(bounded); stopErr != nil {
 		err = errors.Join(err, stopErr)
 	}
-	// A requested stop is a success, even in the middle of a start.
+	// A requested stop is a success, even during the start.
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	return first.print(os.Stdout, n.settings, link, toPerson)
 }
 
-// noteLosses puts the losses into the audit log with which the operator let the embedded engines start.
+// noteLosses writes the losses that the operator accepted for the embedded engines into the audit log.
 func (n *node) noteLosses(ctx context.Context) error {
 	if n.backends.engines == nil || len(n.backends.engines.Losses()) == 0 {
 		return nil
@@ -429,8 +429,8 @@ func (n *node) buildSink() error {
 	return nil
 }
 
-// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the
-// log and the table with the same.
+// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
+// settings.
 func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()
 	return sink.Config{
@@ -442,7 +442,8 @@ func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Log
 // sinkGroup is the consumer group of all sinks.
 func (s *Settings) sinkGroup() string { return s.KafkaTopic + ".sink" }
 
-// wait returns nil on a signal to stop. It returns an error if the server or an embedded engine has failed for good.
+// wait returns nil on a signal to stop. It returns an error if the server or an embedded engine has failed and will not
+// recover.
 func (n *node) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -455,7 +456,7 @@ func (n *node) wait(ctx context.Context) error {
 	}
 }
 
-// stop stops the parts in reverse order. If stopping one part fails, the other parts are still stopped.
+// stop stops the parts in reverse order. If one part fails to stop, the other parts are still stopped.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(n.stops) - 1; i >= 0; i-- {

@@ -33,15 +33,15 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
 	}
 	i.wantCounts(2, 2)
-	// An answer that took long, as on a busy machine, is cached for ten times that time.
+	// If an answer took long, as on a busy machine, it is cached for ten times that duration.
 	i.until("the README's aggregate to show the events", func() error {
 		if again := run(); !strings.Contains(again, `"page_view"`) || !strings.Contains(again, `"search_type_query"`) {
 			return errors.New(again)
 		}
 		return nil
 	})
-	// The server prints the same commands. It does not print the token, because its output is not a terminal, and a
-	// file would keep the token.
+	// The server prints the same commands. It does not print the token, because its output is not a terminal: a file
+	// would then contain the token.
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}
@@ -68,8 +68,8 @@ func (i *instance) shell(commands string, env ...string) string {
 	return string(output)
 }
 
-// TestRestartKeepsEverything: a restart keeps organizations, tokens and events,
-// even events that were acknowledged just before.
+// TestRestartKeepsEverything: organizations, tokens and events survive a restart, even events that were acknowledged
+// just before it.
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
@@ -102,8 +102,7 @@ func TestRestartKeepsEverything(t *testing.T) {
 	i.wantCounts(events+1, events+1)
 }
 
-// TestEnginesKilled kills each engine under load: it comes back, and every
-// acknowledged event is stored once.
+// TestEnginesKilled kills each engine under load. The engine restarts, and every acknowledged event is stored once.
 func TestEnginesKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -290,7 +289,8 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 }
 
-// TestBadBatchStoresNothing: one bad event refuses its whole request. No event of the request is stored.
+// TestBadBatchStoresNothing: one invalid event makes the server refuse its whole request. No event of the request is
+// stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -301,12 +301,12 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// These events came after the bad request. If a good event of the bad request had been stored, the counts would
-	// differ.
+	// These events were sent after the bad request. If a good event of the bad request had been stored, the counts
+	// would differ.
 	i.wantCounts(2, 2)
 }
 
-// TestClearErrors: a failed start names the setting to change.
+// TestClearErrors: the error of a failed start names the setting to change.
 func TestClearErrors(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 1)
@@ -349,9 +349,8 @@ func TestClearErrors(t *testing.T) {
 	}
 }
 
-// TestRoles: a node without the role api serves health and metrics, and its
-// sink stores events that another node accepted. The two share engines that
-// settings name.
+// TestRoles: a node without the role api serves health and metrics, and its sink stores events that another node
+// accepted. The two nodes share engines that their settings name.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 2)

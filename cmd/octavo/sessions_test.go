@@ -15,7 +15,7 @@ import (
 type session struct {
 	document, begin string
 	test            string // runs the commands; "" if no test does
-	reason          string // why no test runs them
+	reason          string // the reason why no test runs them
 }
 
 var sessions = []session{

@@ -38,7 +38,7 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
 	if err == nil {
-		t.Cleanup(func() { // after the node's end; its killed engines end a moment later
+		t.Cleanup(func() { // after the node's end; its killed engines end shortly afterwards
 			eventually.Succeeds(t, "the group to be empty", func() error { return syscall.Rmdir(g.dir) })
 		})
 		err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.FormatInt(bytes, 10)), 0)
@@ -77,7 +77,7 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 	for pid := range strings.FieldsSeq(string(pids)) {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has exited since then
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		for _, field := range fields[11:13] { // user and system
@@ -91,10 +91,10 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 	return sum
 }
 
-// TestSmallMachines puts a node with all engines under full load in little memory. No process is killed, and everything
-// that was acknowledged is stored a minute after the load, or when the node has had a minute of every processor. From
-// 768 MiB on, nine of ten queries are answered. `make small-machines` runs every size. The long form has the least: the
-// share of answered queries also depends on what else the machine does.
+// TestSmallMachines puts a node with all engines under full load in little memory. No process is killed. All
+// acknowledged events are stored a minute after the load, or after the node has had a minute of every processor. From
+// 768 MiB on, nine of ten queries are answered. `make small-machines` runs every size. The long form has the least
+// sizes, because the share of answered queries also depends on other programs on the machine.
 func TestSmallMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -107,7 +107,7 @@ func TestSmallMachines(t *testing.T) {
 		sizes = sizes[:1]
 	}
 	for _, c := range sizes {
-		t.Run(fmt.Sprintf("%d MiB", c.mib), func(t *testing.T) { // in turn: each takes both cores
+		t.Run(fmt.Sprintf("%d MiB", c.mib), func(t *testing.T) { // one after the other, because each needs both cores
 			g := newMemoryGroup(t, c.mib<<20)
 			i := newIdle(t)
 			i.group = g.dir
@@ -153,7 +153,7 @@ func TestSmallMachines(t *testing.T) {
 	}
 }
 
-// fullLoad is what became of the load.
+// fullLoad has the results of the load.
 type fullLoad struct {
 	sync.Mutex
 	acknowledged, unknown, refused int // events; posts without an answer; refused posts
@@ -161,7 +161,7 @@ type fullLoad struct {
 	reasons                        map[string]int
 }
 
-// loadFully posts events and asks queries for a time, as fast as the node answers.
+// loadFully posts events and sends queries for a time span, as fast as the node answers.
 func (i *instance) loadFully(span time.Duration) *fullLoad {
 	i.t.Helper()
 	const posters, askers, perBatch = 4, 4, 500

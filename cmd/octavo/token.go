@@ -68,7 +68,7 @@ type TokenListCmd struct {
 	listFlags
 }
 
-// tokenLine is a token as `octavo token list --json` prints it.
+// tokenLine is a token in the output of `octavo token list --json`.
 type tokenLine struct {
 	ID         string     `json:"id"`
 	Kind       string     `json:"kind"`
@@ -183,7 +183,7 @@ func withStore(s *Settings, command string, run func(context.Context, *store.Sto
 	return run(postgres.By(ctx, operator(command)), st)
 }
 
-// operator returns the user who runs a command, as the actor of its changes.
+// operator returns the user who runs a command, as the actor of the command's changes.
 func operator(command string) postgres.Actor {
 	who := postgres.Actor{Type: schema.ActorOperator, Operation: "octavo " + command}
 	if u, err := user.Current(); err == nil {

@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 	if err := json.Unmarshal([]byte(made), &key); err != nil || !strings.HasPrefix(key.Token, "oct_") {
 		t.Fatalf("token create printed %q: %v", made, err)
 	}
-	// The audit log names the command that made it.
+	// The token's entry in the audit log names the command.
 	var log struct {
 		Items []struct {
 			Actor  struct{ Type string }

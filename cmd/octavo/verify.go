@@ -26,8 +26,7 @@ type VerifyCmd struct {
 	JSON     bool `help:"Print a JSON array with an object for each kind of data."`
 }
 
-// Run reads everything that a running node stores, or embedded engines that the command starts, and says what is
-// damaged.
+// Run reads all stored data and reports the damage. It uses a running node's engines, or starts the embedded engines.
 func (c *VerifyCmd) Run() error {
 	return withRows(&c.Settings, "verify", func(ctx context.Context, t *rowsTools) error {
 		v := &verifier{rowsTools: t, deep: c.Deep, found: func(kind, what string) {
@@ -87,7 +86,7 @@ type verification struct {
 	next time.Time // of the next progress
 }
 
-// read counts what was read. damage is "" unless it is damaged.
+// read counts an object that was read. damage describes its damage; "" if it is sound.
 func (f *verification) read(bytes int64, damage string) {
 	f.Read, f.Bytes = f.Read+1, f.Bytes+bytes
 	if damage != "" {
@@ -103,11 +102,11 @@ func (f *verification) read(bytes int64, damage string) {
 }
 
 const (
-	verifiedEvents = "events"                // nodes repair them by themselves
+	verifiedEvents = "events"                // nodes repair them automatically
 	verifiedTables = "postgres small tables" // nodes verify them once an hour
 )
 
-// verifications is the table of all kinds of data. Each has a hint for the operator, which is shown with damage.
+// verifications is the table of all kinds of data. Each has a hint for the operator, which is shown next to damage.
 var verifications = []struct {
 	kind string
 	deep bool // --deep only
@@ -143,7 +142,7 @@ func (v *verifier) run(ctx context.Context) (list []schema.Verification, err err
 	return list, nil
 }
 
-// note stores the results, which all nodes show.
+// note stores the results; all nodes show them.
 func (v *verifier) note(ctx context.Context, list []schema.Verification) error {
 	for _, of := range list {
 		if err := v.store.NoteVerification(ctx, of); err != nil {
@@ -179,7 +178,8 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 	return nil
 }
 
-// doubled looks for rows that the table has twice. Where others are missing, their number does not show that.
+// doubled looks for rows that are in the table twice. If other rows are missing, the number of rows alone does not show
+// this.
 func (v *verifier) doubled(ctx context.Context, f *verification) error {
 	if !v.table.Sequential() {
 		f.Hint = "not read: on a cluster, `octavo reconcile` compares the rows with the log"
@@ -192,7 +192,7 @@ func (v *verifier) doubled(ctx context.Context, f *verification) error {
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		d, err := v.table.Doubled(ctx, month)
 		if fault := eventstore.FaultOf(err); fault.Reason == eventstore.DamageReason {
-			continue // the check of its parts has found that
+			continue // the check of its parts has already found that
 		}
 		if err != nil {
 			return err
@@ -270,7 +270,7 @@ func (v *verifier) pages(ctx context.Context, f *verification) error {
 
 const pageSize = 8192 // of Postgres
 
-// smallTables and largeTables look for pages that have become zeros, which Postgres reads as empty.
+// smallTables and largeTables look for pages that have become zeros, because Postgres regards them as empty.
 func (v *verifier) smallTables(ctx context.Context, f *verification) error {
 	return v.tables(ctx, f, true)
 }

@@ -73,7 +73,7 @@ func TestVerify(t *testing.T) {
 	verify(map[string]int64{verifiedEvents: 1, "postgres pages": 5, verifiedTables: 1})
 }
 
-// TestLostTokens: a page of zeros is an empty page for Postgres. A token of the page is not refused as unknown, and a
+// TestLostTokens: Postgres regards a page of zeros as empty. A token on the page is not refused as unknown, and a
 // verification names the table.
 func TestLostTokens(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestVerificationDue(t *testing.T) {
 	}
 }
 
-// TestVerifyWatch shows the results of a verification in /readyz and in a metric, until a later verification finds no
+// TestVerifyWatch shows the results of a verification in /readyz and in a metric until a later verification finds no
 // damage.
 func TestVerifyWatch(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func (n *node) newVerifyWatch() *verifyWatch {
 	return w
 }
 
-// check tells /readyz what the last verification found. The node serves what is left.
+// check reports the last verification's results to /readyz. The node serves the undamaged data.
 func (w *verifyWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown
@@ -56,7 +56,7 @@ func (w *verifyWatch) check(context.Context) error {
 
 func (w *verifyWatch) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		// Jitter keeps nodes that start together apart.
+		// The jitter spreads the verifications of nodes that start together.
 		retry.Sleep(ctx, verifyLook/2+rand.N(verifyLook))
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
 			w.log.Warn("Cannot verify the stored data now; the next try follows.", "error", err)
@@ -64,7 +64,7 @@ func (w *verifyWatch) run(ctx context.Context) {
 	}
 }
 
-// look verifies what has no results of the last week, or hour, and shows all results.
+// look verifies each kind without results of the last week (or hour), and shows all results.
 func (w *verifyWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return nil

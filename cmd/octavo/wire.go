@@ -34,7 +34,7 @@ type backends struct {
 	notes   string            // file with the addresses, for other commands
 }
 
-// openBackends starts the engines in cfg.Want that no setting names, with the settings' places and limits of the log.
+// openBackends starts the engines in cfg.Want that no setting names, with the folders and log limits of the settings.
 // The caller stops them.
 func openBackends(ctx context.Context, s *Settings, cfg embedded.Config) (*backends, error) {
 	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
@@ -114,13 +114,12 @@ func (b *backends) failed() <-chan error {
 }
 
 // notes are the addresses of a running node's embedded engines. Commands that an operator runs at the same time read
-// them. Only the file's owner can read it: the addresses contain passwords.
+// them. Only the file's owner can read it, because the addresses contain passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
 	ClickHouse string   `json:"clickhouse"`
 	Kafka      []string `json:"kafka"`
-	// KafkaLogin is zero if settings name the brokers: then they have the login
-	// too.
+	// KafkaLogin is zero if settings name the brokers, because the settings then also have the login.
 	KafkaLogin embedded.Login `json:"kafkaLogin"`
 }
 
@@ -204,7 +203,7 @@ func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*bac
 	return work(b, conn)
 }
 
-// answers reports whether the node that wrote the notes still runs. A killed node leaves its notes behind.
+// answers reports whether the node that wrote the notes is still running. A killed node does not remove its notes.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, postgres.Config{URL: n.Postgres}, store.Config{})
 	if err != nil {
@@ -232,7 +231,7 @@ const connectionWait = 10 * time.Second
 
 // sendBuffer is the number of bytes after which a connection sends a part of an insert. The connection keeps a buffer
 // of this size, or of its largest column if that is larger. With the client's default, each connection that has
-// inserted would keep 10 MiB.
+// inserted would use 10 MiB.
 const sendBuffer = 1 << 20
 
 // openClickHouse makes a pool of connections to the insights store. It connects on first use. authoritiesFile is a PEM

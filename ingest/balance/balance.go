@@ -12,9 +12,9 @@ import (
 
 // Balance counts the outcomes of one site's events since this process started. The intake counts the events posted to
 // it. The sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
-// Requests that never reach the intake (no right to post, a body that is too large) do not count as received. Some
-// requests count only as Unread: requests without room in the intake, and requests that a publishable key's rules
-// refuse.
+// Requests that never reach the intake do not count as received, for example without a right to post or with a too
+// large body. Some requests count only as Unread: requests without room in the intake, and requests that a publishable
+// key's rules refuse.
 type Balance struct {
 	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
 	// repeated, refused, or in flight.
@@ -22,23 +22,24 @@ type Balance struct {
 	// Accepted are durable in the log.
 	Accepted uint64
 	// Repeated counts events that were acknowledged but not appended. Their Idempotency-Key shows that the log already
-	// has them.
+	// has these events.
 	Repeated uint64
 	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
 	// the log nevertheless.
 	Refused map[string]uint64
-	// Unread counts the requests that were refused unread, by the reason's label, without zeros. Their events do not
-	// count as received.
+	// Unread counts the requests that were refused without reading them, by the reason's label, without zeros. Their
+	// events do not count as received.
 	Unread map[string]uint64
 	// The sink counts Stored and DeadLettered: each event of the log is stored, becomes a dead letter, or counts as
-	// Erased. A sink that takes over a partition also counts the rows that its predecessor stored of an unfinished cut.
+	// Erased. When a sink takes over a partition, it also counts the rows of an unfinished cut that its predecessor
+	// stored.
 	Stored       uint64
 	DeadLettered uint64
 	// Erased counts events that were not stored because their visitor was erased after they were received.
 	Erased uint64
 }
 
-// Unanswered counts the events that are received and not answered yet.
+// Unanswered counts the events that were received but have no answer yet.
 func (b Balance) Unanswered() uint64 {
 	n := b.Received - b.Accepted - b.Repeated
 	for _, refused := range b.Refused {
@@ -47,11 +48,11 @@ func (b Balance) Unanswered() uint64 {
 	return n
 }
 
-// Account counts one site's events. Accounts are never dropped, because a counter must not start again at zero. Only
+// Account counts one site's events. Accounts are never dropped, because a counter must not restart from zero. Only
 // existing sites have an account, of about 400 bytes, and of 900 bytes if it has refused something.
 type Account struct {
-	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks its site
-	// up once.
+	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks up its
+	// site only once.
 	InFlight fair.Party
 
 	Received, Accepted, Repeated atomic.Uint64
@@ -113,7 +114,7 @@ type Sites struct {
 	clock  func() time.Time
 }
 
-// Account returns a site's account, which its first use creates. It does not retain the string site.
+// Account returns a site's account, which is created at its first use. It does not retain the string site.
 func (s *Sites) Account(site string) *Account {
 	if a := s.find(site); a != nil {
 		return a

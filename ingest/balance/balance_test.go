@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Prometheus sees the same balances, in a bounded number of series.
+// Prometheus gets the same balances, in a bounded number of series.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	r := prometheus.NewRegistry()

@@ -6,12 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// sitesWithSeries is how many sites have series of their own. All later sites share a series, which bounds the load of
-// Prometheus. A site never changes its series, since counters only grow.
+// sitesWithSeries is the number of sites that have separate series. All later sites share a series, which bounds the
+// load of Prometheus. A site never changes its series, since counters only grow.
 const sitesWithSeries = 100
 
-// otherSites is the label of the sites without a series of their own. No site's
-// id is so short.
+// otherSites is the label of the sites without separate series. No site's id is this short.
 const otherSites = "other"
 
 // NewSites makes the accounts and registers their metrics.

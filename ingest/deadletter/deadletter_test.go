@@ -31,7 +31,7 @@ func open(t *testing.T) *Letters {
 }
 
 // writeFirst writes to a topic that the write creates. Apache Kafka may refuse that until the new partition has a
-// leader, so writeFirst retries, as the sink does.
+// leader, so writeFirst retries, like the sink.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
 	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })

@@ -25,7 +25,7 @@ type Letter struct {
 	Index     int       `json:"index"` // of the event in its message, or WholeMessage
 	Site      string    `json:"site,omitempty"`
 	Received  time.Time `json:"received,omitzero"`
-	Reason    string    `json:"reason"` // a short word, as in the metric
+	Reason    string    `json:"reason"` // a short word, equal to the metric's label
 	Error     string    `json:"error"`
 	// Message is a message of the log with only this event, or the unreadable bytes. It is nil if the topic does not
 	// accept a message of this size.
@@ -34,7 +34,7 @@ type Letter struct {
 	Sum string `json:"sum"`
 }
 
-// Key identifies a letter: letters with equal keys are the same letter.
+// Key identifies a letter. Letters with equal keys are the same letter.
 func (d *Letter) Key() string {
 	return fmt.Sprintf("%d/%d/%d/%s", d.Partition, d.Offset, d.Index, d.Sum)
 }

@@ -49,12 +49,12 @@ func (d *Letters) Close() {
 
 // letterState is the state of a letter by the records of the topic.
 type letterState struct {
-	at        int64 // the offset of the last record with the letter itself; -1 without such a record
+	at        int64 // the offset of the last record with the letter itself; -1 if there is no such record
 	replaying *replaying
 	replayed  bool
 }
 
-// Each calls f once for each letter that was not replayed, in order. If all is true, it also calls f for replayed
+// Each calls f once for each letter that has not been replayed, in order. If all is true, it also calls f for replayed
 // letters.
 func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, replayed bool) error) error {
 	states, end, err := d.states(ctx)
@@ -94,7 +94,7 @@ func (d *Letters) states(ctx context.Context) (states map[string]*letterState, e
 		}
 		switch {
 		case v == nil:
-			// Replayed is final: a slow sink that writes the letter once more writes the same letter.
+			// Replayed is final. A slow sink that writes the letter again writes the same letter.
 			state.replayed = true
 		case v.Replaying != nil:
 			state.replaying = v.Replaying
@@ -247,7 +247,7 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 }
 
 // append makes a message durable in the log. An attempt without an answer is not repeated, because the next replay
-// searches its message.
+// searches for its message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
 		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",

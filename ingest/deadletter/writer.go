@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// Retention is the time for which the topic keeps a letter, so that an operator can look at it.
+	// Retention is the time for which the topic keeps a letter, so that an operator can inspect it.
 	Retention = 90 * 24 * time.Hour
-	// maxBytes is above the size of a letter with the largest message in it.
+	// maxBytes is more than the size of a letter with the largest message.
 	maxBytes = 16 << 20
 	// produceBytes bounds the bytes of letters in one produce request.
 	produceBytes = 512 << 10
@@ -35,9 +35,9 @@ type Writer struct {
 	created bool
 }
 
-// NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID names the program to the
-// brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync; 0 means all
-// except one.
+// NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID identifies the program to
+// the brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync; 0 means
+// all except one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
 	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
@@ -71,7 +71,7 @@ func (w *Writer) Topic() string { return w.topic.Name }
 // Close closes the connections.
 func (w *Writer) Close() { w.topic.Close() }
 
-// create makes sure that the topic exists, with as many replicas as the log has.
+// create ensures that the topic exists, with as many replicas as the log.
 func (w *Writer) create(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +145,7 @@ type value struct {
 	Replaying *replaying `json:"replaying,omitempty"`
 }
 
-// replaying has the offset from which a replayed event may be found in the log.
+// replaying has the offset after which the log may contain a replayed event.
 type replaying struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
@@ -158,7 +158,7 @@ func marshal(v value) ([]byte, error) {
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 }
 
-// parse reads a record's value. It returns an empty value if another program wrote the record. It fails if the value
+// parse parses a record's value. It returns an empty value if another program wrote the record. It fails if the value
 // has another baseline.
 func parse(topic *eventlog.Topic, text []byte) (*value, error) {
 	v := &value{}
@@ -191,7 +191,7 @@ func (w *Writer) produce(ctx context.Context, records []record) error {
 		err = res.Error
 	}
 	if err != nil && !errors.Is(err, kafka.MessageSizeTooLarge) {
-		w.topic.Close() // the next attempt asks again who leads
+		w.topic.Close() // the next attempt requests the leader again
 	}
 	return err
 }

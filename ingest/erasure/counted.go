@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// note leaves rows out of the count before a deletion deletes them.
+// note removes rows from the count before a deletion deletes them.
 func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMonth) error {
 	if j.cfg.Rows == nil {
 		return nil
@@ -31,7 +31,7 @@ func (j *Job) ended(ctx context.Context, name string) error {
 }
 
 // whereCounted limits a deletion to where's rows before the counted offsets, and returns those rows by month. Sinks
-// insert no further rows there, so the deletion deletes exactly the rows that it found. A sink counts rows a moment
+// insert no more such rows there, so the deletion deletes exactly the rows in the result. A sink counts rows shortly
 // after it inserts them. So whereCounted waits up to Patience until all of where's rows are counted. Rows that are not
 // counted then are deleted a day later.
 func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
@@ -81,7 +81,7 @@ func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 		insights.ColumnPartition, strings.Join(partitions, ", "), strings.Join(offsets, ", ")), nil
 }
 
-// finishDeletions ends the deletions that a killed process began: their rows are left out of the count already.
+// finishDeletions finishes the deletions that a killed process began. Their rows are already out of the count.
 func (j *Job) finishDeletions(ctx context.Context, exclude Exclude) error {
 	if j.cfg.Rows == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// count counts the rows of the table that are not counted yet, like a sink.
+// count counts the rows that are not counted yet, like a sink.
 func (r *rig) count() {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -59,8 +59,8 @@ func (r *rig) tooMany(exact bool) error {
 	return nil
 }
 
-// TestDeletionsAreCounted: whenever erasures and retentions are killed, no rows are counted that the table lacks. The
-// numbers are equal in the end. The short form kills at every third step.
+// TestDeletionsAreCounted: at whatever step erasures and retentions are killed, the count has no row that the table
+// does not have. At the end the numbers are equal. The short form kills at every third step.
 func TestDeletionsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,5 +1,5 @@
-// Package erasure deletes visitors' events and too old events from the events table, and keeps them out. ERASURE.md
-// says why that is sound.
+// Package erasure deletes visitors' events and expired events from the events table, and keeps them out. ERASURE.md
+// explains why this is correct.
 //
 //   - list.go: the tombstones, as every writer of the table has them in memory
 //   - job.go: the erasure itself, a state machine whose state is in Postgres

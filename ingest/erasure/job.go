@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Ledger has the state of all erasures; the store implements it.
+// Ledger has the state of all erasures. The store implements it.
 type Ledger interface {
 	BeginErasures(ctx context.Context, most int) (schema.ErasureBatch, error)
 	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
@@ -30,12 +30,12 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
-// RowLedger counts the rows that the table should have. A deletion leaves its rows out of the count before it deletes
-// them; the store implements it.
+// RowLedger counts the rows that the table should have. A deletion removes its rows from the count before it deletes
+// them. The store implements RowLedger.
 type RowLedger interface {
 	// RowsEnds returns the offsets before which the rows of the log's partitions are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
-	// NoteDeletion leaves rows out. A name counts once.
+	// NoteDeletion removes rows from the count. A repeated name has no effect.
 	NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error
 	// NotedDeletions returns the conditions of the deletions that have not ended, by name.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
@@ -50,21 +50,21 @@ type JobConfig struct {
 	Honoured func(ctx context.Context, version int64) (bool, error)
 	// Changed is called with sites whose events were deleted; it may be nil.
 	Changed func(site string)
-	// Damaged is called with the errors of deletions that meet damaged files; nil ignores them.
+	// Damaged is called with the errors of deletions that read damaged files; nil ignores the errors.
 	Damaged func(error)
 	Rows    RowLedger // nil counts nothing
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is the time that an erasure or a retention waits for the sinks before other work proceeds; 10 s.
+	// Patience is the time that an erasure or a retention waits for the sinks before other work continues; 10 s.
 	Patience time.Duration
 	Most     int           // visitors that one deletion erases; 100
 	Poll     time.Duration // between two checks of the awaited condition; 100 ms
 	step     func(name string) error
 }
 
-// Job erases visitors and events that are too old. All its state is in the ledger and in the table's list of mutations.
-// So another process continues where a killed process stopped. The caller holds a lock that excludes other jobs.
+// Job erases visitors and expired events. All its state is in the ledger and in the table's list of mutations. So
+// another process continues where a killed process stopped. The caller holds a lock that excludes other jobs.
 type Job struct {
 	cfg    JobConfig
 	logged string
@@ -73,8 +73,8 @@ type Job struct {
 	left struct{ mutated, at time.Time }
 }
 
-// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. holds
-// returns an error once another process may hold the locks. release releases them.
+// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. holds returns an error if
+// another process may hold the locks by now. release releases them.
 type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
 
 // NewJob builds a job. It starts nothing.
@@ -105,11 +105,12 @@ func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	return pending, err
 }
 
-// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics, which reveal an erasure that never ends.
+// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics, so that they show an erasure that never
+// ends.
 func (j *Job) wait(ctx context.Context) {
 	if time.Since(j.shown) > time.Second {
 		if pending, err := j.Pending(ctx); err == nil {
-			_ = j.Finish(ctx, pending) // a later call repeats what failed
+			_ = j.Finish(ctx, pending) // a later call retries a failure
 		}
 	}
 	retry.Sleep(ctx, j.cfg.Poll)
@@ -125,8 +126,8 @@ func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func
 	return do(holds)
 }
 
-// Erase continues erasures that have begun. Without them it begins pending erasures. It holds no locks while
-// it waits for the sinks, so repairs can run.
+// Erase continues erasures that have begun. If there are none, it begins pending erasures. It holds no locks while it
+// waits for the sinks, so repairs can run.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	list, err := j.cfg.Ledger.BegunErasures(ctx)
 	if err != nil {
@@ -172,8 +173,8 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 	})
 }
 
-// honoured waits until no sink inserts further rows of a batch's visitors. If that takes too long, the next Erase waits
-// again.
+// honoured waits until no sink inserts further rows of the batch's visitors. If that takes too long, the next Erase
+// waits again.
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
@@ -211,7 +212,7 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 	if err := holds(ctx); err != nil {
 		return err
 	}
-	// No sink inserts further such rows, and the repair is excluded. So the deletion deletes exactly these.
+	// No sink inserts more of these rows, and no repair runs. So the deletion deletes exactly these.
 	rows, err := j.cfg.Table.MonthsHaving(ctx, whereVisitors(b))
 	if err != nil {
 		return err
@@ -281,7 +282,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	return j.cfg.step("marked")
 }
 
-// await waits until the deletion is done. It returns at once without a deletion.
+// await waits until the deletion is done. It returns immediately if there is no deletion.
 func (j *Job) await(ctx context.Context, name string, holds func(context.Context) error) (eventstore.Deletion, error) {
 	for {
 		d, err := j.cfg.Table.Deletion(ctx, name)
@@ -305,7 +306,7 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends the erasures whose replaced parts are gone from the disks, with the aggregate states made from them.
+// Finish ends an erasure when the replaced parts, and the aggregate states made from them, are gone from the disks.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil
@@ -324,8 +325,8 @@ func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error 
 	return err
 }
 
-// states drops the aggregate states that may come from replaced parts, and returns how many remain. When such parts are
-// removed from the disks, no statement reads them. So no further states are built from them.
+// states drops the aggregate states that may come from replaced parts, and returns how many remain. After such parts
+// are removed from the disks, no statement reads them. So no further states are built from them.
 func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err error) {
 	if !j.left.mutated.Equal(mutated) {
 		now, err := j.cfg.Table.Now(ctx)

@@ -256,8 +256,8 @@ func TestEraseEventKey(t *testing.T) {
 	}
 }
 
-// TestEraseWaits checks that the job deletes no rows before the sinks honour the tombstones. It also
-// deletes no rows after it loses the lock.
+// TestEraseWaits checks that the job deletes no rows before the sinks respect the tombstones. It also checks that the
+// job deletes no rows after it has lost the lock.
 func TestEraseWaits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -293,8 +293,8 @@ func TestEraseWaits(t *testing.T) {
 	}
 }
 
-// TestEraseSaysWhyItWaits: the log tells an operator whether sinks are missing or cannot be queried. A stopping node
-// logs no reason.
+// TestEraseSaysWhyItWaits: the node's log tells operators whether sinks are missing or cannot be queried. A stopping
+// node logs no reason.
 func TestEraseSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	const missing, unknown = "not every partition", "cannot be asked"
@@ -302,7 +302,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {
 		name        string
-		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers no
+		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers "no"
 		want        string
 	}{
 		{"no", nil, nil, missing},
@@ -340,8 +340,8 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request has no effect while the
-// erasure covers its moment. Later it starts another erasure. The record is removed when the log has expired.
+// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request has no effect if the erasure
+// covers the request's time. Later it starts another erasure. The record is removed when the log has expired.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -437,7 +437,7 @@ func TestFinishInTurn(t *testing.T) {
 	}
 }
 
-// TestFinishWhileWaiting: an erasure is done while a later one waits for the sinks.
+// TestFinishWhileWaiting: an erasure ends while a later erasure waits for the sinks.
 func TestFinishWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

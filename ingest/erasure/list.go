@@ -14,10 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Source has the tombstones; the store implements it.
+// Source has the tombstones. The store implements it.
 type Source interface {
 	Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error)
-	// RaiseTombstones makes the version at least as high.
+	// RaiseTombstones raises the tombstones' version to at least this version.
 	RaiseTombstones(ctx context.Context, version int64) error
 }
 
@@ -54,7 +54,7 @@ type View struct {
 	sites   map[string]marks
 }
 
-// Site returns what is erased of a site.
+// Site returns the erased visitors and keys of a site.
 func (v *View) Site(site string) Site {
 	if v == nil || len(v.sites) == 0 {
 		return Site{}
@@ -115,7 +115,7 @@ type List struct {
 	done    chan struct{}
 }
 
-// NewList builds a list that looks for new tombstones at this interval; 0 means every second. It starts nothing.
+// NewList builds a list that reads new tombstones at this interval; 0 means every second. It starts no goroutine.
 func NewList(source Source, every time.Duration, logger *slog.Logger) *List {
 	l := &List{source: source, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), every: cmp.Or(every, time.Second), changed: make(chan struct{})}
 	l.view.Store(&View{})
@@ -152,7 +152,7 @@ func (l *List) Stop(context.Context) error {
 	return nil
 }
 
-// Load looks for new tombstones once. The list then has every tombstone that existed at the time of the call.
+// Load reads new tombstones once. The list then has every tombstone that existed when the call began.
 func (l *List) Load(ctx context.Context) error {
 	list, version, err := l.source.Tombstones(ctx, l.view.Load().Version)
 	if err != nil {
@@ -164,7 +164,7 @@ func (l *List) Load(ctx context.Context) error {
 	if version <= had.Version {
 		return nil
 	}
-	// A faster concurrent call has added these tombstones already.
+	// A faster concurrent call has already added these tombstones.
 	list = slices.DeleteFunc(list, func(t schema.Tombstone) bool { return t.Version <= had.Version })
 	l.view.Store(had.with(list, version))
 	close(l.changed)
@@ -190,9 +190,9 @@ func (l *List) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Await waits until the list has a version. Versions start at 1, so a list with a version has been read at least once.
-// If the source answers with a lower version, it was restored from a backup. The tombstones since that backup are lost,
-// and waiting would not bring them back.
+// Await waits until the list has at least a version. Versions start at 1, so a list with a version has been read at
+// least once. If the source answers with a lower version, it was restored from a backup. The tombstones since that
+// backup are lost, and waiting would not bring them back.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {
 		return nil

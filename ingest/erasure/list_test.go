@@ -118,8 +118,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTombstonesLost: after a restored backup, no caller waits for ever for lost tombstones. New tombstones get
-// versions that were never used.
+// TestTombstonesLost: after a backup was restored, no caller waits for ever for lost tombstones. New tombstones get
+// versions that were not used before.
 func TestTombstonesLost(t *testing.T) {
 	t.Parallel()
 	source := &ledger{}
@@ -156,7 +156,7 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list keeps its result.
+// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list remembers its result.
 // Without it, a caller that waits for a version would count the version as lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ type Metrics struct {
 	done, expired   prometheus.Counter
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics creates the metrics and registers them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{Name: "octavo_erasures_pending",

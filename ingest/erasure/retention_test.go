@@ -45,8 +45,8 @@ func TestRetentionLonger(t *testing.T) {
 	}
 }
 
-// TestRetentionChangedMeanwhile: a retention that changes during a deletion is applied again. A retention whose run
-// began yesterday is due, too.
+// TestRetentionChangedMeanwhile: if a retention changes during a deletion, it is applied again. A retention whose run
+// began yesterday is also due.
 func TestRetentionChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -87,8 +87,8 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 	due(true)
 }
 
-// TestRetentionAwaitsTheCount: a retention also deletes rows that a sink has inserted and counts a moment later. If no
-// sink counts them, the retention ends without them.
+// TestRetentionAwaitsTheCount: a retention also deletes rows that a sink has inserted and counts shortly afterwards. If
+// no sink counts them, the retention ends without them.
 func TestRetentionAwaitsTheCount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -116,7 +116,7 @@ var referrers = []struct {
 	{2, `"https://www.linkedin.com/"`, "?utm_source=linkedin&utm_medium=social&utm_campaign=launch-week"},
 }
 
-// spread repeats each JSON-quoted text by its weight. So a uniform draw from the result is a weighted draw.
+// spread repeats each JSON-quoted text by its weight. So a uniform choice from the result is a weighted choice.
 func spread(list []agent) []string {
 	var all []string
 	for _, a := range list {

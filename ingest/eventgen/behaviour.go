@@ -7,7 +7,7 @@ type step struct {
 	kind  kind
 	page  int32
 	after int32  // milliseconds since the step before
-	pick  uint32 // draws from the kind's lists; equal in related steps
+	pick  uint32 // selects from the kind's lists; equal in related steps
 	stage uint8  // how much of a query has been typed
 }
 
@@ -59,7 +59,7 @@ func (g *Generator) person(visit uint64) {
 		if g.chance(0.3) { // the tracker stays silent about short visits
 			g.addPick(pageLeave, page, 3000+g.dwell(30), g.random.Uint32())
 		}
-		// One in three leaves after the first page; later pages hold their readers better.
+		// A third of the readers leave after the first page. Later pages lose fewer readers.
 		if views >= 25 || g.chance(0.34) && views == 0 || g.chance(0.22) && views > 0 {
 			return
 		}
@@ -67,7 +67,7 @@ func (g *Generator) person(visit uint64) {
 	}
 }
 
-// onward is the page read next: often a neighbour in the same space.
+// onward returns the page that is read next, which is often a neighbour in the same space.
 func (g *Generator) onward(page int32) int32 {
 	if near := page + int32(g.random.IntN(7)) - 3; g.chance(0.6) && near >= 0 && int(near) < len(g.site.pages) {
 		return near
@@ -75,7 +75,7 @@ func (g *Generator) onward(page int32) int32 {
 	return g.site.pick(g.random)
 }
 
-// onPage adds a person's actions on a page other than reading it. An action may open another page.
+// onPage adds a person's actions on a page, except reading it. An action may open another page.
 func (g *Generator) onPage(page *int32) {
 	p := *page
 	if g.chance(0.08) {
@@ -146,7 +146,7 @@ func (g *Generator) crawler(visit uint64) {
 		g.addPick(llmsRequest, 0, 0, g.random.Uint32())
 	}
 	for range 2 + g.random.IntN(20) {
-		// Crawlers do not care what is popular.
+		// Crawlers visit all pages equally often.
 		g.add(pageView, int32(g.random.IntN(len(g.site.pages))), 500+int32(g.random.IntN(4000)))
 	}
 }

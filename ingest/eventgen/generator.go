@@ -15,12 +15,11 @@ type Options struct {
 	End      time.Time     // end of the span, default now (then two runs differ)
 	Span     time.Duration // default 30 days
 	Host     string        // of the site, default docs.example.com
-	// Spaces are ids for the site's first spaces, for example the ids of spaces that were created for it.
+	// Spaces are ids for the site's first spaces, for example ids of spaces that were created for it.
 	Spaces []string
-	// Pages are ids for pages of these spaces by their paths, for example the ids of pages that were created: see
-	// [SpaceTopics].
+	// Pages are ids for pages of these spaces, by path, for example ids of pages that were created: see [SpaceTopics].
 	Pages []map[string]string
-	// NoSpaces leaves out the ids of spaces and pages: events of a site whose content is elsewhere.
+	// NoSpaces leaves out the ids of spaces and pages, as for a site whose content is elsewhere.
 	NoSpaces bool
 }
 
@@ -43,8 +42,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Generator makes events one after another, session by session, in the order of the sessions' starts. A Generator is
-// for one goroutine.
+// Generator generates events session by session, in the order of the sessions' starts. Only one goroutine may use a
+// Generator.
 type Generator struct {
 	options Options
 	random  *rand.Rand
@@ -97,7 +96,7 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 		g.startSession()
 	}
 	s := &g.steps[g.next]
-	// A session that begins just before the span's end ends with the span, because the server refuses events of the
+	// If a session begins just before the span's end, it ends with the span, because the server refuses events in the
 	// future.
 	g.now = min(g.now+int64(s.after), g.end)
 	page := &g.site.pages[s.page]
@@ -143,7 +142,7 @@ func (g *Generator) status(s *step) string {
 	return "200"
 }
 
-// Totals returns the totals of the events so far.
+// Totals returns the totals of the events generated so far.
 func (g *Generator) Totals() Totals { return g.totals }
 
 // chance is true in the given share of calls.

@@ -107,7 +107,7 @@ func appendDownload(g *Generator, dst []byte, s *step) []byte {
 	return append(dst, `"},"position":"content"}`...)
 }
 
-// resultPage is the page that a search leads to: the same for the same words.
+// resultPage is the page to which a search leads. The same words lead to the same page.
 func (g *Generator) resultPage(pick uint32) int32 {
 	words := uint64(pick % uint32(len(searches)))
 	return int32(mix(g.options.Seed^words) % uint64(len(g.site.pages)))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rhythm maps a share of all events to the moment by which this share has happened. Busy hours take a larger part of
-// the range 0..1.
+// rhythm maps a fraction of all events to the time by which this fraction has happened. Busy hours take a larger part
+// of the range 0..1.
 type rhythm struct {
 	start, end int64     // milliseconds since 1970
 	reached    []float64 // share reached at the end of each hour
@@ -43,7 +43,7 @@ func weight(t time.Time) float64 {
 	}
 }
 
-// at is the moment by which the share, of 0 to 1, has happened.
+// at returns the time by which the fraction `share` of all events has happened.
 func (r *rhythm) at(share float64) int64 {
 	i := min(sort.SearchFloat64s(r.reached, share), len(r.reached)-1)
 	before := 0.0

@@ -131,8 +131,8 @@ func (s *site) pick(random *rand.Rand) int32 {
 	return int32(min(sort.SearchFloat64s(s.popular, random.Float64()), len(s.pages)-1))
 }
 
-// newLinks are the targets that readers click: every kind of content
-// reference, most often other pages and sites.
+// newLinks returns the targets of clicked links. They have every kind of content reference, and most are other pages
+// and sites.
 func newLinks(random *rand.Rand, s *site) []string {
 	var list []string
 	add := func(times int, position, target string) {
@@ -178,8 +178,7 @@ func randomID(random *rand.Rand, n int) string {
 	return string(appendID(nil, random.Uint64(), n))
 }
 
-// appendID appends n letters that follow from bits; the same bits give the
-// same letters.
+// appendID appends n letters derived from bits. The same bits give the same letters.
 func appendID(dst []byte, bits uint64, n int) []byte {
 	for i := range n {
 		if i%10 == 9 {
@@ -245,8 +244,7 @@ func SpaceTopics() [][]Topic {
 	return spaces
 }
 
-// SpaceTitles are titles for the spaces of the site, in the order in which
-// Options.Spaces names them.
+// SpaceTitles returns titles for the site's spaces, in the order of Options.Spaces.
 func SpaceTitles() []string {
 	var titles []string
 	for _, section := range layout {

@@ -6,9 +6,10 @@ type Totals struct {
 	Classes  map[string]int // events by class of agent
 	Visitors map[string]int // different visitors by class of agent
 
-	// Searches are the reports of a query, which is reported while it is typed. NoResult are reports without a result.
+	// Searches counts the reports of queries. A query is also reported while it is being typed. NoResult counts the
+	// reports without a result.
 	Searches, NoResult int
-	Engaged, Depth     Mean // of page_leave events: seconds, and percent where they are known
+	Engaged, Depth     Mean // from page_leave events: seconds, and percent if it is known
 	NotFound           int  // events with the status 404
 
 	// Opened are the opened results of searches by their space and page. Records are the other opened results.
@@ -28,7 +29,7 @@ func newTotals() Totals {
 	}
 }
 
-// visitor counts a visitor, whose traits are its own.
+// visitor counts a visitor. Each visitor has different traits.
 func (t *Totals) visitor(class string, traits uint64) {
 	if !t.seen[traits] {
 		t.seen[traits] = true
@@ -43,7 +44,7 @@ func (t *Totals) search(results int) {
 	}
 }
 
-// leave counts a page that was left; depth is negative if it is unknown.
+// leave counts a left page; depth is negative if it is unknown.
 func (t *Totals) leave(seconds, depth int) {
 	t.Engaged.add(seconds)
 	if depth >= 0 {

@@ -21,8 +21,8 @@ import (
 type Login struct {
 	TLS bool
 	CA  string // PEM file of trusted authorities; "" is the system's
-	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Both are set, or both are
-	// empty.
+	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Either both are set, or both
+	// are empty.
 	Cert, Key string
 	// Mechanism is plain, scram-sha-256 or scram-sha-512, or "" for no login.
 	Mechanism          string
@@ -100,7 +100,7 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes a kafka.Client's transport, which caches the metadata of these topics only. It sets every field,
+// newTransport makes a kafka.Client's transport, which caches only the metadata of these topics. It sets every field,
 // because kafka-go's defaults are for other uses.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{

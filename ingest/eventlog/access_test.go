@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// .ci/apache-kafka sets these environment variables: an Apache Kafka listener
-// with TLS and logins, the CA of its certificate, and the login.
+// .ci/apache-kafka sets these environment variables. They have an Apache Kafka listener with TLS and logins, the CA of
+// its certificate, and the login.
 const (
 	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"
 	envSecureCA     = "OCTAVO_TEST_KAFKA_SECURE_CA"

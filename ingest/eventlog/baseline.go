@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline marks the error about a topic of another baseline.
+// ErrBaseline is the error for a topic of another baseline.
 var ErrBaseline = errors.New("another baseline")
 
 // OtherBaseline returns the error for a topic whose messages have the baseline found. 0 means no baseline.
@@ -27,12 +27,13 @@ func (t *Topic) OtherBaseline(found int) error {
 		t.Name, ErrBaseline, has, schema.Baseline)
 }
 
-// checkedPartitions is how many partitions CheckBaseline reads. Sinks hold messages of another baseline in the others.
+// checkedPartitions is the number of partitions that CheckBaseline reads. In the other partitions, sinks stop at
+// messages of another baseline.
 const checkedPartitions = 16
 
 // CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
 // topic without messages. It reads at most one batch of each partition. Partitions that do not answer are skipped,
-// because a log without one broker still takes events. It fails if no partition answers.
+// because a log that is missing one broker still accepts events. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0

@@ -90,7 +90,7 @@ func TestAnotherBaseline(t *testing.T) {
 			})
 			state := func() (ends []int64, settings map[string]string) {
 				t.Helper()
-				// The partitions of a new topic have no leaders for a moment.
+				// The partitions of a new topic have no leaders at first.
 				eventually.Succeeds(t, "the partitions' leaders", func() (err error) {
 					if ends, err = topic.Ends(t.Context(), partitions); err == nil {
 						settings, err = topic.settings(t.Context(), timestampType, retentionTime)
@@ -129,7 +129,7 @@ func TestAnotherBaseline(t *testing.T) {
 }
 
 // TestBaselineOfSomePartitions checks that CheckBaseline accepts a topic if some partitions do not answer. It also
-// accepts a topic that the log may not read.
+// accepts a topic that it has no right to read.
 func TestBaselineOfSomePartitions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -165,7 +165,7 @@ func TestBaselineOfSomePartitions(t *testing.T) {
 }
 
 // TestAnotherBaselineFoundLate starts a log before its brokers, and then a broker with a topic of another baseline. The
-// log does not use the topic and reports why. It uses the topic after an operator creates it again.
+// log does not use the topic and reports why. It uses the topic after an operator has created it again.
 func TestAnotherBaselineFoundLate(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

@@ -8,9 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// batch is the messages of one produce, encoded as the record batch (v2) that goes
-// to the broker. Its bytes never change once written, so every attempt sends the
-// same messages. It is encoded here because kafka-go's encoder allocates several
+// batch has the messages of one produce request, encoded as a record batch (v2). Its bytes do not change after they are
+// written, so every attempt sends the same messages. It is encoded here because kafka-go's encoder allocates several
 // small objects per record.
 type batch struct {
 	buf   []byte // size of the record set, then the record batch
@@ -37,13 +36,13 @@ const (
 	atSequence    = 4 + 53
 	atCount       = 4 + 57
 	batchHeader   = 4 + 61
-	// recordOverhead bounds what a record adds to its key and value.
+	// recordOverhead bounds the bytes that a record adds to its key and value.
 	recordOverhead = 1 + 6*binary.MaxVarintLen32
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// newBatch starts a batch in buf, which the batch then owns.
+// newBatch starts a batch in buf, and takes ownership of buf.
 func newBatch(buf []byte, now time.Time) *batch {
 	nowMillis := now.UnixMilli()
 	buf = append(buf[:0], make([]byte, batchHeader)...)
@@ -72,8 +71,7 @@ func (b *batch) add(key string, value []byte) {
 	b.count++
 }
 
-// seal fills in the producer, the lengths and the checksum. Nothing may be added
-// after it.
+// seal writes the producer, the lengths and the checksum. Nothing may be added after seal.
 func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint64(b.buf[atProducer:], uint64(from.id))
 	binary.BigEndian.PutUint16(b.buf[atEpoch:], uint16(from.epoch))

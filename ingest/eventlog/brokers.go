@@ -11,7 +11,7 @@ import (
 )
 
 // CheckBrokers refuses addresses that no broker can have. It does not resolve names, because the name of an unavailable
-// broker may not resolve for a while.
+// broker may temporarily not resolve.
 func CheckBrokers(list []string) error {
 	if len(list) == 0 {
 		return errors.New("there is no address of a Kafka broker")
@@ -25,10 +25,10 @@ func CheckBrokers(list []string) error {
 	return nil
 }
 
-// permanentCodes are answers that a retry does not change: the broker refuses the client or its request. A cluster that
-// is starting or partly unavailable may give any other code. An example is InvalidReplicationFactor, while fewer
-// brokers are up than a topic has replicas. A broker that closes the connection instead of answering a login looks like
-// a broker that shuts down.
+// permanentCodes are answers that a retry does not change, because the broker refuses the client or its request. A
+// cluster that is starting or partly unavailable may give any other code. An example is InvalidReplicationFactor, while
+// fewer brokers are up than a topic has replicas. A broker that closes the connection instead of answering a login
+// looks like a broker that shuts down.
 var permanentCodes = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,

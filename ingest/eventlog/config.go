@@ -18,26 +18,26 @@ type Config struct {
 	Topic   string // DefaultTopic
 	Logger  *slog.Logger
 
-	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic the log
-	// compares them with the topic's own. 4, 1, all replicas except one, 7 days.
+	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic, the log
+	// compares them with the topic's settings. 4, 1, all replicas except one, 7 days.
 	Partitions int
 	Replicas   int
 	MinInSync  int
 	Retention  time.Duration
 
-	// MaxBatchBytes and MaxBatchMessages bound one produce: 900 KB and 2,048,
-	// below a broker's own default limits.
+	// MaxBatchBytes and MaxBatchMessages bound one produce request: 900 KB and 2,048, which is below a broker's default
+	// limits.
 	MaxBatchBytes    int
 	MaxBatchMessages int
-	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that the log creates accepts it; an existing topic
-	// must be configured to accept it.
+	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that the log creates accepts such messages. An
+	// existing topic must be configured to accept them.
 	MaxMessageBytes int
 
 	StartWait      time.Duration // how long Start tries to prepare the topic before it returns without it; 2 s
 	ProduceTimeout time.Duration // one attempt; 5 s
 	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
-	WatchWait      time.Duration // how often to look whether the topic has changed; 1 s
+	WatchWait      time.Duration // interval of checks whether the topic has changed; 1 s
 }
 
 // maxWait is the longest delay between attempts: requests wait for the log.

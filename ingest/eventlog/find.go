@@ -30,7 +30,7 @@ func (l *Log) End(ctx context.Context, partition int) (int64, error) {
 	return next, err
 }
 
-// recentEndAge bounds the age of RecentEnd's offsets. It costs a search that many messages more.
+// recentEndAge bounds the age of RecentEnd's offsets. A search that begins at an older offset reads more messages.
 const recentEndAge = time.Second
 
 // recentEnds keeps the last known end of each partition.

@@ -15,27 +15,27 @@ import (
 
 // Log is the event log: a Kafka topic. The intake appends to it.
 //
-// Each partition has at most one produce in flight. Messages that arrive during the produce gather in the next batch. A
-// single message waits for one synced produce. Under load, produces grow and share that cost, so there is no linger to
-// configure.
+// Each partition has at most one produce request in flight. Messages that arrive meanwhile are collected in the next
+// batch. A single message waits for one synced produce. Under load, produces grow and share that cost, so there is no
+// linger to configure.
 type Log struct {
 	cfg      Config
 	metrics  *Metrics
 	topic    *Topic
 	workers  sync.WaitGroup
-	cancel   context.CancelFunc // abandons what is in flight
+	cancel   context.CancelFunc // abandons the requests in flight
 	stopping chan struct{}      // closed by Stop
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 	ends  recentEnds
 	// fullAt is the schema.Elapsed at which the broker last refused events because the log is full. It is 0 if the
-	// broker has taken events since.
+	// broker has accepted events since then.
 	fullAt atomic.Int64
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. The slice is empty until the topic is known, and away says why. The slice
-	// is replaced, never changed.
+	// partitions are the topic's partitions. The slice is empty until the topic is known. Until then, away has the
+	// reason. The slice is replaced, never changed.
 	partitions []*partition
 	away       error
 }
@@ -82,8 +82,8 @@ func (l *Log) Start(ctx context.Context) error {
 	return nil
 }
 
-// await opens the log once its topic is known. If the broker refuses the client, await tries again: the process has
-// other work, and the operator can fix the broker.
+// await opens the log as soon as its topic is known. If the broker refuses the client, await retries, because the
+// process has other work and the operator can fix the broker.
 func (l *Log) await(run context.Context, why error) {
 	var pace retry.LogPace
 	pace.Due()
@@ -121,7 +121,7 @@ func (l *Log) open(run context.Context, count int) {
 }
 
 // Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx is done it
-// abandons the rest. A log that still waits for its topic has accepted no messages, and stops at once.
+// abandons the rest. A log that still waits for its topic has accepted no messages, so it stops immediately.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	running, partitions := l.running, l.partitions
@@ -166,8 +166,8 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// Turn is how long all messages without a fixed partition go to the same partition. A sink gathers an insert for the
-// same time, so each insert has the messages of one turn.
+// Turn is the time for which all messages without a fixed partition go to the same partition. A sink collects an insert
+// for the same time, so each insert has the messages of one turn.
 const Turn = 500 * time.Millisecond
 
 // partition returns the partition with a number, or chooses one for AnyPartition. The caller holds l.mu.
@@ -186,7 +186,7 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 
 // choose picks the partition of a message without a fixed partition. All nodes use the same partition until its turn is
 // over. An insert has rows of one partition, so messages spread over all partitions would need that many more inserts.
-// Each insert costs the store as much as some thousand rows. A partition with a whole produce waiting is skipped. The
+// Each insert costs the store as much as some thousand rows. A partition with a full waiting batch is skipped. The
 // caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
@@ -208,8 +208,8 @@ func (l *Log) Append(ctx context.Context, site string, partition int, message []
 	return l.append(ctx, site, partition, message, false)
 }
 
-// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink drops the second of
-// the two.
+// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink then drops the
+// second copy.
 func (l *Log) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, true)
 }
@@ -230,7 +230,7 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	select {
 	case <-b.done:
 	case <-ctx.Done():
-		// The batch has its own copy of the message, which may still become durable.
+		// The batch has a copy of the message, which may still become durable.
 		return Unavailable(ctx.Err())
 	}
 	l.metrics.appendSeconds.Observe(time.Since(start).Seconds())
@@ -240,12 +240,13 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	return nil
 }
 
-// Unavailable refuses a request that the log gave no answer for. Its message may be in the log, or arrive there later.
+// Unavailable refuses a request whose append the log did not answer. Its message may be in the log, or arrive there
+// later.
 func Unavailable(cause error) *insights.Refusal {
 	return insights.Refuse(insights.LogUnavailable, "", "the event log does not answer, try again").Because(cause)
 }
 
-// partition gathers messages for one partition and produces them.
+// partition collects messages for one partition and produces them.
 type partition struct {
 	log  *Log
 	id   int

@@ -76,7 +76,7 @@ func TestLogAppends(t *testing.T) {
 	}
 }
 
-// TestLogUsesWhatExists: an existing topic keeps its partitions.
+// TestLogUsesWhatExists: the log does not change the number of partitions of an existing topic.
 func TestLogUsesWhatExists(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -94,7 +94,7 @@ func TestLogFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		code   kafka.Error
-		times  int32 // how often the broker gives this answer
+		times  int32 // the number of times that the broker gives this answer
 		reason *insights.Reason
 	}{
 		{"leader moves", kafka.NotLeaderForPartition, 2, nil},
@@ -109,7 +109,7 @@ func TestLogFaults(t *testing.T) {
 			broker := brokertest.Start(t, brokertest.Options{})
 			l := newTestLog(t, broker.Addresses(), func(cfg *Config) {
 				if cfg.AppendTimeout = eventually.Patience; c.reason == insights.LogUnavailable {
-					cfg.AppendTimeout = 2 * time.Second // ends this case; it applies to the other partition, too
+					cfg.AppendTimeout = 2 * time.Second // ends this case; also applies to the other partition
 				}
 			})
 			var answered atomic.Int32
@@ -259,7 +259,7 @@ func TestLogTakesTurns(t *testing.T) {
 		}
 	}
 	fill(0, 2)
-	want(0, AnyPartition, 0) // one full batch is not crowded yet
+	want(0, AnyPartition, 0) // one full batch does not make the partition crowded yet
 	fill(0, 1)
 	want(0, AnyPartition, 1)
 	want(2*Turn, AnyPartition, 2)
@@ -324,7 +324,8 @@ func TestLogRecentEnd(t *testing.T) {
 	})
 }
 
-// TestAScanEndsWhereTheLogIsDamaged: damage took the last messages, so the log has an end and no message before it.
+// TestAScanEndsWhereTheLogIsDamaged: damage removed the last messages, so the log has an end with no message directly
+// before it.
 func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -350,7 +351,7 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 }
 
 // TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts
-// behind the message finds no message, even if the log is shorter than its start.
+// after the message does not find it, even if the start is beyond the log's end.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

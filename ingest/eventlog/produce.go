@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// produce tries to make a batch durable. Every attempt sends the same bytes, with the
-// same producer id and sequence: the broker appends them once.
+// produce tries to make a batch durable. Every attempt sends the same bytes, with the same producer id and sequence, so
+// the broker appends them once.
 //
-// An abandoned batch may be in the log, or arrive there later. The next batch then takes another producer id. With the
-// old id, both batches would have the same sequence, and the broker would drop one of them as a repeat.
+// An abandoned batch may be in the log already, or may arrive later. The next batch then takes another producer id.
+// With the old id, both batches would have the same sequence, and the broker would drop the second as a repeat.
 //
 // answered is false if an attempt ended without an answer. kafka-go may then still read the batch, so its buffer must
 // not be reused.
@@ -57,8 +57,8 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 && !uncertain {
 			return answered, insights.Refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests").Because(err)
 		}
-		// The embedded broker answers so when it is full, and a retry would not change that. After an uncertain attempt
-		// the batch may nevertheless be in the log, so its sequence must not be used again.
+		// The embedded broker gives this answer when it is full, and a retry would not change it. If an earlier attempt
+		// was uncertain, the batch may nevertheless be in the log. So its sequence must not be used again.
 		if errors.Is(err, kafka.PolicyViolation) && !before {
 			l.refuses(true)
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
@@ -78,7 +78,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 	}
 }
 
-// attempt is the result of one produce.
+// attempt is the result of one attempt to produce a batch.
 type attempt struct {
 	err            error
 	sent, answered bool // whether the batch was sent, and whether the broker answered

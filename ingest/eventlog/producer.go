@@ -20,11 +20,11 @@ type producer struct {
 	next  int32 // sequence of the next batch's first message
 }
 
-// noProducer is the producer of plain batches, and of a partition without an id yet.
+// noProducer is the producer of plain batches, and of a partition that has no producer id yet.
 var noProducer = producer{id: -1, epoch: -1, next: -1}
 
-// lasts reports whether the producer has enough sequence numbers for this many more messages. Brokers disagree on where
-// sequences wrap around, so a producer ends before that.
+// lasts reports whether the producer has enough sequence numbers for this many more messages. Brokers disagree on the
+// number at which sequences wrap around, so a producer ends before that number.
 func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
@@ -109,7 +109,7 @@ type producerIDRequest struct {
 
 func (r *producerIDRequest) ApiKey() protocol.ApiKey { return protocol.InitProducerId }
 
-// TypeKey makes kafka-go encode this type instead of its own.
+// TypeKey makes kafka-go encode this type instead of kafka-go's own.
 func (r *producerIDRequest) TypeKey() protocol.OverrideTypeKey { return producerIDOverride }
 
 const producerIDOverride protocol.OverrideTypeKey = 1

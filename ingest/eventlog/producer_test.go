@@ -24,7 +24,7 @@ type produced struct {
 	mu   sync.Mutex
 	list [][]byte
 	// answer decides the broker's answer to the nth batch: "" accepts it, "break" breaks the connection, and an error
-	// code is the answer.
+	// code is returned.
 	answer func(n int) any
 }
 
@@ -84,9 +84,8 @@ func onePartition(c *Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
-// TestLogIsAppendedOnce: an attempt without an answer arrives after the attempt
-// that followed it, and then once more. The broker appends the batch once, and
-// so does Apache Kafka.
+// TestLogIsAppendedOnce: an attempt without an answer arrives after its retry, and then once more. The broker appends
+// the batch once, and so does Apache Kafka.
 func TestLogIsAppendedOnce(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -154,8 +153,8 @@ func TestLogCountsSequences(t *testing.T) {
 	}
 }
 
-// TestLogGivesUpAProducer: the log abandons a batch that may have been appended. The next batch has another producer
-// id, and the two batches do not block each other.
+// TestLogGivesUpAProducer: the log abandons a batch that may have been appended. The next batch has a new producer id,
+// and the two batches do not block each other.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -198,8 +197,8 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer: the broker has lost the log's producer, or has another state of it. In doubt, the log does
-// not send the batch under another id.
+// TestLogLosesItsProducer: the broker has lost the log's producer, or has a different state of it. If the outcome is
+// uncertain, the log does not send the batch with another id.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}
@@ -233,8 +232,8 @@ func TestLogLosesItsProducer(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 				if name == "in doubt, a duplicate" && i == 1 {
-					// A broker that gives this answer usually has the batch. This broker does not, so the sequence
-					// number is still free.
+					// A broker that gives this answer usually has the batch. The test's broker does not have it, so the
+					// sequence number is still free.
 					l.partitions[0].from.next = 1
 				}
 			}

@@ -14,8 +14,8 @@ import (
 // ErrFull means that the broker lately refused events because the log is full.
 var ErrFull = errors.New("the event log is full: it refuses events")
 
-// fullFor is how long a log that refused events counts as full. Without a limit, a node that gets no events because it
-// is not ready would stay so.
+// fullFor is the time for which a log counts as full after it refused events. A node that is not ready gets no events.
+// Without this limit it would stay unready.
 const fullFor = 30 * time.Second
 
 // refuses notes whether the broker refused events because the log is full.
@@ -27,13 +27,13 @@ func (l *Log) refuses(full bool) {
 	}
 }
 
-// full reports whether the log lately refused events, and has taken none since.
+// full reports whether the log has recently refused events and has accepted none since then.
 func (l *Log) full(now time.Time) bool {
 	at := l.fullAt.Load()
 	return at != 0 && schema.Elapsed(now)-at < int64(fullFor)
 }
 
-// Ready returns nil if the log takes messages: its topic is known and exists, a broker answers, and the log is not
+// Ready returns nil if the log accepts messages: its topic is known and exists, a broker answers, and the log is not
 // full. Otherwise it returns an error. It sends a request to a broker, because the client answers from its cache even
 // without a broker.
 func (l *Log) Ready(ctx context.Context) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// A log whose brokers are gone is not ready, even if the client has cached its
-// topic. When a broker is back, the first check says that the log is ready.
+// A log without reachable brokers is not ready, even if the client has cached its topic. When a broker is reachable
+// again, the first check reports that the log is ready.
 func TestLogReady(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -51,7 +51,7 @@ func TestLogReady(t *testing.T) {
 }
 
 // TestReadyIsFull checks that a log is not ready while the broker refuses events because it is full. It is ready again
-// when the broker takes events. It is also ready some time after the last refusal, because a load balancer may send no
+// when the broker takes events. It is also ready some time after the last refusal, because a load balancer sends no
 // events to a node that is not ready.
 func TestReadyIsFull(t *testing.T) {
 	t.Parallel()

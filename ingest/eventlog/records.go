@@ -29,7 +29,7 @@ type BatchReader struct {
 	batches []protocol.RecordReader
 }
 
-// NewBatchReader reads what a fetch returned.
+// NewBatchReader reads the result of a fetch.
 func NewBatchReader(records kafka.RecordReader) *BatchReader {
 	if stream, ok := records.(*protocol.RecordStream); ok {
 		return &BatchReader{batches: stream.Records}
@@ -56,7 +56,7 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 // ErrNoEnd means that damage took the end of a partition's log.
 var ErrNoEnd = errors.New("its log is damaged")
 
-// maxEmpty is how many empty answers in a row show that damage took a log's end.
+// maxEmpty is the number of consecutive empty answers that show that damage took a log's end.
 const maxEmpty = 40
 
 // Scan calls f with the records from ≤ offset < to of a partition. f may keep their bytes. If f returns io.EOF, Scan

@@ -23,8 +23,8 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings returns the settings of a topic that we create. Retention uses the broker's clock: with record times of
-// nodes, messages of a node with a slow clock would expire at once.
+// topicSettings returns the settings of a topic that we create. Retention uses the broker's clock. With the nodes'
+// times, messages of a node with a slow clock would expire immediately.
 func (c *Config) topicSettings() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
@@ -119,9 +119,8 @@ func checkedSettings() []string {
 // design.
 var errCompacted = errors.New("it keeps only the last request of each site (cleanup.policy=compact): set it to delete")
 
-// check logs and shows which of the topic's settings are unsafe. It corrects the
-// timestamp type, which is safe while the topic is in use. It returns an error for a
-// topic that cannot be the log.
+// check logs the topic's unsafe settings and shows them in the metrics. It corrects the timestamp type, which is safe
+// while the topic is in use. It returns an error for a topic that cannot be used as the log.
 func (l *Log) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.ProduceTimeout)
 	defer cancel()

@@ -27,7 +27,7 @@ func unsafeOf(l *Log) map[string]bool {
 	return list
 }
 
-// TestTopicIsMadeSafe: a topic that the log creates has the right settings, also on Apache Kafka. No setting is
+// TestTopicIsMadeSafe: a topic that the log creates has the right settings, including on Apache Kafka. No setting is
 // reported as unsafe.
 func TestTopicIsMadeSafe(t *testing.T) {
 	t.Parallel()

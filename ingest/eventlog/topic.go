@@ -34,10 +34,10 @@ func NewTopic(brokers []string, access Access, clientID string, timeout time.Dur
 // which the connection pool otherwise caches for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
-// maxPartitions is how many partitions a row's position can name.
+// maxPartitions is the number of partitions that a row's position can name.
 const maxPartitions = 1 << 16
 
-// errPartitions is wrapped by the error about a topic with more of them.
+// errPartitions is wrapped by the error about a topic with too many partitions.
 var errPartitions = fmt.Errorf("choose 1 to %d", maxPartitions)
 
 // Partitions returns the number of partitions. The client answers from its cache unless that is old or lacks the topic.
@@ -125,7 +125,7 @@ func (t *Topic) Ends(ctx context.Context, count int) ([]int64, error) {
 	return ends, nil
 }
 
-// Retention returns how long the topic keeps messages; 0 means for ever or unknown.
+// Retention returns the time for which the topic keeps messages; 0 means for ever or unknown.
 func (t *Topic) Retention(ctx context.Context) (time.Duration, error) {
 	values, err := t.settings(ctx, retentionTime)
 	if err != nil {
@@ -179,7 +179,7 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 		case ctx.Err() != nil:
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w: %w", t.Name, ctx.Err(), err)
 		case errors.Is(err, ErrBaseline) && giveUp(err):
-			return 0, err // The error already names the topic.
+			return 0, err // the error already names the topic
 		case giveUp(err):
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w", t.Name, err)
 		}
@@ -190,8 +190,8 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ProduceTimeout)
 	defer cancel()
-	// A client that may use the topic may lack the right to create it. So create the topic only if the broker returns
-	// that it does not exist.
+	// A client that may use the topic may not have the right to create it. So create the topic only if the broker
+	// reports that it does not exist.
 	if n, err := t.checked(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return n, err
 	}
@@ -210,7 +210,7 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 		return 0, err
 	}
 	switch err := res.Errors[t.Name]; {
-	case errors.Is(err, kafka.TopicAlreadyExists): // Another program has created it meanwhile.
+	case errors.Is(err, kafka.TopicAlreadyExists): // another program has created it
 		return t.checked(ctx)
 	case err != nil:
 		return 0, err

@@ -126,8 +126,8 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 	}
 }
 
-// TestLogStartRefused: Start fails on an answer that will not change. After any
-// other, it waits for StartWait, then returns, and the log keeps waiting.
+// TestLogStartRefused: Start fails if a retry cannot change the answer. After any other answer, it waits for StartWait
+// and returns, and the log continues to wait.
 func TestLogStartRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -177,8 +177,8 @@ func TestLogStartRefused(t *testing.T) {
 	}
 }
 
-// manyPartitions is a cluster with a topic that has one partition too many. The
-// tests' broker would need seconds to create it.
+// manyPartitions is a cluster with a topic that has one partition too many. The test's broker would need seconds to
+// create it.
 type manyPartitions struct{}
 
 func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Request) (kafka.Response, error) {
@@ -187,8 +187,8 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 	}}}, nil
 }
 
-// TestLogTooManyPartitions: a topic with more partitions than a row can hold is an error. The log does not wait for
-// another topic.
+// TestLogTooManyPartitions: a topic with more partitions than a row's column allows is an error. The log does not wait
+// for another topic.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
 	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
@@ -201,7 +201,7 @@ func TestLogTooManyPartitions(t *testing.T) {
 	}
 }
 
-// A log whose broker comes back without the topic is not ready.
+// A log is not ready if its broker returns without the topic.
 func TestLogReadyMissesItsTopic(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

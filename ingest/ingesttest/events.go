@@ -45,7 +45,7 @@ func TypicalBody(n int) []byte {
 // BodySizes are the numbers of events that benchmarks put into a request.
 var BodySizes = []int{1, 10, 100}
 
-// ReasonOf is the reason of a refusal, nil for any other error.
+// ReasonOf returns the reason of a refusal. It returns nil for any other error.
 func ReasonOf(err error) *insights.Reason {
 	if refusal, ok := errors.AsType[*insights.Refusal](err); ok {
 		return refusal.Reason

@@ -35,7 +35,7 @@ func Start(t testing.TB, part interface {
 	})
 }
 
-// Logger shows what the system logs in the output of a verbose test.
+// Logger prints the system's logs in the output of a verbose test.
 func Logger(t testing.TB) *slog.Logger {
 	if !testing.Verbose() {
 		return slog.New(slog.DiscardHandler)

@@ -2,7 +2,7 @@ package ingesttest
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// Minimal has the smallest valid event of each type, with the columns that the type's own members fill.
+// Minimal has the smallest valid event of each type, with the columns that the type's own members set.
 var Minimal = map[string]struct {
 	Extra string
 	Want  Row
@@ -34,7 +34,7 @@ var Minimal = map[string]struct {
 		Row{"link_target": `{"kind":"url","url":"https://d.example/sdk.zip"}`, "link_kind": insights.Code(1), "link_domain": "d.example", "link_position": insights.Code(5)}},
 }
 
-// formed has a content form and a column of another enumeration.
+// formed returns a row with a content form and a column of another enumeration.
 func formed(form insights.Code, column string, value insights.Code) Row {
 	return Row{"content_form": form, column: value}
 }

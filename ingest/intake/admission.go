@@ -9,7 +9,7 @@ import (
 )
 
 // siteHeadroom limits a site's room to a multiple of the free room. A single busy site stops at three quarters of the
-// node, two at six sevenths, and so on. So a further site always finds room at once.
+// node, two at six sevenths, and so on. So another site always finds room immediately.
 const siteHeadroom = 3
 
 // admission limits the requests in flight and the bytes of their bodies. The same amount may wait.
@@ -23,7 +23,7 @@ func newAdmission(cfg *Config, m *Metrics) *admission {
 	return &admission{gate: fair.New(room, admissionMetrics{m}), metrics: m}
 }
 
-// enter reserves room for a body of size bytes; leave gives it back.
+// enter reserves room for a body of `size` bytes, and leave releases it.
 func (a *admission) enter(ctx context.Context, site *fair.Party, size int) *insights.Refusal {
 	switch a.gate.Enter(ctx, site, "", int64(size)) {
 	case fair.OwnShare:

@@ -85,8 +85,9 @@ func (c *crowd) waiting(n int) {
 	})
 }
 
-// TestHotSiteLeavesRoom: a site that sends more requests than fit into the node stays within its share. Its errors name
-// the site as the cause. Requests of other sites enter at once, before any of the hot site's requests is done.
+// TestHotSiteLeavesRoom: a site that sends more requests than the node has room for stays within its share. The
+// refusals say that this site is the cause. Requests of other sites enter immediately, before any of the hot site's
+// requests is done.
 func TestHotSiteLeavesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
@@ -126,7 +127,7 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
 }
 
-// TestWhoseFault: a site that has more than an equal share gets 429. A site gets 503 if other sites fill the node.
+// TestWhoseFault: a site that uses more than an equal share gets 429. A site gets 503 if other sites fill the node.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })
@@ -149,8 +150,7 @@ func TestWhoseFault(t *testing.T) {
 	}
 }
 
-// TestLargeBodyIsNotPassedBy: small requests do not overtake a large request of
-// the same site that came first.
+// TestLargeBodyIsNotPassedBy: small requests do not overtake an earlier large request of the same site.
 func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	t.Parallel()
 	large := ingesttest.TypicalBody(40)

@@ -37,7 +37,7 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestDoorDoesNotAllocate: a batch of a browser allocates nothing either, whether its session is new or not.
+// TestDoorDoesNotAllocate: a browser's batch also makes no allocation, whether its session is new or not.
 func TestDoorDoesNotAllocate(t *testing.T) {
 	in := newDoor(t, discardLog{}, nil)
 	for name, body := range map[string][]byte{

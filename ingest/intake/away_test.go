@@ -22,8 +22,7 @@ func (unaskedKeys) ClaimEventKey(context.Context, string, string, schema.KeyClai
 	return schema.KeyClaim{}, errors.New("a key was claimed without a log")
 }
 
-// While the log's broker is unavailable, events are refused, with a key or
-// without, and no key is claimed.
+// While the log's broker is unavailable, events are refused, with or without a key, and no key is claimed.
 func TestAcceptWithoutBroker(t *testing.T) {
 	t.Parallel()
 	log, err := eventlog.New(eventlog.Config{

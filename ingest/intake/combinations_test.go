@@ -20,8 +20,8 @@ type drawnEvent struct {
 	want    row
 }
 
-// text draws the text of an optional member and its column: absent, null, empty
-// or some text. It adds the member to the list.
+// text draws the value of an optional text member and its column: absent, null, empty or some text. It adds the member
+// to the list.
 func (e *drawnEvent) text(list *[]string, name, column string) {
 	switch rapid.IntRange(0, 3).Draw(e.t, name) {
 	case 0:
@@ -36,7 +36,7 @@ func (e *drawnEvent) text(list *[]string, name, column string) {
 	}
 }
 
-// measured draws an optional number: absent, null, or a number from least to most in one of its notations.
+// measured draws an optional number: absent, null, or a number from `least` to `most` in one of its notations.
 func (e *drawnEvent) measured(list *[]string, name, column string, least, most int) {
 	switch rapid.IntRange(0, 2).Draw(e.t, name) {
 	case 0:

@@ -12,12 +12,12 @@ import (
 
 // Config configures an Intake. A zero field takes the default named in its comment.
 type Config struct {
-	// Log takes the encoded messages; an *eventlog.Log in production. Required.
+	// Log receives the encoded messages. In production it is an *eventlog.Log. Required.
 	Log Appender
-	// Balances count what becomes of each site's events. Required.
+	// Balances counts the outcomes of each site's events. Required.
 	Balances *balance.Sites
-	// HashKey is the key of visitor and session hashes: 16 secret bytes that
-	// must never change, or every visitor becomes a new one. Required.
+	// HashKey is the key of visitor and session hashes. Its 16 secret bytes must never change, because otherwise every
+	// visitor becomes a new visitor. Required.
 	HashKey [16]byte
 	// Places finds countries by IP address; nil leaves them unknown.
 	Places Locator
@@ -25,18 +25,18 @@ type Config struct {
 	// Keys remembers requests that must not be stored twice; nil ignores their
 	// keys. With Keys, Log must be a SearchableLog.
 	Keys Keys
-	// KeyLease is how long a node may hold a key; 30 s. The node appends within the first third or not at all, so
-	// KeyLease/3 + the log's AppendTimeout < KeyLease. KeyWait is how long a request waits for another request with its
-	// key; 3 s.
+	// KeyLease is the time for which a node may hold a key; 30 s. The node appends within the first third of it or not
+	// at all, so KeyLease/3 + the log's AppendTimeout < KeyLease. KeyWait is the time that a request waits for another
+	// request with the same key; 3 s.
 	KeyLease time.Duration
 	KeyWait  time.Duration
 
-	// Salts keeps the salts of the visitors of browsers; nil refuses their batches.
+	// Salts provides the salts for browsers' visitors; nil refuses browsers' batches.
 	Salts *Salts
-	// DoorSessions is how many sessions of browsers the node knows at a time, of 24 bytes each; 1,048,576. Memory is
-	// used from the first batch on.
+	// DoorSessions is the number of browsers' sessions that the node stores in memory, with 24 bytes each; 1,048,576.
+	// Memory is used from the first batch on.
 	DoorSessions int
-	// Logger takes warnings about batches of browsers; nil discards them.
+	// Logger receives warnings about browsers' batches; nil discards them.
 	Logger *slog.Logger
 
 	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestCookiesStayOutside: no byte of a cookie reaches the log, and so the store or a dead letter. That holds for sites
-// that store ids in clear and for cookies of any form.
+// TestCookiesStayOutside: no byte of a cookie reaches the log, so none reaches the store or a dead letter. This
+// includes sites that store ids in clear, and cookies of any form.
 func TestCookiesStayOutside(t *testing.T) {
 	t.Parallel()
 	for name, cookies := range map[string]string{

@@ -19,21 +19,21 @@ const (
 	crowdPause   = time.Hour // between two warnings about a site
 )
 
-// crowds finds sites whose batches nearly all come from one address, with many user agents. The usual cause is a proxy
-// that OCTAVO_TRUSTED_PROXIES does not name. All visitors with the same user agent then count as one.
+// crowds finds sites whose batches come almost only from one address, with many user agents. The usual cause is a proxy
+// that OCTAVO_TRUSTED_PROXIES does not name. All visitors with the same user agent then count as one visitor.
 //
 // It looks at windows of crowdBatches batches for each site. Each window chooses the address that the next window
-// counts: the majority, by the vote of Boyer and Moore.
+// counts: the majority, found by Boyer and Moore's vote.
 type crowds struct {
 	mu      sync.Mutex
 	sites   map[string]*crowdWindow
 	log     *slog.Logger
 	metrics *Metrics
-	k0, k1  uint64 // of the hashes, which stay in memory
+	k0, k1  uint64 // keys of the hashes, which stay in memory
 }
 
 type crowdWindow struct {
-	address   uint64    // counted in this window; 0 for none
+	address   uint64    // the address counted in this window; 0 for none
 	same      int       // batches from address
 	agents    [4]uint64 // a bit for each hash of a user agent from address
 	batches   int
@@ -80,7 +80,7 @@ func (in *Intake) OneAddress(site string) bool {
 	return w != nil && w.hidden
 }
 
-// forgetOne makes room for another site.
+// forgetOne drops one site to make room for another.
 func (c *crowds) forgetOne() {
 	for site, w := range c.sites { // in random order
 		c.hide(w, false)

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// TestCrowds: a site whose browsers have one address and many user agents is counted and named once an hour.
+// TestCrowds: a site whose browsers have one address and many user agents is counted, and logged once an hour.
 func TestCrowds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -61,7 +61,8 @@ func TestCrowds(t *testing.T) {
 			if got := strings.Count(said.String(), "OCTAVO_TRUSTED_PROXIES"); got != 2*warnings {
 				t.Errorf("%d warnings after an hour, want %d", got, 2*warnings)
 			}
-			// After the proxy is named, the site counts no more.
+			// With the proxy in the setting, batches come from many addresses, and the metric no longer counts the
+			// site.
 			c.address = func(i int) int { return i }
 			for i := range 2 * crowdBatches {
 				see(i, testNow)

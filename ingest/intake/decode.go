@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/section"
 )
 
-// decoder turns one request's body into one log message. The strings it reads alias the
-// body or its own scratch; the encoder copies them. Decoders are reused.
+// decoder turns one request's body into one log message. The strings in it alias the body or the decoder's scratch; the
+// encoder copies them. Decoders are reused.
 type decoder struct {
 	scanner
 	index   int  // of the current event
@@ -41,8 +41,7 @@ type sent struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// maxPooled is the capacity above which a buffer is not pooled: one large request must
-// not hold its memory for ever.
+// maxPooled is the largest capacity of a pooled buffer, so that one large request does not occupy its memory for ever.
 const maxPooled = 1 << 20
 
 func getDecoder(body []byte) *decoder {
@@ -52,7 +51,7 @@ func getDecoder(body []byte) *decoder {
 	return d
 }
 
-// putDecoder drops every reference to the body, which the caller gets back.
+// putDecoder drops every reference to the body, because the body belongs to the caller again.
 func putDecoder(d *decoder) {
 	if cap(d.scratch) > maxPooled || cap(d.encoder.Bytes()) > maxPooled {
 		return
@@ -255,7 +254,7 @@ func (d *decoder) payloadMember(name string) *insights.Refusal {
 	return nil
 }
 
-// member reads an object's next member up to its value; more is false after the last member.
+// member reads an object's next member up to its value. more is false after the last member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {
@@ -374,15 +373,15 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 	ip, own := client.IP, d.sent.ip != ""
 	if own {
-		// If this is not an address (a proxy's "unknown"), the place is unknown: the
-		// caller may be a server, so its own address is not the visitor's.
+		// If this is not an address (a proxy's "unknown"), the place is unknown. The caller's address is no
+		// replacement, because the caller may be a server.
 		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
 	d.derive(in, d.sent.userAgent, &client.Place, ip, own)
 }
 
 // derive fills the columns that both doors derive in the same way. stated is the place according to a trusted sender.
-// own says that ip is certainly the visitor's.
+// own is true if ip is certainly the visitor's address.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
 	e := &d.event
 	if e.DisplayContext == 0 {

@@ -1,5 +1,5 @@
-// Package intake accepts visitor events: it decodes a request's body, validates and enriches its events, and appends
-// them to the log as one message. Accept returns once the message is durable.
+// Package intake accepts visitor events. It decodes a request's body, validates and enriches its events, and appends
+// them to the log as one message. Accept returns when the message is durable.
 //
 //   - scan.go reads JSON, decode.go the request and its events
 //   - unknown.go skips events of types that this version does not know
@@ -9,8 +9,7 @@
 //   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of
 //     sessions.go; crowds.go finds sites whose proxy hides the addresses of visitors
 //
-// The accept path allocates nothing: strings alias the body until the encoder
-// copies them.
+// The accept path makes no allocations: strings alias the body until the encoder copies them.
 //
 // It imports schema, fair, and of ingest balance, eventlog and retry. It must
 // not import sink, eventstore or deadletter.

@@ -24,7 +24,7 @@ type Door struct {
 	// Key is the publishable key's id, and Generation counts its rotations.
 	Key        string
 	Generation int
-	// Pixel means that an image was requested. Such a batch may lack an id, because an image has no retries.
+	// Pixel means that an image was requested. Such a batch may have no id, because an image has no retries.
 	Pixel bool
 	Hosts []string // which the urls of events may have: see schema.HostAllowed
 }
@@ -33,7 +33,7 @@ type Door struct {
 // durable in the log, or an *insights.Refusal. Events of unknown types are refused individually. The node assigns the
 // visitor and the session of each event.
 //
-// AcceptDoor reads body until it returns, and retains no part of it.
+// AcceptDoor reads body until it returns, and retains none of its bytes.
 func (in *Intake) AcceptDoor(ctx context.Context, site Site, body []byte, door Door) error {
 	client := Client{IP: door.IP, Now: door.Now, Place: door.Place, MaxEvents: doorMaxEvents}
 	_, err := in.take(ctx, site, body, client, true, &door)
@@ -42,7 +42,7 @@ func (in *Intake) AcceptDoor(ctx context.Context, site Site, body []byte, door D
 
 // doorBatch is a browser's batch that is being decoded.
 type doorBatch struct {
-	on   bool // whether the request is such a batch
+	on   bool // whether the request is a browser's batch
 	door Door
 	late int64 // milliseconds
 
@@ -76,7 +76,7 @@ func (b *doorBatch) end() {
 // key returns the value of the column eventKey.
 func (b *doorBatch) key() string { return text(b.pooled[b.columnAt:b.idAt]) }
 
-// identify stores the batch's id, "" for none. Tabs keep it apart from each Idempotency-Key, which has none.
+// identify stores the batch's id; "" for none. The stored key has tabs, which no Idempotency-Key has.
 func (b *doorBatch) identify(id string) {
 	b.pooled = b.pooled[:b.idAt]
 	if id == "" {

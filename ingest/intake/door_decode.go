@@ -12,7 +12,7 @@ const (
 	maxAge     = 24 * 60 * 60 * 1000 // milliseconds
 )
 
-// batchID reads the batch's id. null is the same as absent.
+// batchID reads the batch's id. null counts as absent.
 func (d *decoder) batchID() *insights.Refusal {
 	const problem = "must have 1 to 64 ASCII letters, digits, - or _"
 	var id string
@@ -66,7 +66,7 @@ func (d *decoder) browserMember(name string) *insights.Refusal {
 	return d.payloadMember(name)
 }
 
-// age reads the time between the event and the first attempt to send it.
+// age reads the time between the event and the first attempt of sending it.
 func (d *decoder) age() *insights.Refusal {
 	const problem = "must be a whole number of milliseconds from 0 to 86400000"
 	c := d.peek()
@@ -92,7 +92,7 @@ func (d *decoder) age() *insights.Refusal {
 	return nil
 }
 
-// browserEvent completes and checks a browser's event, apart from its payload.
+// browserEvent completes and checks a browser's event, except its payload.
 func (d *decoder) browserEvent(allowed timeRange) *insights.Refusal {
 	e := &d.event
 	if e.URL == "" {

@@ -156,7 +156,7 @@ func TestDoorTooOld(t *testing.T) {
 	}
 }
 
-// TestDoorStoresNoClearIDs: a site that stores ids in clear has none of a browser's visitor.
+// TestDoorStoresNoClearIDs: a site that stores ids in clear stores no clear id of a browser's visitor.
 func TestDoorStoresNoClearIDs(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -196,8 +196,8 @@ func TestDoorUnknownTypes(t *testing.T) {
 	}
 }
 
-// TestDoorLikeAPI: an event of a browser is stored like the same event of the api door, apart from the visitor, the
-// session and the columns about the door.
+// TestDoorLikeAPI: an event of a browser is stored like the same event from a server, except the visitor, the session
+// and the columns about browsers.
 func TestDoorLikeAPI(t *testing.T) {
 	t.Parallel()
 	for _, kind := range insights.EventTypes.Words() {
@@ -295,7 +295,7 @@ func TestDoorPoisonedBuffer(t *testing.T) {
 	}
 }
 
-// TestDoorPoolKeepsNothing: a request after a batch of a browser has nothing of it.
+// TestDoorPoolKeepsNothing: a request after a browser's batch contains no data of the batch.
 func TestDoorPoolKeepsNothing(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -312,7 +312,7 @@ func TestDoorPoolKeepsNothing(t *testing.T) {
 	}
 }
 
-// FuzzAcceptDoor: no input causes a panic. A refusal stores nothing and has a known reason. Stored events have a
+// FuzzAcceptDoor: no input causes a panic. A refusal stores no event and has a known reason. Stored events have a
 // visitor, a session and an allowed host.
 func FuzzAcceptDoor(f *testing.F) {
 	f.Add(browserBatch(browserView))
@@ -365,7 +365,7 @@ func FuzzAcceptDoor(f *testing.F) {
 	})
 }
 
-// TestDoorKeys: the id of a batch is a key of its own kind, and belongs to the publishable key.
+// TestDoorKeys: the id of a batch is a separate kind of key, and belongs to the publishable key.
 func TestDoorKeys(t *testing.T) {
 	t.Parallel()
 	var claimed []string
@@ -376,7 +376,7 @@ func TestDoorKeys(t *testing.T) {
 		if change != nil {
 			change(&door)
 		}
-		// Each batch reaches another node: a node claims a batch once (TestRepeatsAskNoStore).
+		// Each batch goes to another node, because a node claims a batch only once (TestRepeatsAskNoStore).
 		in := newDoor(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 			t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent has the facts that a user agent reveals. Without a user agent there is no class, because nobody said what the
-// program is.
+// agent has the facts that a user agent reveals. Without a user agent the event has no class, because the program is
+// unknown.
 type agent struct {
 	device, browser, os, bot insights.Code
 	program                  agentlist.Agent
@@ -20,8 +20,8 @@ type agent struct {
 
 // agents parses user agents, and caches recent results.
 //
-// It is a two-way cache of atomic pointers: readers of a slot share a cache line and
-// never wait, and a miss replaces one of two entries. A lost entry costs one parse.
+// It is a two-way cache of atomic pointers. Readers of a slot share a cache line and never wait, and a miss replaces
+// one of two entries. A lost entry costs one parse.
 type agents struct {
 	seed  maphash.Seed
 	slots []atomic.Pointer[agentEntry] // a power of two
@@ -32,7 +32,7 @@ type agentEntry struct {
 	agent agent
 }
 
-// cachedAgents is how many user agents the cache holds.
+// cachedAgents is the number of user agents that the cache holds.
 const cachedAgents = 4096
 
 // maxAgent is how many bytes of a user agent are parsed.
@@ -103,8 +103,8 @@ var (
 	osUnknown = code(insights.OperatingSystems, "unknown")
 )
 
-// parseAgent parses a user agent. text is untrusted: if the parser panics on it, the
-// agent stays unknown and the request goes on.
+// parseAgent parses a user agent. text is untrusted: if the parser panics on it, the agent stays unknown and the
+// request continues.
 func parseAgent(text string) (a agent) {
 	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
 	a.bot = botOf(text)

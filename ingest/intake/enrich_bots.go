@@ -8,8 +8,8 @@ import (
 
 var botUnknown = code(insights.Bots, "unknown")
 
-// bots recognises automated agents by a part of their user agent, in lower case. The first matching row wins, so a name
-// that contains another one comes before it. A test checks that every name of insights.Bots has a row.
+// bots recognizes automated agents by a part of their user agent, in lower case. The first matching row wins, so a name
+// that contains another name comes before it. A test checks that every name in insights.Bots has a row.
 var bots = []struct{ part, name string }{
 	// Readers for an assistant's users or its index.
 	{"gptbot", "gptbot"},
@@ -122,7 +122,7 @@ var botCodes = func() []insights.Code {
 	return list
 }()
 
-// botOf returns the bot of a user agent, or 0 if it is none.
+// botOf returns the bot of a user agent. It returns 0 for other user agents.
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {

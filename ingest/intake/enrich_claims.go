@@ -12,9 +12,9 @@ type claimPath struct {
 	sent         insights.ClaimType
 }
 
-// claims reads session.visitorAuthClaims. Nested objects become paths, arrays JSON text, booleans and numbers become
-// text, with their types in another column (insights.ClaimTypes); nulls are left out. Of several claims with one path
-// the last one counts.
+// claims reads session.visitorAuthClaims. Nested objects become paths, arrays become JSON text, and booleans and
+// numbers become text with their types in another column (insights.ClaimTypes). nulls are left out. If several claims
+// have one path, the last one counts.
 func (d *decoder) claims() *insights.Refusal {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
@@ -100,7 +100,7 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	}
 }
 
-// keep copies bytes that the next claim would overwrite to scratch.
+// keep copies b to scratch, because the decoder overwrites b with the next claim.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)
@@ -169,7 +169,7 @@ func (d *decoder) compact(raw []byte) string {
 }
 
 // setClaim stores a claim under its plain path. It uses the exact path instead if the plain path has a backslash or
-// also belongs to another claim. So the order of the claims does not matter. It returns false if there are too many
+// also belongs to another claim. So the order of the claims does not matter. It returns false if the event has too many
 // claims.
 func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
@@ -195,7 +195,7 @@ func (d *decoder) setClaim(path claimPath, value string) bool {
 	return true
 }
 
-// noteClaims adds the claims' types and exact paths, which their texts do not show.
+// noteClaims adds the claims' types and exact paths, because the claims' texts do not show them.
 func (d *decoder) noteClaims() {
 	from, any := len(d.scratch), false
 	for i, path := range d.claimPaths {

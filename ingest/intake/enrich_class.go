@@ -18,7 +18,7 @@ var (
 	agentImpostor = code(insights.AgentVerifications, "impostor")
 )
 
-// classify says what kind of program the agent is. A person has no bot, and every other class has one.
+// classify determines the kind of program that the agent is. A person has no bot, and every other class has a bot.
 func (a *agent) classify(text string) {
 	found, listed := agentlist.Embedded().Find(text)
 	switch {
@@ -34,9 +34,8 @@ func (a *agent) classify(text string) {
 	}
 }
 
-// isProgram reports whether the agent is another program than a browser. Browsers begin with Mozilla/; old versions of
-// Opera begin with Opera/.
-// Only browsers of the last century name themselves compatible.
+// isProgram reports whether the agent is a program other than a browser. Browsers begin with Mozilla/; old versions of
+// Opera begin with Opera/. Only browsers of the 1990s contain the word compatible.
 func isProgram(text string) bool {
 	if !strings.HasPrefix(text, "Mozilla/") {
 		return !strings.HasPrefix(text, "Opera/")
@@ -46,9 +45,9 @@ func isProgram(text string) bool {
 
 var compatibleBrowsers = []string{"MSIE ", "Konqueror/"}
 
-// verify says how an agent's name agrees with the addresses that its operator publishes. It is 0 for people, and for
-// events without a user agent. own says that ip is the visitor's: the address of a sender may be a server that reports
-// other visitors, whose agents are no impostors.
+// verify determines how an agent's name agrees with its operator's published addresses. It is 0 for people, and for
+// events without a user agent. own is true if ip is the visitor's address. Otherwise ip may be a server that reports
+// other visitors' agents. Such agents are not impostors.
 func verify(a *agent, ranges *agentlist.Ranges, ip netip.Addr, own bool, millis int64) insights.Code {
 	switch set := a.program.Ranges; {
 	case a.program.Class == 0 || a.program.Class == classPerson:

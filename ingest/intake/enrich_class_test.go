@@ -65,8 +65,8 @@ func TestPeopleHaveNoBot(t *testing.T) {
 	})
 }
 
-// TestVerification accepts an agent from addresses inside and outside of its operator's networks, at times near to and
-// far from the date of the list.
+// TestVerification accepts an agent from addresses inside and outside of its operator's networks, near to and far from
+// the list's date.
 func TestVerification(t *testing.T) {
 	t.Parallel()
 	date := testNow.Add(-10 * 24 * time.Hour).Format(time.DateOnly)

@@ -6,11 +6,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// correct mends what the parser reads wrongly: devices whose agents name another system, or none.
+// correct corrects the parser's results for devices whose user agents name another system or no system.
 func (a *agent) correct(text string) {
 	has := func(part string) bool { return strings.Contains(text, part) }
 	if has(" Silk/") && has("Chrome/") {
-		a.browser = browserChrome // the parser takes Amazon's browser for Safari
+		a.browser = browserChrome // the parser mistakes Amazon's browser for Safari
 	}
 	switch {
 	case hasAny(text, televisions):
@@ -20,8 +20,8 @@ func (a *agent) correct(text string) {
 			a.os = osUnknown
 		}
 	case has("Macintosh;") && (hasAny(text, appleBrowsers) || has(" Mobile/")):
-		// An iPad asks for desktop pages in the name of a Mac. These browsers exist on its system only, and no Mac's
-		// agent has "Mobile". Safari on an iPad cannot be told from Safari on a Mac.
+		// An iPad requests desktop pages with a Mac's user agent. These browsers exist only on the iPad's system, and
+		// no Mac's user agent has "Mobile". Safari on an iPad cannot be distinguished from Safari on a Mac.
 		a.device, a.os = deviceTablet, osIOS
 	case has("Opera Mini") || has("Opera Mobi"):
 		a.device = deviceMobile
@@ -50,8 +50,8 @@ func hasAny(text string, parts []string) bool {
 	return false
 }
 
-// engineOf returns the known browser behind an agent with another name: the many Chromium browsers count as Chrome,
-// Apple's web views as Safari.
+// engineOf returns the known browser behind an agent with another name. The many Chromium browsers count as Chrome, and
+// Apple's web views count as Safari.
 func engineOf(text string) insights.Code {
 	switch {
 	case strings.Contains(text, "Trident/"):

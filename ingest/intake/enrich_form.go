@@ -40,7 +40,8 @@ var formsOfName = []struct {
 	{"/mcp", formMCP},
 }
 
-// formOf returns the form in which the content was asked for, by the event's type, its display context and its address.
+// formOf returns the form in which the content was requested, derived from the event's type, its display context and
+// its address.
 func formOf(e *insights.Event) insights.Code {
 	if form := formOfType[e.Type]; form != 0 {
 		return form
@@ -56,7 +57,7 @@ func formOf(e *insights.Event) insights.Code {
 		path = path[at+len("://"):]
 		path = path[max(strings.IndexByte(path, '/'), 0):]
 		if path == "" || path[0] != '/' {
-			return formHTML // a host alone
+			return formHTML // only a host
 		}
 	}
 	for i := range formsOfName {

@@ -28,8 +28,8 @@ type Places struct {
 	countries map[[2]byte]string
 }
 
-// OpenPlaces opens a database of countries or cities. The file is mapped into memory: to
-// replace it, rename another file over it and restart.
+// OpenPlaces opens a database of countries or cities. The file is mapped into memory. To replace it, rename another
+// file to its name and restart.
 func OpenPlaces(path string) (*Places, error) {
 	db, err := maxminddb.Open(path)
 	if err != nil {
@@ -60,8 +60,8 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	r := placeRecords.Get().(*placeRecord)
 	defer placeRecords.Put(r)
 	*r = placeRecord{latitude: noDegrees, longitude: noDegrees}
-	// A path that is missing in the database leaves its field unchanged. A value of another type is ignored, because
-	// the request did not cause it.
+	// A path that the database does not have leaves its field unchanged. A value of another type is ignored, because
+	// the request is not at fault.
 	_ = found.DecodePath(&r.iso, pathISO...)
 	_ = found.DecodePath(&r.flat, pathFlat...)
 	_ = found.DecodePath(&r.latitude, pathLatitude...)

@@ -32,8 +32,8 @@ func dbMap(members ...[]byte) []byte {
 func placesFile(t testing.TB, data []byte) string {
 	t.Helper()
 	const nodes = 1
-	// One node of two 24-bit records: the left one points past the tree and
-	// its 16 bytes of separator, the right one says "nothing".
+	// The tree has one node of two 24-bit records. The left record points past the tree and its 16 bytes of separator,
+	// and the right record says "no data".
 	file := []byte{0, 0, nodes + 16, 0, 0, nodes}
 	file = append(file, make([]byte, 16)...)
 	file = append(file, data...)
@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStatedPlace: a place that a trusted sender states replaces the whole place that the address would give.
+// TestStatedPlace: if a trusted sender states a place, it replaces all of the place that the address would give.
 func TestStatedPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

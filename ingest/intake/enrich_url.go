@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// campaign reads the five UTM parameters of the event's URL. Of several parameters with the same name, the first that
-// is not empty counts.
+// campaign reads the five UTM parameters of the event's URL. If several parameters have the same name, the first
+// non-empty one counts.
 func (d *decoder) campaign() {
 	e := &d.event
 	url, _, _ := strings.Cut(e.URL, "#")
@@ -42,7 +42,7 @@ func (d *decoder) campaign() {
 	}
 }
 
-// unquery decodes a query's value. It leaves invalid escapes unchanged: a campaign with a stray % is still that
+// unquery decodes a query's value. It leaves invalid escapes unchanged, because a campaign with a stray % is still that
 // campaign.
 func (d *decoder) unquery(s string) string {
 	if !strings.ContainsAny(s, "%+") {
@@ -76,7 +76,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// host returns a URL's host in lower case, without user and port, or "" if it has none.
+// host returns a URL's host in lower case, without user and port; "" if the URL has no host.
 func (d *decoder) host(url string, cutWWW bool) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -103,7 +103,8 @@ func (d *decoder) host(url string, cutWWW bool) string {
 	return host
 }
 
-// lower converts ASCII letters only. Browsers fold other letters of a host by a table that this package lacks.
+// lower converts ASCII letters only. Browsers convert other letters of a host by a table that this package does not
+// have.
 func (d *decoder) lower(s string) string {
 	upper := false
 	for i := range len(s) {

@@ -25,7 +25,8 @@ func seeds() []string {
 	return append(list, ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a.b":{"c":[ "\\", {} ]},"d":"é"}}`)))
 }
 
-// FuzzAccept: no input causes a panic. A refusal stores nothing and has a known reason. Stored events can be read back.
+// FuzzAccept: no input causes a panic. A refusal stores no event and has a known reason. Stored events can be read
+// back.
 func FuzzAccept(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -230,7 +231,7 @@ func TestEncodeDecode(t *testing.T) {
 	})
 }
 
-// FuzzMessage: a damaged message is refused whole, without a panic.
+// FuzzMessage: a damaged message is refused completely, without a panic.
 func FuzzMessage(f *testing.F) {
 	log := &ingesttest.MemoryLog{}
 	in := newTestIntake(f, log, nil)

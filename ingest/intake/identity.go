@@ -11,7 +11,7 @@ import (
 // part of the key: one visitor of two sites counts as two.
 type Hasher struct{ k0, k1 uint64 }
 
-// NewHasher takes the secret key. It must never change.
+// NewHasher makes a Hasher with the secret key. The key must never change.
 func NewHasher(key [16]byte) Hasher {
 	return Hasher{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }
@@ -32,12 +32,12 @@ func (h Hasher) site(id string) siteHasher {
 
 func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, bytesOf(id))) }
 
-// session uses a different key than visitor. If a client sends the same id for both, the two columns do not reveal
-// that.
+// session uses a different key than visitor. If a client sends the same id as visitor and session, the two columns do
+// not reveal this.
 func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
-// assigned returns the hash of a session that the node assigns to a visitor of a browser, by the period in which the
-// session began. No sent id has the same hash as an assigned session, because the keys differ.
+// assigned returns the hash of a session that the node assigns to a browser's visitor. It depends on the period in
+// which the session began. No session id sent by a client gets the same hash, because the keys differ.
 func (h siteHasher) assigned(visitor, period uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], visitor)

@@ -35,7 +35,7 @@ type Client struct {
 	Now time.Time  // when the request arrived
 	// Place is the client's place according to a trusted sender; it replaces the lookup of the address.
 	Place Place
-	// IdempotencyKey makes repeats of the request store nothing; "" means no key.
+	// IdempotencyKey makes a repeat of the request store no events; "" means no key.
 	IdempotencyKey string
 	// AnyPast lifts the limit of Config.MaxPast.
 	AnyPast bool
@@ -83,14 +83,14 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 	return in, nil
 }
 
-// UseRanges replaces the published addresses by which agents are verified. Requests go on meanwhile.
+// UseRanges replaces the published addresses with which agents are verified. Requests continue during the call.
 func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 
 // Accept takes a request's decompressed body {"events":[...]}. It returns nil when every event is durable in the log,
 // or an *insights.Refusal. A refused request stores no event, except that after LogUnavailable its events may be
-// stored. If such a request is repeated under its Idempotency-Key, it is stored once.
+// stored. If such a request is repeated with its Idempotency-Key, it is stored once.
 //
-// Accept reads body until it returns, and retains no part of it.
+// Accept reads body until it returns, and retains none of its bytes.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	_, err := in.take(ctx, site, body, client, false, nil)
 	return err
@@ -107,8 +107,8 @@ func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
-	// A body without room is not read, not even to count its events. Refusals must cost an overloaded node as little as
-	// possible.
+	// If no room is free, the body is not read, not even to count its events. Refusals must cost an overloaded node as
+	// little as possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		return 0, in.refuseUnread(a, err)
 	}
@@ -145,8 +145,8 @@ func (in *Intake) refuseUnread(a *balance.Account, err *insights.Refusal) error 
 	return err
 }
 
-// accept takes in an admitted request. If it refuses the request, it returns the number of its events. It has counted
-// these events, and events of unknown types, as received.
+// accept processes an admitted request. If it refuses the request, it returns the number of its events. It has counted
+// these events as received, and also events of unknown types.
 func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client, d *decoder) (all int, refused *insights.Refusal) {
 	err := d.request(in, site, client)
 	count := d.encoder.Len()

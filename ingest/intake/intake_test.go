@@ -108,7 +108,8 @@ func TestFullEvent(t *testing.T) {
 	checkRow(t, ingesttest.RowsOf(t, log.Messages[0])[0], want)
 }
 
-// TestClaimPaths: no claim overwrites another, in either order. No claim can imitate the record of the claims' types.
+// TestClaimPaths: no claim overwrites another claim, in either order. No claim can imitate the record of the claims'
+// types.
 func TestClaimPaths(t *testing.T) {
 	t.Parallel()
 	type claims = map[string]string

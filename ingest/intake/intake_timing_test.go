@@ -107,9 +107,9 @@ func sonicDecode(b *testing.B, body []byte, n int) {
 	}
 }
 
-// BenchmarkIntakeRatio alternates between the two, so that a busy machine slows
-// both, and reports the speed of the intake relative to the plain decode: for
-// the quickest turns (quickest) and for all turns (overall). The budget is 0.7.
+// BenchmarkIntakeRatio alternates between the two, so that a busy machine slows both. It reports the speed of the
+// intake relative to the plain decode, for the quickest turns (quickest) and for all turns (overall). The budget is
+// 0.7.
 func BenchmarkIntakeRatio(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -12,23 +12,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Keys remembers, for a day and for all nodes, which requests were sent under which
-// Idempotency-Key. Package store implements it.
+// Keys records, for a day and for all nodes, which requests were sent with which Idempotency-Key. Package store
+// implements it.
 //
 // A request with a key takes three steps:
 //
 //  1. It claims the key, with a hash of its body, the id and the partition of its
 //     message, and the partition's recent end.
 //  2. It appends the message.
-//  3. It marks the key as done, after its answer.
+//  3. It marks the key as done, after the answer.
 //
-// A repeat that finds the key done appends nothing. A repeat that finds it claimed waits a while. A claim that has
-// expired or was released belongs to a node that crashed or got no answer from the log. The repeat then reads the
-// partition, starting at its end at the time of the first claim. It appends the message, with the same id, only if the
-// message is not there. If the first message nevertheless arrives later, the sink drops the second. A message that is
-// appended again has no producer id, so the sink compares its id (sink.repeats).
+// A repeat that finds the key done appends nothing. A repeat that finds it claimed waits for a while. If a claim has
+// expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition,
+// starting at its end at the time of the first claim. It appends the message, with the same id, only if the message is
+// not in the log. If the first message still arrives later, the sink drops the second copy. A message that is appended
+// again has no producer id, so the sink compares its message id (sink.repeats).
 //
-// recentKeys answers repeats that reach the same node, before they ask Keys.
+// recentKeys answers repeats that reach the same node, without a query to Keys.
 type Keys interface {
 	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
 	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
@@ -39,8 +39,8 @@ type Keys interface {
 // SearchableLog is a log that can be searched for a message.
 type SearchableLog interface {
 	Appender
-	// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink drops the
-	// second of the two.
+	// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink then drops the
+	// second copy.
 	AppendAgain(ctx context.Context, site string, partition int, message []byte) error
 	// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
 	// partitions.
@@ -55,8 +55,8 @@ type SearchableLog interface {
 const (
 	// keyUpdate is the time limit of a key's update. No answer depends on the update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is how many keys a node finishes after the answers. Further requests wait for their keys' end, so
-	// that a slow database limits them.
+	// keyFinishes is the number of keys that a node finishes after their answers. Further requests wait until their
+	// keys are finished, so that a slow database limits them.
 	keyFinishes = 4096
 )
 
@@ -71,7 +71,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	return repeated, refusal
 }
 
-// appendKnown is appendOnce. It asks the store only about a key that this node does not know.
+// appendKnown is appendOnce with a cache. It only queries the store for a key that this node does not know.
 func (in *Intake) appendKnown(
 	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
 ) (repeated bool, outcome string, refusal *insights.Refusal) {
@@ -85,7 +85,7 @@ func (in *Intake) appendKnown(
 		return false, "busy", keyBusy(d)
 	case schema.KeyNew, schema.KeyOpen:
 	}
-	var free time.Time // when the key is free again; zero if that is unknown
+	var free time.Time // when the key can be used again; zero if unknown
 	defer func() { in.recent.end(id, bodyHash, free) }()
 	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, bodyHash, d)
 	switch {
@@ -163,7 +163,7 @@ func (in *Intake) claim(
 	}
 }
 
-// resume finishes what an earlier attempt began.
+// resume completes an earlier attempt's work.
 func (in *Intake) resume(ctx context.Context, site, key string, claim schema.KeyClaim, claimedAt time.Time, d *decoder) (outcome string, refusal *insights.Refusal) {
 	search, cancel := context.WithDeadline(ctx, claimedAt.Add(in.cfg.KeyLease/4))
 	defer cancel()
@@ -180,7 +180,7 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	}
 	d.encoder.SetID(claim.MessageID)
 	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
-		// This node does not know when the key is free again, so a repeat asks the store: the answer waits.
+		// This node does not know when the key can be used again, so a repeat queries the store. So the answer waits.
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 	}
 	return "appended", refusal
@@ -204,8 +204,8 @@ func (in *Intake) appendClaimed(
 	case !refusal.Reason.Retryable:
 		in.updateKey(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
 	case ctx.Err() == nil:
-		// The log has abandoned the message and will not append it. (If ctx is done, the log may still append it; the
-		// claim then expires.)
+		// The log has abandoned the message and will not append it later. (If ctx is done, the log may still append it,
+		// and the claim then expires.)
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal
@@ -222,7 +222,7 @@ func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.
 	}
 	site, key = strings.Clone(site), strings.Clone(key)
 	in.finishes.Go(func() {
-		// The request may be over, and its context with it.
+		// The request and its context may already have ended.
 		in.updateKey(context.Background(), in.cfg.Keys.FinishEventKey, site, key, claim)
 		<-in.finishing
 	})

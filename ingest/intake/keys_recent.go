@@ -17,13 +17,13 @@ const (
 	recentEntries = 1 << 15
 )
 
-// recentKeys remembers the keys that this node has in progress, and keys that are done. A repeat that it knows takes
-// no query to the store, however often it comes. It never knows more than the store: a key that is done stays so for
-// keyLife. It knows less after a restart, and when another key takes the place of a key.
+// recentKeys stores the keys that this node has in progress, and keys that are done. A repeat of a known key costs no
+// query to the store, however often it comes. It never claims more than the store, because a key that is done stays
+// done for keyLife. It forgets keys after a restart, and when another key replaces a key.
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt
-	done    []doneKey                 // by the first bytes of the name; nil until a key is done
+	done    []doneKey                 // by the first bytes of the name; nil until the first key is done
 }
 
 // keyName stands for a site and a key. A sender can choose keys, so the name is a cryptographic hash.
@@ -33,12 +33,12 @@ type keyName [sha256.Size]byte
 type doneKey struct {
 	name     keyName
 	bodyHash [sha256.Size]byte
-	free     int64 // the Unix time from which on the key is free
+	free     int64 // the Unix time from which the key can be used again
 }
 
 func newRecentKeys() *recentKeys { return &recentKeys{running: map[keyName]chan struct{}{}} }
 
-// nameKey names a key of a site. Neither has a zero byte.
+// nameKey returns the name of a site's key. Neither the site nor the key has a zero byte.
 func nameKey(site, key string) keyName {
 	var room [512]byte
 	text := append(room[:0], site...)

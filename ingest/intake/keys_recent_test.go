@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestRecentKeys: a node answers for the keys that it has in progress, and for the keys that are done until they are
-// free again.
+// TestRecentKeys: a node answers for the keys that it has in progress. It also answers for keys that are done, until
+// they can be used again.
 func TestRecentKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestRecentKeys(t *testing.T) {
 	})
 }
 
-// TestRecentKeysAreBounded: more keys than there is room for cost the oldest, and never mistake one key for another.
+// TestRecentKeysAreBounded: if there are too many keys, the oldest are dropped, and no key is mistaken for another.
 func TestRecentKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRecentKeys()
@@ -85,7 +85,7 @@ func TestRecentKeysAreBounded(t *testing.T) {
 	}
 }
 
-// TestKeyNames: a site and a key have a name of their own.
+// TestKeyNames: each pair of a site and a key has a different name.
 func TestKeyNames(t *testing.T) {
 	t.Parallel()
 	seen := map[keyName]string{}
@@ -101,7 +101,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// TestRepeatsAskNoStore: a batch that is sent again and again is claimed once, for both doors.
+// TestRepeatsAskNoStore: a batch that is sent repeatedly is claimed once, from browsers and from servers.
 func TestRepeatsAskNoStore(t *testing.T) {
 	t.Parallel()
 	var claimed []string

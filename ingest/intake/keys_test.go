@@ -22,7 +22,7 @@ func (hungKeys) ClaimEventKey(ctx context.Context, _, _ string, want schema.KeyC
 	return want, ctx.Err()
 }
 
-// emptyLog is a log in which nothing is found.
+// emptyLog is a log in which Find finds no message.
 type emptyLog struct{ ingesttest.MemoryLog }
 
 var _ SearchableLog = (*emptyLog)(nil)
@@ -39,8 +39,7 @@ func (*emptyLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID
 	return false, from, nil
 }
 
-// TestKeysHang: a request with a key is answered and releases its room even if
-// the database with the keys hangs.
+// TestKeysHang: a request with a key is answered and releases its room, even if the database of the keys hangs.
 func TestKeysHang(t *testing.T) {
 	t.Parallel()
 	log := &emptyLog{}
@@ -59,7 +58,7 @@ func TestKeysHang(t *testing.T) {
 	wantIdle(t, in, testSite.ID)
 }
 
-// slowKeys grants every key. A key is finished when its finish is let go.
+// slowKeys grants every key. A key is finished when the test lets its finish continue.
 type slowKeys struct {
 	recordedKeys
 	finish   chan struct{}
@@ -79,8 +78,8 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 	}
 }
 
-// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. Its caller and its bytes may go
-// before. Stop does wait, and so does a request beyond the bound.
+// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. The request's caller and its
+// bytes may be gone before that. Stop waits for it, and so does a request above the bound.
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,7 @@ type Metrics struct {
 // refusals are the counters of one reason.
 type refusals struct{ requests, events prometheus.Counter }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics creates the metrics and registers them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})

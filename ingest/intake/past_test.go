@@ -68,8 +68,8 @@ func TestMaxPast(t *testing.T) {
 	}
 }
 
-// TestMaxPastProperty: for any ages, the refusal names the first event that is too
-// old, and a request without such an event is accepted whole.
+// TestMaxPastProperty: for any ages, the refusal names the first event that is too old. A request without such an event
+// is accepted completely.
 func TestMaxPastProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,8 +99,8 @@ func TestMaxPastProperty(t *testing.T) {
 	})
 }
 
-// TestReceivedSecond: rows carry the second in which their message arrived. The table is partitioned by the month of
-// that second, and erasures compare with it.
+// TestReceivedSecond: rows have the second in which their message arrived. The table is partitioned by the month of
+// this second, and erasures compare this second.
 func TestReceivedSecond(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// RefuseUnread counts a request for a site's events that its receiver refused before the intake had it.
+// RefuseUnread counts a request for a site's events that was refused before it reached the intake.
 func (in *Intake) RefuseUnread(site string, reason *insights.Reason) {
 	in.metrics.refused[reason].requests.Inc()
 	in.cfg.Balances.Account(site).RefuseUnread(reason)
@@ -25,7 +25,7 @@ func (d *decoder) refusedEvents(err *insights.Refusal) int {
 }
 
 // countElements counts an array's elements from the start of data to the array's end. It only looks for separators and
-// checks no syntax.
+// does not check the syntax.
 func countElements(data []byte) int {
 	count, depth := 1, 0
 	for i := 0; i < len(data); i++ {
@@ -50,7 +50,8 @@ func countElements(data []byte) int {
 	return count
 }
 
-// endOfString returns the index of the closing quote of the string that begins at start, or -1 if there is none.
+// endOfString returns the index of the closing quote of the string that begins at start; -1 if there is no closing
+// quote.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; ; i++ {
 		n := bytes.IndexByte(data[i:], '"')

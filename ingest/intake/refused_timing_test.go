@@ -25,7 +25,7 @@ const large = 6400
 
 func refusedPosts() []refusedPost {
 	good := ingesttest.TypicalBody(large)
-	// The replacement has the same length, so that all bodies have 4 MB.
+	// The replacement has the same length as the original, so that all bodies have 4 MB.
 	first := bytes.Replace(good, []byte(`"page_view"`), []byte(`"pageview_"`), 1)
 	last := bytes.Clone(good)
 	copy(last[bytes.LastIndex(last, []byte(`"page_view"`)):], `"pageview_"`)

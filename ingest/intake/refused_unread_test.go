@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedIsNotRead: a body without room is not read at all, and a body that is not JSON is not read past its error.
+// TestRefusedIsNotRead: a body without room is not read at all. A body that is not JSON is not read beyond its error.
 // Reading the forbidden part would fault, because its memory is protected.
 func TestRefusedIsNotRead(t *testing.T) {
 	page := os.Getpagesize()

@@ -18,22 +18,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// SaltStore keeps the salts of visitors. Package store implements it.
+// SaltStore has the salts of visitors. Package store implements it.
 type SaltStore interface {
-	// DoorSalts returns the salts of all days that are not over for long. Before that it keeps each offered salt whose
-	// day has none, or a younger one. A salt without a time is new.
+	// DoorSalts returns the salts of the current day and of recent days. First it stores each offered salt whose day
+	// has no salt or a newer one. A salt without a time is new.
 	DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error)
 }
 
 const (
-	saltInterval = time.Minute // between two looks at the store's salts
+	saltInterval = time.Minute // between two reads of the store's salts
 	saltWait     = 2 * time.Second
-	saltPause    = time.Second // after a failed look
+	saltPause    = time.Second // after a failed read
 	dayMillis    = 24 * 60 * 60 * 1000
 )
 
-// Salts has the salts of visitors of browsers, for all requests of a node. A day in UTC has one salt for all nodes. The
-// first node that needs it makes it. The store destroys a salt 48 hours after its day began, and nodes forget it too.
+// Salts has the salts of browsers' visitors, for all requests of a node. A day in UTC has one salt for all nodes. The
+// first node that needs a day's salt makes it. The store destroys a salt 48 hours after its day began, and nodes also
+// forget it.
 //
 // A crash of Postgres, or a switch to a replica, empties the table of salts. Nodes put back the salts that they have.
 // If nodes have different salts of a day, all nodes take the older one.
@@ -49,7 +50,7 @@ type Salts struct {
 
 	mu     sync.Mutex // held while the store is asked
 	failed time.Time
-	err    error // of the last look at the store
+	err    error // of the last read of the store
 }
 
 // NewSalts builds Salts. It starts nothing.
@@ -65,7 +66,7 @@ func (s *Salts) Start(ctx context.Context) {
 	s.done.Go(func() { s.run(ctx) })
 }
 
-// Stop ends what Start began.
+// Stop ends the goroutine that Start began.
 func (s *Salts) Stop(context.Context) error {
 	s.cancel()
 	s.done.Wait()
@@ -110,8 +111,8 @@ func (s *Salts) forget(now time.Time) []schema.DoorSalt {
 	return list
 }
 
-// compare offers the store the salts that this node has, and a new salt of the day of now if missing is true. Then it
-// takes the store's. The caller holds mu.
+// compare offers this node's salts to the store. If missing is true, it also offers a new salt for the day of now. Then
+// it uses the store's salts. The caller holds mu.
 func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error {
 	had := s.forget(now)
 	offered := had[:len(had):len(had)]
@@ -154,7 +155,7 @@ var (
 	errNoStore = errors.New("the intake was built without salts")
 )
 
-// at returns the salts at a moment. It asks the store once on each day.
+// at returns the salts for a time. It queries the store once a day.
 func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 	day := dayOf(now)
 	today, ok := s.of(day)
@@ -173,8 +174,8 @@ func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 	return salts, nil
 }
 
-// fetch gets the salt of the day of now. After a failure, callers get its error for a moment, so that a database that
-// hangs does not hold each of them.
+// fetch gets the salt of the day of now. After a failure, callers get the same error for a short time, so that a
+// hanging database does not delay each of them.
 func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +185,7 @@ func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	if s.err != nil && time.Since(s.failed) < s.pause {
 		return s.err
 	}
-	// The first caller's end must not fail the others.
+	// The end of the first caller's request must not fail the other callers.
 	if s.err = s.compare(context.WithoutCancel(ctx), now, true); s.err != nil {
 		s.failed = time.Now()
 		return fmt.Errorf("cannot get the salt of visitors: %w", s.err)
@@ -220,7 +221,7 @@ func saltKey(s *schema.DoorSalt) (key [4]uint64) {
 	return key
 }
 
-// visitors returns the hashes of a visitor of a site. input is what appendVisitor wrote.
+// visitors returns a visitor's hashes for a site. input has the bytes from appendVisitor.
 func (s *daySalts) visitors(site string, input []byte, now time.Time) visitors {
 	v := visitors{today: saltedVisitor(&s.today, site, input), midnight: int64(dayOf(now)) * dayMillis}
 	if s.crosses {
@@ -234,7 +235,8 @@ func saltedVisitor(key *[4]uint64, site string, input []byte) uint64 {
 	return notZero(siphash.Hash(k0^key[2], k1^key[3], input))
 }
 
-// appendVisitor appends what makes a browser's visitor: the address, of IPv6 the first 64 bits, and the user agent.
+// appendVisitor appends the data that identifies a browser's visitor: the address (the first 64 bits of an IPv6
+// address) and the user agent.
 func appendVisitor(dst []byte, ip netip.Addr, agent string) []byte {
 	ip = ip.Unmap()
 	b := ip.As16()

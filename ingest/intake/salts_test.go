@@ -17,7 +17,7 @@ import (
 
 func quietSalts(store SaltStore) *Salts { return NewSalts(store, slog.New(slog.DiscardHandler)) }
 
-// TestVisitors: what makes a visitor, and what does not.
+// TestVisitors checks which data identify a visitor and which do not.
 func TestVisitors(t *testing.T) {
 	t.Parallel()
 	salts := quietSalts(newMemorySalts())
@@ -75,7 +75,7 @@ func TestVisitors(t *testing.T) {
 	}
 }
 
-// TestSaltsOfNodes: nodes agree on the salt of a day, also if they ask at once.
+// TestSaltsOfNodes: nodes agree on a day's salt, even if they request it concurrently.
 func TestSaltsOfNodes(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -91,7 +91,7 @@ func TestSaltsOfNodes(t *testing.T) {
 			t.Fatalf("salts %v and %v", g, got[0])
 		}
 	}
-	// On the next day they know yesterday's salt, also a node that starts then.
+	// On the next day nodes have yesterday's salt, including a node that starts on that day.
 	next := quietSalts(store)
 	tomorrow, err := next.at(t.Context(), testNow.Add(24*time.Hour))
 	if err != nil || !tomorrow.crosses || tomorrow.yesterday != got[0].today || tomorrow.today == got[0].today {
@@ -99,8 +99,8 @@ func TestSaltsOfNodes(t *testing.T) {
 	}
 }
 
-// TestSaltsWithoutStore: a known salt works without the store. Without a salt, batches are refused for a moment, and
-// the store is not asked by each of them.
+// TestSaltsWithoutStore: a known salt can be used without the store. Without a salt, batches are refused for a short
+// time, and not every batch queries the store.
 func TestSaltsWithoutStore(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -142,7 +142,7 @@ func TestSaltsWithoutStore(t *testing.T) {
 	post(testNow.Add(24*time.Hour), nil)
 }
 
-// TestDoorWithoutSalts: an intake without salts refuses batches, also with its first decoder.
+// TestDoorWithoutSalts: an intake without salts refuses batches, even with its first decoder.
 func TestDoorWithoutSalts(t *testing.T) {
 	runtime.GC() // twice empties the pool of decoders
 	runtime.GC()
@@ -154,7 +154,7 @@ func TestDoorWithoutSalts(t *testing.T) {
 	wantIdle(t, in, testSite.ID)
 }
 
-// TestSaltsAreForgotten: a node forgets the salt of the day before yesterday, even without batches.
+// TestSaltsAreForgotten: a node forgets a salt after two days, even without batches.
 func TestSaltsAreForgotten(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -173,8 +173,8 @@ func TestSaltsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestSaltsPutBack: after the store lost its salts, nodes put theirs back. If another node made a new salt meanwhile,
-// all nodes take the older one.
+// TestSaltsPutBack: after the store has lost its salts, nodes restore them. If another node has made a new salt
+// meanwhile, all nodes use the older one.
 func TestSaltsPutBack(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()

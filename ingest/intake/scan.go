@@ -14,8 +14,9 @@ const maxDepth = 256
 // scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces invalid UTF-8 and lone
 // surrogates by U+FFFD; FuzzScan compares the two.
 //
-// The strings it returns alias data, or scratch if they had to be unescaped. Both belong to the request: an encoder
-// copies strings that outlive the request. When scratch grows it may move; earlier strings keep the old bytes.
+// The returned strings alias data, or scratch if they had to be unescaped. Both belong to the request, so an encoder
+// copies strings that outlive the request. When scratch grows, its memory may move. Earlier strings still refer to the
+// old bytes.
 type scanner struct {
 	data    []byte
 	pos     int
@@ -25,8 +26,8 @@ type scanner struct {
 // text views bytes as a string, without a copy.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// peek skips white space and returns the next byte without consuming it. At the end it
-// returns 0, which starts no value, so callers need no case for the end.
+// peek skips white space and returns the next byte without consuming it. At the end it returns 0, which cannot begin a
+// value, so callers need no special case for the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -92,7 +93,7 @@ func plain(b []byte, i int) int {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote := x ^ lows*'"'
 		slash := x ^ lows*'\\'
-		// Each term sets the high bit of the bytes that it looks for. A borrow can only mark bytes after the first
+		// Each term sets the high bit of the bytes that it matches. A borrow can only mark bytes after the first
 		// correct mark.
 		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
 		if marks != 0 {
@@ -107,7 +108,7 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// str reads a string; the caller has seen its opening quote.
+// str reads a string, whose opening quote the caller has seen.
 func (s *scanner) str() (string, bool) {
 	start := s.pos + 1
 	for i := start; ; {
@@ -133,7 +134,7 @@ func (s *scanner) str() (string, bool) {
 	}
 }
 
-// unescape reads the rest of a string into scratch: data[start:i] is plain.
+// unescape reads the rest of a string into scratch; data[start:i] needs no unescaping.
 func (s *scanner) unescape(start, i int) (string, bool) {
 	from := len(s.scratch)
 	s.scratch = append(s.scratch, s.data[start:i]...)

@@ -5,14 +5,14 @@ import "sync"
 // sessionGap is the time without an event that ends a session of a browser, in milliseconds of event time.
 const sessionGap = 30 * 60 * 1000
 
-// sessions remembers the sessions of browsers: for each visitor the time of the session's first and last event. Its
-// memory is bounded: a visitor belongs to one of many small sets, and a full set forgets the visitor whose last event
-// is the oldest. It allocates memory with its first session and never again.
+// sessions stores the sessions of browsers: for each visitor, the times of the session's first and last event. Its
+// memory is bounded. A visitor belongs to one of many small sets, and a full set forgets the visitor with the oldest
+// last event. It allocates memory with its first session, and no more later.
 //
-// A session's hash derives from the visitor and the period of 30 minutes in which the session began. Two sessions of a
-// visitor never begin in one period, because more than 30 minutes are between them. A node that does not know the
-// session, after a restart or because another node has it, mostly assigns the same hash, because its first event is
-// mostly in the same period. SENDING.md has the measured differences.
+// A session's hash is derived from the visitor and the 30-minute period in which the session began. Two sessions of a
+// visitor never begin in the same period, because more than 30 minutes lie between them. A node may not know the
+// session, after a restart or because another node has it. It still assigns the same hash in most cases, because its
+// first event is mostly in the same period. SENDING.md has the measured differences.
 type sessions struct {
 	shards  [sessionShards]sessionShard
 	sets    uint64 // sets in a shard
@@ -51,10 +51,10 @@ func (s *sessions) set(shard *sessionShard, visitor uint64) []sessionEntry {
 	return shard.entries[at : at+sessionWays]
 }
 
-// find returns a time in the first period of the visitor's session at t. It continues a session that it knows, and
-// otherwise begins one if begin is true. An event may be late: it belongs to the known session if it is at most
-// sessionGap before the session's first event. An older event gets a session of its own period, which is the hash of
-// the session that it belongs to if both began in the same period.
+// find returns a time in the first period of the visitor's session at t. It continues a known session, and otherwise
+// begins a session if begin is true. An event may be late. It belongs to the known session if it is at most sessionGap
+// before the session's first event. An older event gets a session of its period. This is the hash of the event's true
+// session if both began in the same period.
 func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found bool) {
 	shard := &s.shards[visitor%sessionShards]
 	shard.mu.Lock()
@@ -97,7 +97,7 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 // salt.
 type visitors struct {
 	today, yesterday uint64
-	midnight         int64 // at which today began, in milliseconds
+	midnight         int64 // the beginning of today, in milliseconds
 }
 
 // assign returns the visitor and the session of a browser's event. An event before midnight has yesterday's hash, and
@@ -115,8 +115,8 @@ func (s *sessions) assign(who siteHasher, v visitors, t int64) (visitor, session
 	return visitor, who.assigned(visitor, sessionPeriod(visitor, first))
 }
 
-// sessionPeriod numbers the periods of sessionGap. Each visitor's periods begin at other moments, so a restart does not
-// hit all visitors at the border of a period.
+// sessionPeriod returns the number of a period of length sessionGap. Each visitor's periods begin at different times,
+// so a restart does not hit all visitors at the border of a period.
 func sessionPeriod(visitor uint64, first int64) uint64 {
 	return (uint64(first) + visitor%sessionGap) / sessionGap
 }

@@ -18,8 +18,8 @@ type simulatedView struct {
 }
 
 // simulatedDay returns the page views of a day in the order of their times, and the number of true sessions. A visitor
-// comes once or several times, reads one to many pages, and pauses for a minute on average, rarely for up to half an
-// hour.
+// comes once or several times, and reads one to many pages. The pauses between pages are a minute on average, and
+// rarely up to half an hour.
 func simulatedDay(r *rand.Rand, visitors int) (views []simulatedView, sessions int) {
 	for range visitors {
 		visitor := 1 + r.Uint64N(math.MaxUint64)
@@ -37,9 +37,9 @@ func simulatedDay(r *rand.Rand, visitors int) (views []simulatedView, sessions i
 	return views, sessions
 }
 
-// TestSimulatedSessions measures what restarts, a table that is too small, and several nodes do to the number of
-// sessions of a day. SENDING.md has the figures. The comparison "by first event" is what the figures would be if a
-// session's hash derived from the exact time of its first event.
+// TestSimulatedSessions measures how restarts, a table that is too small, and several nodes change the number of
+// sessions of a day. SENDING.md has the figures. The comparison "by first event" shows the numbers if a session's hash
+// were derived from the exact time of its first event.
 func TestSimulatedSessions(t *testing.T) {
 	t.Parallel()
 	visitorsOfDay := 200_000
@@ -50,7 +50,7 @@ func TestSimulatedSessions(t *testing.T) {
 	views, truth := simulatedDay(r, visitorsOfDay)
 	who := NewHasher(testKey).site("site_1")
 	half := views[len(views)/2].at
-	// The most visitors with a session at one moment.
+	// This is the largest number of visitors with concurrent sessions.
 	most := 0
 	{
 		open := newTestSessions(1 << 22)

@@ -34,7 +34,7 @@ func (m sessionModel) find(visitor uint64, t int64, begin bool) (int64, bool) {
 	return 0, false
 }
 
-// TestSessionsLikeModel: random walks of visitors give the sessions of the model, while there is room.
+// TestSessionsLikeModel: random walks of visitors give the same sessions as the model, while the table has room.
 func TestSessionsLikeModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,8 +54,8 @@ func TestSessionsLikeModel(t *testing.T) {
 	})
 }
 
-// TestSessionsInOrder: of events in order, a session is what no gap of 30 minutes divides, and sessions of a visitor
-// have different hashes.
+// TestSessionsInOrder: if events are in order, a gap of 30 minutes separates sessions. A visitor's sessions have
+// different hashes.
 func TestSessionsInOrder(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -114,7 +114,7 @@ func TestLateEvents(t *testing.T) {
 	}
 }
 
-// TestReplaysKeepSessions: the same batch again, some seconds late, gets the same session, also on another node.
+// TestReplaysKeepSessions: a repeated batch, some seconds late, gets the same session, including on another node.
 func TestReplaysKeepSessions(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -129,7 +129,7 @@ func TestReplaysKeepSessions(t *testing.T) {
 	}
 }
 
-// TestMidnight: a session goes on over midnight with its visitor. The next session has the new day's visitor.
+// TestMidnight: a session continues over midnight with its visitor. The next session has the new day's visitor.
 func TestMidnight(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -189,8 +189,8 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// TestSessionsAreBounded: a full table forgets the oldest sessions, counts sessions that could go on, and keeps its
-// size.
+// TestSessionsAreBounded: a full table forgets the oldest sessions, counts the forgotten sessions that could have
+// continued, and does not grow.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())
@@ -212,7 +212,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if got := testutil.ToFloat64(m.sessionsForgotten); got < 8*room || got > 9*room {
 		t.Errorf("%v sessions are forgotten", got)
 	}
-	// Sessions that ended make room without being counted, and an older event replaces no session.
+	// Ended sessions make room without being counted, and an older event does not replace a session.
 	forgotten := testutil.ToFloat64(m.sessionsForgotten)
 	set := table.set(&table.shards[5], 5)
 	oldest := set[0].last

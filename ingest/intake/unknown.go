@@ -13,8 +13,8 @@ func (d *decoder) unknownType() *insights.Refusal {
 var unknownAlone = &insights.Refusal{Reason: insights.UnknownType}
 
 // refusedAlone counts and skips the current event if its type is unknown and such events are refused individually. It
-// ignores other errors of the event, because its other members may be as new as the type. Otherwise it returns the
-// reason for refusing the request.
+// ignores other errors of this event, because its other members may also belong to a newer version. Otherwise it
+// returns the reason for refusing the request.
 func (d *decoder) refusedAlone(err *insights.Refusal) *insights.Refusal {
 	if !d.known || err.Reason == insights.NotJSON {
 		return err

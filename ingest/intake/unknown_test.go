@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestAcceptKnown: an event of an unknown type is refused individually, whatever its other members and wherever its
+// TestAcceptKnown: an event of an unknown type is refused individually, whatever its other members are and wherever its
 // type is. Any other error refuses the request.
 func TestAcceptKnown(t *testing.T) {
 	t.Parallel()

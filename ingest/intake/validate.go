@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Limits of the sent values, in bytes after unescaping. Query filters take values of the same lengths.
+// These are the limits of sent values, in bytes after unescaping. Query filters accept values of the same lengths.
 const (
 	maxID      = 256
 	maxText    = 8192
@@ -39,7 +39,7 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrongType refuses a value of the wrong JSON type. It skips the value first, so that a body that is not JSON gets the
+// wrongType refuses a value of the wrong JSON type. It skips the value first, so a body that is not JSON gets the
 // syntax error.
 func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {
@@ -73,7 +73,7 @@ func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	return false, d.wrongType(field, "must be an object")
 }
 
-// str reads a string of at most limit bytes. null is the same as absent: "".
+// str reads a string of at most limit bytes. null counts as absent: "".
 func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 	switch d.peek() {
 	case '"':
@@ -122,7 +122,7 @@ func (d *decoder) url(dst *string, field string) *insights.Refusal {
 	return nil
 }
 
-// enum reads a word of a set. null is the same as absent: 0.
+// enum reads a word of an enumeration. null counts as absent: 0.
 func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *insights.Refusal {
 	var word string
 	sent := d.peek() == '"'
@@ -140,7 +140,7 @@ func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *in
 	return nil
 }
 
-// measured reads an integer from least to most, in any notation: 1e2 is 100. null is the same as absent.
+// measured reads an integer from `least` to `most`, in any notation: 1e2 is 100. null counts as absent.
 func (d *decoder) measured(dst *insights.Measured, field string, least, most int) *insights.Refusal {
 	c := d.peek()
 	if c == 'n' {

@@ -4,8 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// targetNames are the string members of all kinds of content reference, in the order of
-// the canonical form.
+// targetNames has the string members of all kinds of content reference, in the order of the canonical form.
 var targetNames = [...]string{"anchor", "collection", "file", "page", "reusableContent", "space", "spec", "tag", "url", "user"}
 
 const targetURL = 8

@@ -7,8 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The payload members of all event types. A member means the same in every type that
-// has it.
+// These are the payload members of all event types. A member has the same meaning in every type that has it.
 const (
 	memberQuery = iota
 	memberResult
@@ -63,8 +62,8 @@ var (
 	partAd        = payloadPart{member: memberAd, read: (*decoder).ad}
 )
 
-// payloads are the members of each event type, by type code: facts §3.4 and §10, and Octavo's own types. A type
-// without a row has none. A downloaded file is a link, as in link_click.
+// payloads has the payload members of each event type, by type code: facts §3.4 and §10, and Octavo's own types. A type
+// without a row has no payload. A downloaded file is a link, as in link_click.
 var payloads = byType(map[string][]payloadPart{
 	"search_type_query":          {partQuery, partResults},
 	"search_open_result":         {partQuery, partResults, {member: memberResult, read: (*decoder).result}},
@@ -110,7 +109,7 @@ func byType(rows map[string][]payloadPart) [][]payloadPart {
 	return list
 }
 
-// payload reads the type's members at the positions where decodeEvent found them.
+// payload reads the type's members at the positions that decodeEvent has recorded.
 func (d *decoder) payload() *insights.Refusal {
 	end := d.pos
 	for _, p := range payloads[d.event.Type] {
@@ -129,8 +128,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls each for an object's members; each must consume the value. It is only for payloads, because their
-// syntax was checked when they were skipped.
+// members calls each for every member of an object. each must consume the member's value. It is only for payloads,
+// because their syntax was checked when they were skipped.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// timeRange is the allowed range of a request's timestamps, in milliseconds. past is the age limit behind earliest; 0
-// means none.
+// timeRange is the allowed range of a request's timestamps, in milliseconds. past is the age limit from which earliest
+// follows; 0 means no limit.
 type timeRange struct {
 	earliest, latest int64
 	past             time.Duration

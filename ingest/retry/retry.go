@@ -1,7 +1,8 @@
-// Package retry waits between the attempts of ingest's packages. Each wait is longer, and only some waits are logged.
+// Package retry waits between the attempts of ingest's packages. Each wait is longer than the last wait, and only some
+// waits are logged.
 //
-// It imports no other package of this module. (The supervisor's restarts in cmd/engine count failures and give up,
-// which is a different policy.)
+// It imports no other package of this module. The supervisor in cmd/engine has a different policy: it counts restarts
+// and gives up.
 package retry
 
 import (
@@ -18,7 +19,7 @@ type Backoff struct {
 // Next returns the delay of the next Sleep.
 func (b *Backoff) Next() time.Duration { return min(max(2*b.last, b.First), b.Max) }
 
-// Advance returns the next delay, and doubles the delay after it.
+// Advance returns the next delay, and doubles the following delay.
 func (b *Backoff) Advance() time.Duration {
 	b.last = b.Next()
 	return b.last
@@ -43,8 +44,7 @@ func Sleep(ctx context.Context, d time.Duration) {
 // logEvery is the least time between two log lines about one wait.
 const logEvery = 30 * time.Second
 
-// LogPace spaces out the log lines of a condition that lasts. The zero value
-// lets the first one through at once.
+// LogPace spaces out the log lines of a persistent condition. The zero value allows the first line immediately.
 type LogPace struct{ last time.Time }
 
 // Due reports whether to log now. If so, it records the time of the log line.

@@ -42,7 +42,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A condition that persists is logged at once and then every half minute.
+// A persistent condition is logged immediately and then every half minute.
 func TestLogPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

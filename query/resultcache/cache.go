@@ -25,9 +25,9 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 type Config[V any] struct {
 	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
-	// SlowAge is the longest time for which a result stays cached that took long to compute: as long as it took, and
-	// at least MaxAge. The time counts from the end of the run. Callers share a run that began no longer ago. 0 means
-	// that MaxAge is for all results.
+	// SlowAge bounds the time for which a slow result stays cached: as long as it took to compute, and at least MaxAge.
+	// The time counts from the end of the run. Callers share a run that began within this time. 0 means that MaxAge
+	// applies to all results.
 	SlowAge time.Duration
 	// MinAge is how long a result stays cached that was quick to compute.
 	MinAge time.Duration
@@ -62,13 +62,13 @@ type Query[V any] struct {
 	Key Key
 	// Fresh excludes results that earlier callers requested.
 	Fresh bool
-	// Enter waits for the caller's turn. The cache calls leave when the caller has the result.
+	// Enter waits for the caller's turn. The cache calls leave after the caller got the result.
 	Enter func(context.Context) (leave func(), err error)
 	// Run computes the result.
 	Run func(context.Context) (V, error)
-	// Version returns the version of the data that the query reads, or "" if it is unknown. current requests the
-	// version of this moment. Otherwise an older version will do: it is compared with the current version later. nil
-	// means that no version is known.
+	// Version returns the version of the data that the query reads, or "" if it is unknown. If current is true, it
+	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
+	// version later. nil means that the version is always unknown.
 	Version func(ctx context.Context, current bool) string
 	// Lasts is how long the result stays of use, from its request, while the data keep their version.
 	Lasts time.Duration
@@ -79,13 +79,13 @@ type Result[V any] struct {
 	Value  V
 	Source Source
 	Age    time.Duration // since the run was requested; 0 from Run
-	// Current says that the data still had their version when this caller asked.
+	// Current is true if the data still had their version when this caller requested the result.
 	Current bool
 }
 
-// Do returns a cached result that is young enough or of the data's present version, or the result of an equal query
-// that is running, or runs the query. The error of a run goes to all callers that share it, with the Source. Errors of
-// Enter and ctx concern only their caller.
+// Do returns a cached result that is young enough or has the data's present version. Otherwise it returns the result of
+// an equal running query, or runs the query. The error of a run goes to all callers that share it, with the Source.
+// Errors of Enter and ctx only concern their caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
@@ -128,7 +128,7 @@ func (c *Cache[V]) Has(k Key) bool {
 	return young
 }
 
-// old returns a result that the query may use if the data still have its version.
+// old returns a cached result that the query may use if the data still have the result's version.
 func (c *Cache[V]) old(q Query[V], now time.Time) *entry[V] {
 	if q.Fresh || q.Version == nil {
 		return nil
@@ -141,7 +141,7 @@ func (c *Cache[V]) old(q Query[V], now time.Time) *entry[V] {
 	return nil
 }
 
-// enter waits for the caller's turn. leave is nil if another caller's turn came first.
+// enter waits for the caller's turn. leave is nil if another caller got a turn first.
 func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
 	if r.turn.Err() != nil {
 		return nil, nil
@@ -168,7 +168,7 @@ func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func
 }
 
 // ageFactor is the ratio of a result's time in the cache to the time that its caller waited. A quick query runs again
-// soon, so that users see their own events immediately.
+// soon, so users see their own events soon.
 const ageFactor = 10
 
 // run computes the result for all callers.
@@ -177,7 +177,7 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	defer c.end(q.Key, r)
 	version := ""
 	if q.Version != nil && c.MaxAge > 0 {
-		version = q.Version(ctx, false) // before the run, which may read later data
+		version = q.Version(ctx, false) // before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
 	r.retry = err != nil && ctx.Err() != nil
@@ -202,8 +202,8 @@ func (c *Cache[V]) until(asked, done time.Time) time.Time {
 	return asked.Add(min(c.MaxAge, max(c.MinAge, ageFactor*took)))
 }
 
-// end gives the result to the other callers and caches it. It does not cache a result if a younger run replaced this
-// one, or if the site was forgotten.
+// end gives the result to the other callers and caches it. It does not cache a result if a newer run has replaced this
+// run, or if the site was forgotten.
 func (c *Cache[V]) end(k Key, r *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,9 +235,9 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 }
 
 // find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
-// this look-up. A caller looks again if its run failed because of another caller. Its next run keeps the time of its
-// request, so that later callers do not take the result for young. A fresh query gets a new run, which replaces older
-// ones.
+// this look-up. If a caller's run failed because of another caller, the caller searches again. Its next run keeps the
+// time of the caller's request, so that later callers do not regard the result as new. A fresh query gets a new run,
+// which replaces older ones.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,7 +36,7 @@ func (c *clock) after(d time.Duration) {
 
 var start = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// newCache returns a cache of texts. Without a step, its clock stands still.
+// newCache returns a cache of texts. Without a step, its clock does not advance.
 func newCache(maxAge time.Duration, step time.Duration) (*Cache[string], *clock) {
 	at := &clock{at: start, step: step}
 	return New(Config[string]{
@@ -107,7 +107,7 @@ func (c *callers) sharing(n int) {
 	eventually.True(c.t, fmt.Sprint(n, " callers to share the run"), func() bool { return c.cache.Callers() == n })
 }
 
-// want waits for all callers, and compares the sources of their results. No run is left, or runs again.
+// want waits for all callers, and compares the sources of their results. No run may remain or start again.
 func (c *callers) want(from map[Source]int, errs int) {
 	c.t.Helper()
 	c.wait.Wait()
@@ -121,7 +121,8 @@ func (c *callers) want(from map[Source]int, errs int) {
 	}
 }
 
-// TestEqualQueriesRunOnce: the first caller whose turn comes runs the query for all, also for those without a turn.
+// TestEqualQueriesRunOnce: the first caller that gets a turn runs the query for all callers, including callers without
+// a turn.
 func TestEqualQueriesRunOnce(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, 0)
@@ -164,7 +165,7 @@ func TestErrorsAreShared(t *testing.T) {
 	c.want(map[Source]int{Run: 1}, 5)
 }
 
-// TestRefusedCallersAreAlone: the error of a caller's turn is the caller's own.
+// TestRefusedCallersAreAlone: if a caller's turn fails, only this caller gets the error.
 func TestRefusedCallersAreAlone(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, 0)
@@ -189,7 +190,7 @@ func TestRefusedCallersAreAlone(t *testing.T) {
 	c.want(map[Source]int{Run: 1, Shared: 1}, 1)
 }
 
-// TestRunnerMayLeave: when the caller that runs the query leaves, another caller runs it again.
+// TestRunnerMayLeave: when the caller that runs the query disconnects, another caller runs it again.
 func TestRunnerMayLeave(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, 0)
@@ -211,7 +212,7 @@ func TestRunnerMayLeave(t *testing.T) {
 	c.want(map[Source]int{Run: 1, Shared: 1}, 2)
 }
 
-// TestResultOfARunnerThatLeft: a result that is complete when its caller leaves is shared.
+// TestResultOfARunnerThatLeft: if a result is complete when its caller disconnects, the other callers still share it.
 func TestResultOfARunnerThatLeft(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, 0)
@@ -226,7 +227,7 @@ func TestResultOfARunnerThatLeft(t *testing.T) {
 	c.want(map[Source]int{Run: 1, Shared: 1}, 0)
 }
 
-// TestForgetWhileRunning: a query that comes after Forget shares no earlier run, and only the later result is cached.
+// TestForgetWhileRunning: a query after Forget does not share an earlier run, and only the later result is cached.
 func TestForgetWhileRunning(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(time.Hour, 0)
@@ -248,8 +249,8 @@ func TestForgetWhileRunning(t *testing.T) {
 	}
 }
 
-// TestOldRunsAreNotShared: a caller that comes later than MaxAge runs the query itself. Its result stays in the cache
-// when the older run ends.
+// TestOldRunsAreNotShared: a caller that comes more than MaxAge after a run's start runs the query itself. Its result
+// stays in the cache when the older run ends.
 func TestOldRunsAreNotShared(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, 0)
@@ -270,8 +271,7 @@ func TestOldRunsAreNotShared(t *testing.T) {
 	}
 }
 
-// TestSlowResultsAreNotCached: a run that takes longer than MaxAge leaves nothing in the cache, nor do expired entries
-// stay.
+// TestSlowResultsAreNotCached: the result of a run longer than MaxAge is not cached, and expired entries are removed.
 func TestSlowResultsAreNotCached(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, 0)
@@ -292,8 +292,8 @@ func TestSlowResultsAreNotCached(t *testing.T) {
 	}
 }
 
-// TestSlowResults: with a SlowAge, a result stays cached as long as it took to compute, from the end of its run. A
-// quick result stays ten times as long as it took, from its request.
+// TestSlowResults: with a SlowAge, a result stays cached for as long as its run took, counted from the end of the run.
+// A quick result stays for ten times its duration, counted from its request.
 func TestSlowResults(t *testing.T) {
 	t.Parallel()
 	for took, stays := range map[time.Duration]time.Duration{
@@ -323,7 +323,7 @@ func TestSlowResults(t *testing.T) {
 	}
 }
 
-// TestSlowRunsAreShared: with a SlowAge, callers share a run that began before the time of MaxAge.
+// TestSlowRunsAreShared: with a SlowAge, callers share a run that began more than MaxAge ago.
 func TestSlowRunsAreShared(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, 0)
@@ -344,8 +344,8 @@ func TestSlowRunsAreShared(t *testing.T) {
 	c.want(map[Source]int{Run: 2, Shared: 10}, 0)
 }
 
-// TestRerunsKeepTheirAge: a caller that reruns a query keeps the time at which it asked. Later callers do not share a
-// result of that age.
+// TestRerunsKeepTheirAge: a caller that reruns a query keeps the time of its request. Later callers do not share a
+// result with an old request time.
 func TestRerunsKeepTheirAge(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, time.Second)
@@ -365,7 +365,7 @@ func TestRerunsKeepTheirAge(t *testing.T) {
 	c.want(map[Source]int{Run: 2}, 1)
 }
 
-// TestFreshResults: a fresh query shares no earlier run, and later callers share the fresh one.
+// TestFreshResults: a fresh query shares no earlier run, and later callers share the fresh result.
 func TestFreshResults(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, time.Millisecond)
@@ -418,8 +418,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestVersions: a result whose time is over is still used while the data have the version from before its run, and
-// while it lasts. A result without a version is not.
+// TestVersions: an expired result is still used while the data have the version from before its run, within the time of
+// Lasts. An expired result without a version is not used.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -465,7 +465,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestCostlyResultsStay: results that took long stay in a full cache longer than results that took little.
+// TestCostlyResultsStay: slow results stay in a full cache longer than quick results.
 func TestCostlyResultsStay(t *testing.T) {
 	t.Parallel()
 	cache, _ := newCache(time.Hour, 0)

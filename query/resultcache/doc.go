@@ -1,11 +1,11 @@
 // Package resultcache lets equal queries share one result.
 //
-// A query waits for the result of an equal query that is running (singleflight). A query that comes soon after gets
-// the cached result (LRU, limited in bytes and in age). A query that comes later gets it while the data have the same
-// version. Results that took long stay in the cache longer than others. Each caller still waits for its own turn, so
-// no caller waits behind the share of another. The first caller whose turn comes runs the query; the others give up
-// their places.
+// A query waits for the result of an equal query that is running (singleflight). A query that comes shortly afterwards
+// gets the cached result (LRU, limited in bytes and in age). A later query gets the cached result while the data have
+// the same version. Slow results stay in the cache longer than quick ones. Each caller still waits for its own turn, so
+// no caller waits in another's queue. The first caller that gets a turn runs the query, and the others give up their
+// places.
 //
-// cache.go is the entry point, flight.go is a run that callers share, and lru.go has the cached results. The package
+// cache.go is the entry point, flight.go has the run that callers share, and lru.go has the cached results. The package
 // imports nothing of this module.
 package resultcache

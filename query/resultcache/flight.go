@@ -7,16 +7,16 @@ import (
 
 // run is a query that waits or runs, for all its callers.
 type run[V any] struct {
-	asked   time.Time          // time of the request of the first caller, or of the caller that reruns it
-	callers int                // how many callers still need it
-	turn    context.Context    // ends when a caller's turn has come
+	asked   time.Time          // when the first caller, or the caller that reruns it, requested it
+	callers int                // number of callers that still need it
+	turn    context.Context    // ends when a caller gets a turn
 	begin   context.CancelFunc // ends turn
 	begun   bool
 
 	done  chan struct{} // closed at the end of the run
 	entry *entry[V]
 	err   error
-	retry bool // the run ended because of its caller, so another caller runs it again
+	retry bool // the run ended because of its caller, so another caller must run it again
 }
 
 func newRun[V any](asked time.Time) *run[V] {

@@ -20,9 +20,9 @@ func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(quer
 // entry is a result that can be shared.
 type entry[V any] struct {
 	value        V
-	asked, until time.Time // when its query was requested, and until when it is used without a look at the data
-	// version is the version of the data before the run, and last is until when the result is used if it is still
-	// the version. "" is no version.
+	asked, until time.Time // when its query was requested, and until when it is used without comparing versions
+	// version is the data's version before the run. While the version is unchanged, the result is used until last. ""
+	// means no version.
 	version string
 	last    time.Time
 	chances int // how often the entry stays although it is the least recently used
@@ -36,8 +36,8 @@ func (e *entry[V]) expires() time.Time {
 	return e.until
 }
 
-// chancesOf returns how often an entry stays when its turn to be removed comes, by the time that it took: an entry
-// that took twice as long has a chance more.
+// chancesOf returns how often an entry stays when it would be removed. It depends on the duration: each doubling of the
+// duration adds one chance.
 func chancesOf(took time.Duration) (n int) {
 	for ; took >= cheap && n < maxChances; took /= 2 {
 		n++
@@ -53,7 +53,7 @@ const (
 // overhead is the approximate size of an entry in addition to its value.
 const overhead = 1 << 10
 
-// lru has the cached results. Its callers hold the lock of their cache.
+// lru has the cached results. Its callers hold their cache's lock.
 type lru[V any] struct {
 	maxBytes int
 	sizeOf   func(V) int
@@ -77,7 +77,7 @@ func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
 	return e, ok && now.Before(e.until), ok && now.Before(e.expires())
 }
 
-// put caches an entry and replaces an older one.
+// put caches an entry and replaces an older entry.
 func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	defer func() { l.gauge.Set(float64(l.bytes)) }()
 	l.entries.Remove(k)
@@ -90,7 +90,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 		k, oldest, _ := l.entries.GetOldest()
 		if oldest.chances > 0 && now.Before(oldest.expires()) {
 			oldest.chances--
-			l.entries.Get(k) // makes it the most recently used
+			l.entries.Get(k) // makes the entry the most recently used
 			continue
 		}
 		l.entries.Remove(k)

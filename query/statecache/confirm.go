@@ -11,10 +11,10 @@ import (
 )
 
 // Confirm reports whether an answer from the entries' states is right: their parts are still in the table, and all
-// states are there. Dropped parts and states never come back, so both were there when the statement ran. extra is the
-// number of rows that the statement read in addition to the expected ones.
+// states exist. Dropped parts and states never reappear, so both existed when the statement ran. extra is the number of
+// rows that the statement read in addition to the expected ones.
 //
-// Confirm keeps the states that were built. A built entry without states may have no events, or its states were
+// Confirm caches the states that were built. If a built entry has no states, it may have no events, or its states were
 // dropped. Confirm postpones such entries, and the answer does not count.
 func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, extra uint64) (right bool, err error) {
 	rows, parts := rowsOf(entries), partsOf(entries)
@@ -101,7 +101,7 @@ func (c *Cache) note(entries []*Entry, extra uint64) {
 	}
 }
 
-// relist makes the next query list the parts again.
+// relist makes the next query read the list of parts again.
 func (c *Cache) relist() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

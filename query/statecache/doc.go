@@ -1,9 +1,9 @@
-// Package statecache caches aggregate states of the events table in tables of the engine: a row for each group of a
-// query, with counts and sketches. States make repeated queries of long ranges quick.
+// Package statecache caches aggregate states of the events table in tables of the engine. They have a row for each
+// group of a query, with counts and sketches. States make repeated queries of long ranges faster.
 //
-// A part of the events table never changes: inserts, merges and deletions make other parts. States are built from
-// settled parts, which the engine rarely replaces. They are right as long as these parts are in the table. So a
-// reader checks that after each statement, with Confirm. States never change an answer.
+// A part of the events table never changes: inserts, merges and deletions make new parts. States are built from settled
+// parts, which the engine rarely replaces. They are right while these parts are in the table. So a reader checks this
+// with Confirm after each statement. States never change an answer.
 //
 // A reader takes these steps:
 //
@@ -14,8 +14,8 @@
 //   - Confirm reports whether an answer from states is right, and keeps the states that were built.
 //   - Forget, Postpone and Drop handle errors. Release ends the builds that Get began.
 //
-// A node reads only its own states, under a random name for each attempt. Nothing reads the states of another process
-// or of a failed attempt, and the engine deletes them after a day.
+// A node reads only its own states. Each attempt to build states has a random name. The states of other processes and
+// of failed attempts are never read, and the engine deletes them after a day.
 //
 // parts.go and spans.go are values: parts of the table, and spans of time. entries.go has the node's records of
 // states. settled.go lists the settled parts, tables.go writes states, and confirm.go checks whether they are right.

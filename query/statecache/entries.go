@@ -16,9 +16,9 @@ import (
 type Config struct {
 	// MaxBytes limits the tables on the engine's disk; 0 caches nothing.
 	MaxBytes uint64
-	// MaxScan limits the time of a query of events for which states are built.
+	// MaxScan bounds the duration of a query of events for which states are built.
 	MaxScan time.Duration
-	// Asks is the number of queries after which states are built: the last of them builds the states.
+	// Asks is the number of queries after which states are built. The last of these queries builds them.
 	Asks int
 	// MaxGroups limits the rows of a span, and MaxTables the tables.
 	MaxGroups int
@@ -34,7 +34,7 @@ type Config struct {
 	Exec func(ctx context.Context, sql string) error
 }
 
-// Defaults suit a busy site. Most queries come only once, so the second query builds states.
+// Defaults suit a busy site. Most queries occur only once, so the second occurrence builds states.
 func Defaults() Config {
 	return Config{
 		Asks: 2, MaxGroups: 300_000, MaxTables: 200,
@@ -57,7 +57,7 @@ const (
 	retryAsks = 20
 )
 
-// Cache knows the states that this node has built. It is safe for concurrent use.
+// Cache has the states that this node has built. It is safe for concurrent use.
 type Cache struct {
 	Config
 
@@ -75,7 +75,7 @@ type known struct {
 	took     time.Duration // total time of the last such query
 	building bool
 	row      string    // of the cached states
-	extra    uint64    // rows that are read in addition: of the span's other parts, and of states
+	extra    uint64    // additionally read rows: the span's other parts, and states
 	until    time.Time // the end of the states
 }
 
@@ -85,7 +85,7 @@ func New(c Config) *Cache {
 	return &Cache{Config: c, entries: entries, tables: map[string]bool{}}
 }
 
-// Status tells a query whether to read the states of an entry.
+// Status tells a query whether it may read the states of an entry.
 type Status int
 
 // The statuses of entries.
@@ -98,10 +98,10 @@ const (
 // Entry is a span of a query, with or without cached states.
 type Entry struct {
 	Span
-	Parts  []Part // from which the states are built
+	Parts  []Part // the parts from which the states are built
 	Key    string // of everything that the states depend on
 	Status Status
-	row    string // of the states in their table
+	row    string // names the rows of the states in their table
 	begun  bool   // whether some states may have been written
 }
 
@@ -121,9 +121,9 @@ func rowsOf(entries []*Entry) []string {
 	return list
 }
 
-// Get sets the status of entries. A query must Put the entries to build, and then Release them. An entry is absent if
-// no earlier query needed it, if its events took too long to read, or if another query is building it. extra is the
-// number of rows that are read in addition to cached states.
+// Get sets the status of entries. A query must Put the entries that it builds, and then Release them. An entry is
+// absent in three cases: no earlier query needed it, its events took too long to read, or another query is building it.
+// extra is the number of rows that must be read in addition to cached states.
 func (c *Cache) Get(entries []*Entry) (extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,7 @@ func (c *Cache) Get(entries []*Entry) (extra uint64) {
 		}
 		e.row = have.row
 		if e.Status == Build {
-			// Each attempt has its own row, because a failed attempt may have written a part of it.
+			// Each attempt has a separate row name, because a failed attempt may have written some rows.
 			have.building, e.row = true, rand.Text()
 		}
 	}
@@ -172,8 +172,8 @@ func (c *Cache) status(have *known) Status {
 	return Absent
 }
 
-// Answered records that a query read absent entries as events, and how long it took. Building their states takes
-// longer, and uses the next query's time.
+// Answered records that a query read absent entries as events, and the time that this took. Building the states takes
+// longer, and uses the time of the next query.
 func (c *Cache) Answered(keys []string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,7 @@ func (c *Cache) Answered(keys []string, took time.Duration) {
 	}
 }
 
-// Release ends the building of entries. An entry that was not built needs as many queries again.
+// Release ends the building of entries. An entry that was not built must again be needed by the same number of queries.
 func (c *Cache) Release(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

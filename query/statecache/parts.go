@@ -12,8 +12,8 @@ import (
 // Span is a range of time: From <= t < To.
 type Span struct{ From, To time.Time }
 
-// Parts are the settled parts of the events table: of past months, and the large parts of the newest month. A month
-// has the events that arrived in it.
+// Parts has the settled parts of the events table: the parts of past months, and the large parts of the newest month. A
+// month has the events that arrived in that month.
 type Parts struct {
 	Closed []Part    // of past months
 	Newest []Part    // of the newest month
@@ -23,7 +23,7 @@ type Parts struct {
 // Part is a part of the events table.
 type Part struct {
 	Name    string
-	Version string // path and time, because an emptied table or another one uses the same names again
+	Version string // path and time, because an emptied table or a new one uses the same names again
 }
 
 func (p Part) compare(other Part) int { return strings.Compare(p.Name, other.Name) }
@@ -39,8 +39,8 @@ func (p Parts) end() time.Time {
 	return p.Month
 }
 
-// Of returns the parts from which the states of a span are built. The newest month's parts hardly have events of
-// earlier spans.
+// Of returns the parts from which a span's states are built. The newest month's parts have almost no events of earlier
+// spans.
 func (p Parts) Of(s Span) []Part {
 	if s.To.After(p.Month) {
 		return slices.Concat(p.Closed, p.Newest)

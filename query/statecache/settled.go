@@ -12,15 +12,15 @@ import (
 const (
 	// largeShare defines large parts: they have at least the month's rows divided by largeShare.
 	largeShare = 32
-	// maxPartsAge is the greatest age of a list of parts that estimates the rows of a query.
+	// maxPartsAge is the maximum age of a list of parts when it is used to estimate the rows of a query.
 	maxPartsAge = time.Minute
 )
 
 // partVersion reads a part's version.
 const partVersion = "path || ' ' || toString(toUnixTimestamp(modification_time))"
 
-// Parts lists the settled parts, as they were a moment ago. While one query asks the engine, other queries use the
-// previous list.
+// Parts lists the settled parts, from a list that is a short time old. While one query asks the engine, other queries
+// use the previous list.
 func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	c.mu.Lock()
 	parts, known := c.parts, time.Since(c.listed) < c.ListParts
@@ -37,7 +37,7 @@ func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed.Equal(listed) { // otherwise a part was replaced meanwhile
+	if c.listed.Equal(listed) { // if not, a part was replaced meanwhile
 		c.parts = parts
 	}
 	return parts, nil
@@ -92,9 +92,9 @@ func oldParts(parts []agedPart) (list []Part) {
 	return list
 }
 
-// largeParts returns the large parts of a month that is not over, if all of them are old. A young large part shows
-// that many events arrive, so the engine will merge the others soon. largeParts returns none unless they hold half of
-// the month's rows.
+// largeParts returns the large parts of the current month, if all of them are old. A young large part shows that many
+// events are arriving, so the engine will soon merge the other parts. largeParts returns no parts unless they have at
+// least half of the month's rows.
 func largeParts(parts []agedPart) (list []Part) {
 	var all, large uint64
 	for _, p := range parts {

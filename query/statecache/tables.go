@@ -22,11 +22,11 @@ var (
 	ErrCreate = errors.New("cannot create a table for aggregate states")
 )
 
-// Write runs a statement that writes, within the limits of a query. The settings replace the query's own.
+// Write runs a statement that writes, within the limits of a query. The settings replace the query's settings.
 type Write func(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error
 
-// TableOf returns the name of the table for the states that a statement reads. The text of the statement's columns
-// has no values, so no request can create a separate table.
+// TableOf returns the name of the table for the states of a statement. The text of the statement's columns contains no
+// values, so a request cannot create a separate table.
 func TableOf(rows sqltree.Statement) string {
 	columns, _, _ := strings.Cut(rows.SQL, "\nWHERE ")
 	return insights.StatesTable(columns)
@@ -46,8 +46,8 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	return string(sum[:])
 }
 
-// Put builds the states of an entry from rows, a statement over the entry's parts. It ends by until. Confirm caches
-// the entry after a right answer.
+// Put builds the states of an entry from rows, a statement over the entry's parts. It ends at the time `until`. Confirm
+// caches the entry after a right answer.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
 ) error {
@@ -63,7 +63,7 @@ func (c *Cache) Put(
 	return write(ctx, Insert(table, made), clickhouse.Settings{
 		"max_execution_time": left, "max_result_rows": nil,
 		"max_rows_to_group_by": c.MaxGroups, "group_by_overflow_mode": "throw",
-		// The whole insert makes one part.
+		// The settings make the insert write a single part.
 		"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0,
 		"max_insert_block_size": oneBlock, "async_insert": 0,
 		"deduplicate_insert_select": "disable", "insert_deduplicate": 0,
@@ -83,8 +83,8 @@ func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 	return tree.Print()
 }
 
-// Create returns the statement that creates the table of such states. All rows of an entry are in one part. The
-// engine never merges this part, and drops it as a whole.
+// Create returns the statement that creates the table of these states. All rows of an entry are in one part. The engine
+// never merges this part, and drops the whole part.
 func Create(table string, made sqltree.Statement) sqltree.Statement {
 	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
 ENGINE = MergeTree
@@ -127,8 +127,8 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 	return nil
 }
 
-// room reports whether there is room for more states, and whether their table is known. empty are tables without
-// parts on the disk. Dropping them makes room.
+// room reports whether there is space for more states, and whether their table is known. empty are tables without parts
+// on the disk. Dropping them makes room.
 func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
 	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(),
@@ -165,7 +165,7 @@ func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error 
 	return failed
 }
 
-// unused returns the rows that were written, but are not cached.
+// unused returns the rows that were written but are not cached.
 func (c *Cache) unused(entries []*Entry) (rows []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

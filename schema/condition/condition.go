@@ -7,7 +7,8 @@
 //   - length, includes, indexOf, startsWith, endsWith, toLowerCase, toUpperCase.
 //
 // Parse refuses anything else. There are no loops, functions or variables. So the work is bounded by the size of the
-// expression times the size of the claims. The package imports nothing of this module and runs no JavaScript engine.
+// expression times the size of the claims. The package imports no other package of this module and runs no JavaScript
+// engine.
 package condition
 
 import (
@@ -28,7 +29,7 @@ type Condition struct {
 	root expression
 }
 
-// Error is a problem of a condition. At is the number of the character, counted from 1; 0 means the whole condition.
+// Error is a problem of a condition. At is the number of the character, counted from 1. 0 means the whole condition.
 // The text is public.
 type Error struct {
 	Problem string
@@ -60,7 +61,7 @@ func Parse(text string) (*Condition, error) {
 	if !utf8.ValidString(text) {
 		return nil, &Error{Problem: "must be valid UTF-8"}
 	}
-	// A comment can name a source map, which the parser would open as a file.
+	// A comment can refer to a source map, and the parser would open this file.
 	program, err := parser.ParseFile(nil, "", text, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, syntaxError(text, err)
@@ -80,8 +81,8 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{root: root}, nil
 }
 
-// Allows reports whether a visitor with these claims passes. An operation that JavaScript would throw at, such as a method
-// call on undefined, makes it false.
+// Allows reports whether a visitor with these claims meets the condition. It is false if JavaScript would throw an
+// error, for example for a method call on undefined.
 func (c *Condition) Allows(claims map[string]any) bool {
 	e := &evaluation{claims: claims}
 	value := c.root(e)

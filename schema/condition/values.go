@@ -25,7 +25,7 @@ func (e *evaluation) fail() any {
 	return undefined{}
 }
 
-// validText replaces lone surrogates: claims are UTF-8 and cannot hold them.
+// validText replaces lone surrogates, because claims are UTF-8 and cannot contain them.
 func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // fromClaim converts a Go value in the claims to a value of the evaluator.
@@ -72,7 +72,7 @@ func truthy(value any) bool {
 	return true
 }
 
-// member reads a property of the value itself. There is no inheritance: any other property is undefined.
+// member reads an own property of a value. There is no inheritance, so any other property is undefined.
 func member(value any, name string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -138,7 +138,7 @@ func stringToNumber(s string) float64 {
 	case s == "":
 		return 0
 	case decimal.MatchString(s):
-		number, _ := strconv.ParseFloat(s, 64) // Out of range it is infinite, as in JavaScript.
+		number, _ := strconv.ParseFloat(s, 64) // if out of range, it is infinite, as in JavaScript
 		return number
 	case strings.TrimPrefix(s, "+") == "Infinity":
 		return math.Inf(1)
@@ -184,7 +184,8 @@ func numberToString(n float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// strictly is ===. Arrays and objects are never equal, even to themselves, because values have no identity here.
+// strictly is ===. Arrays and objects are never equal, even to themselves, because values have no identity in this
+// package.
 func strictly(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -234,7 +235,7 @@ func sameKind(a, b any) bool {
 	return aText == bText && aBool == bBool
 }
 
-// compare returns the order of two values, and false if they have none.
+// compare returns the order of two values. It returns false if the values have no order.
 func (e *evaluation) compare(a, b any) (int, bool) {
 	x, xText := a.(string)
 	y, yText := b.(string)
@@ -258,7 +259,7 @@ var unaries = map[token.Token]func(e *evaluation, value any) any{
 	token.PLUS:  func(e *evaluation, value any) any { return e.toNumber(value) },
 }
 
-// binaries has a row for each operator that needs both operands.
+// binaries has a row for each operator that evaluates both operands.
 var binaries = map[token.Token]func(e *evaluation, a, b any) any{
 	token.EQUAL:            func(e *evaluation, a, b any) any { return loosely(e, a, b) },
 	token.NOT_EQUAL:        func(e *evaluation, a, b any) any { return !loosely(e, a, b) },

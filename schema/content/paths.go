@@ -48,7 +48,7 @@ func RelativeLink(from, to string) string {
 	return up + strings.Join(names, "/")
 }
 
-// readable escapes what Markdown or an address would not take in a name.
+// readable escapes the characters of a name that Markdown or an address would not accept.
 func readable(name string) string {
 	var b strings.Builder
 	for rest := name; rest != ""; {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// labels has a row per kind of node that shows text other than its children.
+// labels has a row for each kind of node that shows text other than the text of its children.
 var labels = map[string]func(data schema.Data) string{
 	"emoji":             func(d schema.Data) string { return emojiText(Member(d, "code")) },
 	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
@@ -90,7 +90,7 @@ func emojiText(code string) string {
 	return ":" + code + ":"
 }
 
-// MemberAnchorName is the member of a heading's data with an author's id that the contract's own member cannot hold.
+// MemberAnchorName is the member of a heading's data for an author's id that the contract's member does not allow.
 const MemberAnchorName = "anchorName"
 
 // Plain returns the text of a document without formatting, a line per block, for search and for counting.

@@ -8,20 +8,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refScheme is the scheme for references to things without an address of their own in Markdown: ref:page/ID,
+// refScheme is the scheme for references to objects that have no address in Markdown: ref:page/ID,
 // ref:page/ID?space=ID.
 const refScheme = "ref"
 
-// refMembers has a row per kind of reference that uses the scheme: the member that names the thing.
+// refMembers has, for each kind of reference with this scheme, the member with the object's id.
 var refMembers = map[string]string{
 	"file": "file", "page": "page", "anchor": "anchor", "user": "user", "collection": "collection", "space": "space",
 	"reusable-content": "reusableContent", "openapi": "spec",
 }
 
-// refContext has the members with the location of the thing, or with a part of it.
+// refContext has the members with the object's location, or with a part of the object.
 var refContext = []string{"page", "space", "fragment"}
 
-// Link writes a reference as the destination of a link; "" if it is not a reference.
+// Link writes a reference as the destination of a link; "" if the value is not a reference.
 func Link(value any) string {
 	ref, _ := value.(map[string]any)
 	kind, _ := ref["kind"].(string)
@@ -79,11 +79,11 @@ func readRef(text string) (map[string]any, bool) {
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26
 
-// IsID distinguishes ids from names in sites' own addresses, such as /pages/about.
+// IsID distinguishes ids from names in a site's own addresses, such as /pages/about.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
-// The addresses that name their targets, in the form that front ends read: /pages/<id>, and with #<anchor>. In another
-// space they are below /spaces/<id>, which is the address of the space.
+// These are the addresses with the ids of targets, in the form that front ends read: /pages/<id>, optionally with
+// #<anchor>. In another space they are below /spaces/<id>, which is also that space's address.
 const (
 	SpacesPath = "/spaces/"
 	PagesPath  = "/pages/"
@@ -112,14 +112,14 @@ var refWords = map[string]string{
 	"reusable-content": "reusable content",
 }
 
-// RefWord returns the word for the kind of a reference's target, or "" for a kind with its own names.
+// RefWord returns the word for the kind of a reference's target; "" for a kind whose targets have names.
 func RefWord(ref map[string]any) string {
 	kind, _ := ref["kind"].(string)
 	return refWords[kind]
 }
 
-// RefLabel returns the text of a reference: its title, or the name within it. A reference by id without a title has
-// none.
+// RefLabel returns the text of a reference: its title, or the name in the reference. It returns "" for a reference by
+// id without a title.
 func RefLabel(value any) string {
 	ref, _ := value.(map[string]any)
 	if title := Member(ref, MemberTitle); title != "" {

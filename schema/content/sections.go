@@ -16,7 +16,7 @@ type Section struct {
 }
 
 // Sections cuts a document at its headings. Text before the first heading is in no section. A heading within another
-// block starts no section: its text belongs to the surrounding section.
+// block does not start a section, so its text belongs to the surrounding section.
 func Sections(d schema.Document) (list []Section) {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]

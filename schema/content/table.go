@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Table is a table block with its members in the order in which they are shown.
+// Table is a table block with its members in display order.
 type Table struct {
 	Titles     []string
 	Alignments []string
@@ -94,7 +94,8 @@ func Inlines(blocks []schema.Node) []schema.Node {
 	return inlines
 }
 
-// cellOf returns the visible content of a cell: its fragment if the value names a fragment, and otherwise the value.
+// cellOf returns the visible content of a cell. It is a fragment if the value is a fragment's name, and otherwise the
+// value.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	if name, ok := value.(string); ok {
 		if nodes, ok := fragments[name]; ok {
@@ -141,7 +142,7 @@ func (t Table) Rows() [][]string {
 	return rows
 }
 
-// listTexts are the texts of a list's values: ids, or references that were given names.
+// listTexts are the texts of a list's values: ids, or references with names.
 func listTexts(values []any) []string {
 	var list []string
 	for _, value := range values {

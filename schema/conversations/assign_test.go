@@ -23,7 +23,7 @@ func TestAssign(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		meaning := func() conversations.Meaning {
-			// The length is right for most, as after a change of the model.
+			// Most meanings have the right length. The others simulate a change of the model.
 			length := rapid.SampledFrom([]int{0, 1, 511, 512, 512, 512, 513}).Draw(rt, "length")
 			made := make(conversations.Meaning, length)
 			for i := range made {
@@ -69,7 +69,7 @@ func TestAssign(t *testing.T) {
 			}
 		}
 		for _, k := range known {
-			// A resting cluster without new issues is not listed.
+			// A group for a resting cluster without new issues is not listed.
 			if times[k.ID] > 1 {
 				rt.Errorf("cluster %s is in %d groups", k.ID, times[k.ID])
 			}

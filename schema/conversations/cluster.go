@@ -15,13 +15,14 @@ const (
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster.
 	mergeMargin = 0.1
-	// looseSize is the group size at which the fit of an issue counts half.
+	// looseSize is the group size at which the fit of an issue counts only half.
 	looseSize = 10
 	// settlePasses bounds how often issues may change their groups.
 	settlePasses = 5
 )
 
-// Item is an issue that may go to any cluster. Key must be unique, and must not depend on when the issue came in.
+// Item is an issue that may go to any cluster. Key must be unique, and must not depend on the time at which the issue
+// was ingested.
 type Item struct {
 	Key      string
 	Language string
@@ -41,13 +42,12 @@ type Known struct {
 	Rests bool
 }
 
-// Group is issues about the same thing. Clusters are indexes of the group's clusters. If the group has no cluster, it
-// becomes a new cluster. If it has several, the first continues and absorbs the others. Items are indexes of its
-// issues.
+// Group has issues about the same problem. Clusters are indexes of the group's clusters. If the group has no cluster,
+// it becomes a new cluster. If it has several clusters, the first one continues and absorbs the others. Items are
+// indexes of its issues.
 type Group struct{ Clusters, Items []int }
 
-// Method finds clusters. It counts the terms that it sees, and weighs them by their counts. Each analysis makes a
-// Method.
+// Method finds clusters. It counts all terms, and weighs them by their counts. Each analysis makes a new Method.
 type Method struct {
 	// having counts the texts with a term.
 	having map[string]float64
@@ -57,9 +57,9 @@ type Method struct {
 // NewMethod makes a method whose counts are zero.
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
-// Assign groups issues with each other and with the clusters that there are. Every issue is in exactly one group, and
-// issues of equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as
-// the group with most of them. The result depends on the sets only: it is computed in the order of ids and keys.
+// Assign groups issues with each other and with the existing clusters. Every issue is in exactly one group, and issues
+// with equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as the
+// group with most of these issues. The result depends on the sets only: it is computed in the order of ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
 	a.addNodes(m)
@@ -81,13 +81,13 @@ type assignment struct {
 	known []Known
 	items []Item
 	nodes []*node
-	// having has the nodes with a term, and its weights in them.
+	// having has, for each term, the nodes with the term and its weights there.
 	having    map[string][]neighbor
 	threshold float64
 }
 
-// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. Of a
-// single issue, both have length 1.
+// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. If a
+// node has only one issue, both have length 1.
 type node struct {
 	words    []entry
 	meaning  []float32
@@ -114,7 +114,7 @@ type group struct {
 	nodes    []*node
 }
 
-// addNodes makes the nodes, after it has counted their terms.
+// addNodes counts the terms and then makes the nodes.
 func (a *assignment) addNodes(m *Method) {
 	var clusters, issues []int
 	for i, k := range a.known {
@@ -163,7 +163,7 @@ func (a *assignment) addNodes(m *Method) {
 }
 
 // assumedTexts is added to the number of texts, so that the first issues of an organization have plausible weights. The
-// other constants are the assumed shares of texts with a term.
+// other constants are the assumed fractions of texts that have a term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03
@@ -196,7 +196,7 @@ func (m *Method) weigh(terms []string) []entry {
 	return made
 }
 
-// alike is the sum of the similarities between the issues of a node and the issues of a group.
+// alike returns the sum of the similarities between a node's issues and a group's issues.
 func (n *node) alike(g *group) float64 {
 	words := 0.0
 	for _, e := range n.words {
@@ -208,7 +208,7 @@ func (n *node) alike(g *group) float64 {
 	return mixed(words, dot(n.meaning, g.meaning))
 }
 
-// add counts the issues of a node in a group, so many times.
+// add adds the issues of a node to a group's counts, multiplied by `times`.
 func (g *group) add(n *node, times float64) {
 	for _, e := range n.words {
 		g.words[e.term] += times * e.weight
@@ -230,8 +230,8 @@ func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
 
-// join makes every node a group. Then it joins the two most similar groups, until no two groups are similar enough
-// (average linkage).
+// join makes every node a group. Then it repeatedly joins the two most similar groups, until no two groups are similar
+// enough (average linkage).
 func (a *assignment) join() {
 	for _, n := range a.nodes {
 		n.group = &group{
@@ -255,7 +255,7 @@ func (a *assignment) join() {
 		was, g, h := p.excess, a.nodes[p.i].group, a.nodes[p.j].group
 		switch enough := a.update(&p); {
 		case !enough:
-		case p.excess != was: // A group has grown since: the pair gets another place.
+		case p.excess != was: // a group has grown since then, so the pair gets a new place
 			at, _ := slices.BinarySearchFunc(pairs, p, leastAlike)
 			pairs = slices.Insert(pairs, at, p)
 		default:
@@ -303,7 +303,7 @@ func (a *assignment) settle() {
 
 // move moves an issue to the group that it fits best, and reports whether the group has changed.
 func (a *assignment) move(n *node) bool {
-	// An issue that is alone fits its group with 0.
+	// The fit of an issue to a group with only this issue is 0.
 	own, best, most := n.group, n.group, 0.0
 	if own.add(n, -1); own.size > 0 {
 		most = a.fit(n, own)
@@ -322,7 +322,8 @@ func (a *assignment) move(n *node) bool {
 	return best != own
 }
 
-// fit is how well an issue fits a group that does not count it. The fit with a small group is noisy, and counts less.
+// fit returns how well an issue fits a group, not counting the issue itself. The fit with a small group is noisy, and
+// counts less.
 func (a *assignment) fit(n *node, g *group) float64 {
 	excess := 2*n.alike(g)/(n.size*g.size) - n.usual - g.usual/g.size
 	return (excess - a.threshold) * g.size / (g.size + looseSize)
@@ -348,7 +349,8 @@ func (a *assignment) result() []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// keep finds the group in which each cluster that does not rest goes on. The largest common part goes first.
+// keep finds the group as which each active cluster continues. The cluster and group with the largest common part are
+// matched first.
 func (a *assignment) keep(groups []Group) {
 	index := map[string]int{}
 	for i, k := range a.known {

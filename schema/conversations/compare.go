@@ -9,8 +9,8 @@ import (
 
 // The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are
 // neighbors, at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore
-// someShare of few issues are neighbors, up to nearSome. assumedNear neighbors are added to the mean, for the first
-// issues.
+// someShare of few issues are neighbors, up to nearSome. For the first issues, assumedNear neighbors are added to the
+// mean.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
@@ -30,7 +30,7 @@ type neighbor struct {
 	alike float64
 }
 
-// mostAlike is the order of neighbors in which the most similar is first.
+// mostAlike orders neighbors by similarity; the most similar comes first.
 func mostAlike(x, y neighbor) int {
 	if x.alike != y.alike { // cmp.Or would compare the numbers of the nodes each time.
 		return cmp.Compare(y.alike, x.alike)
@@ -41,7 +41,7 @@ func mostAlike(x, y neighbor) int {
 // compare finds the nearest neighbors of each node, and its usual similarity.
 func (a *assignment) compare() {
 	words, row := make([]float64, len(a.nodes)), make([]neighbor, 0, len(a.nodes))
-	// products has the dot products of each node's meaning with itself and with the meanings of the nodes after it.
+	// products has the dot products of each node's meaning with itself and with the meanings of later nodes.
 	products := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
 		clear(words)
@@ -121,8 +121,8 @@ func (a *assignment) center() {
 	a.even()
 }
 
-// share adds the meanings of a node's words to the node's meaning. The meaning of a word is the sum of the meanings of
-// its issues.
+// share adds the meanings of a node's words to the meaning of the node. The meaning of a word is the sum of the
+// meanings of its issues.
 func (a *assignment) share() {
 	shared := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
@@ -167,8 +167,8 @@ func (a *assignment) smooth() {
 	a.even()
 }
 
-// even gives the meanings of issues length 1 again. The meaning of a cluster is a sum over its issues. even scales the
-// sum as it scales the meanings of issues.
+// even scales the meanings of issues to length 1 again. The meaning of a cluster is a sum over its issues. even scales
+// this sum by the same factor as the meanings of issues.
 func (a *assignment) even() {
 	sum, count := 0.0, 0.0
 	for _, n := range a.nodes {

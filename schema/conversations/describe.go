@@ -46,7 +46,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	fits := map[string]float64{}
 	for _, s := range sample {
-		// Readers may not know the other languages.
+		// Readers may not understand titles in other languages.
 		if s.Language == d.Language || s.Language == "" {
 			fits[s.Title] = 0
 			for _, e := range m.weigh(terms(s.Title, s.Language)) {
@@ -72,7 +72,7 @@ func lengthFits(title string) float64 {
 	return min(1, 0.4+0.2*float64(len(strings.Fields(title))))
 }
 
-// commonLanguage is the language of the most issues; of equally frequent ones, the first by its code.
+// commonLanguage is the language of most issues. Among equally frequent languages it is the first by its code.
 func commonLanguage(sample []Sampled) string {
 	counts, best := map[string]int{}, ""
 	for _, item := range sample {

@@ -39,8 +39,8 @@ type Issue struct {
 	Words []string
 }
 
-// Extract finds the issues of a conversation. A new issue begins with a sentence that turns to another topic and shares
-// no terms with the sentences before. All other sentences continue the issue. Thanks and good news are not issues.
+// Extract finds the issues of a conversation. A new issue begins with a sentence that changes the topic and shares no
+// terms with the preceding sentences. All other sentences continue the issue. Thanks and good news are not issues.
 // Extract reads only the user's messages.
 func Extract(c Conversation) (issues []Issue) {
 	subject := strings.Join(strings.Fields(plain(c.Subject)), " ")
@@ -102,7 +102,7 @@ type draft struct {
 	known          map[string]bool
 }
 
-// add adds a sentence. It leaves out a sentence without content.
+// add adds a sentence. It leaves out sentences without content.
 func (d *draft) add(sentence string, about []string) {
 	if len(about) > 0 && len(d.details) < maxDetails {
 		d.details, d.terms = append(d.details, sentence), append(d.terms, about...)
@@ -123,8 +123,8 @@ func (d *draft) shares(about []string) bool {
 	return len(d.known) == 0 || shared*3 > len(about)
 }
 
-// courteous reports whether a sentence has only thanks, praise or goodbyes. Such a sentence states no problem, and
-// names only people. It may have a polite phrase and one more word.
+// courteous reports whether a sentence contains only thanks, praise or a goodbye. Such a sentence states no problem,
+// and only contains names of people. It may have a polite phrase and one more word.
 func courteous(sentence, language string) bool {
 	rest := withoutCues(sentence, "courtesy")
 	if statesProblem(rest) {
@@ -152,7 +152,7 @@ func statesProblem(sentence string) bool {
 	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
 }
 
-// Things that block people by themselves, and pairs of things that do.
+// These things, and pairs of things, block people without further signs.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{

@@ -82,15 +82,15 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 			}
 		}
 	}
-	// Phrases are cut out of sentences: the longest first, since one may be a part of another.
+	// Phrases are removed from sentences starting with the longest, because a phrase may be a part of another.
 	for _, phrases := range l.cues {
 		slices.SortStableFunc(phrases, func(a, b string) int { return len(b) - len(a) })
 	}
 	return l
 })
 
-// at calls add with the things at the beginning of a text. These are all things of several words, and the longest
-// single word.
+// at calls add with the things at the beginning of a text. It adds all things that have several words, and the longest
+// thing that is a single word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {
@@ -113,7 +113,7 @@ const (
 	pairMark  = "~"
 )
 
-// stemmers cut the endings off words. Words of other languages are cut as English ones are.
+// stemmers remove the endings of words. Words of other languages are stemmed like English words.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fr": french.Stem, "it": italian.Stem, "nl": dutch.Stem,
 	"pt": portuguese.Stem,
@@ -137,7 +137,7 @@ func terms(text, language string) (found []string) {
 		small = l.small["en"]
 	}
 	addThing := func(term string) {
-		// Neighbors often stand for the same thing: it counts once.
+		// Neighboring words often mean the same thing, which counts only once.
 		if !slices.Contains(found[max(0, len(found)-4):], term) {
 			found = append(found, term)
 		}
@@ -184,8 +184,8 @@ func tokens(text string) []string {
 	})
 }
 
-// languageOf determines the language of a text by its script, or by its small words: the language with most of them
-// wins. It returns "" if two languages have equal numbers.
+// languageOf determines the language of a text by its script, or otherwise by its common short words. The language with
+// most of these words wins. It returns "" if two languages have equal numbers.
 func languageOf(text string) string {
 	var kana, han, letters int
 	for _, r := range text {

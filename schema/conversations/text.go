@@ -15,7 +15,7 @@ var (
 	links    = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)`)
 	address  = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+\.\S+`)
 	emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
-	// sentFrom is what mail programs of phones add.
+	// sentFrom matches the lines that mail programs of phones add.
 	sentFrom = regexp.MustCompile(`(?i)^(sent from (my|the) |sent via |get outlook for |` +
 		`(von meinem .* |mit der .* )gesendet|gesendet (von meine|mit )|` +
 		`envoyé (de|depuis) (mon|ma) |enviado desde (mi|el) |enviado (do|a partir do) meu |` +
@@ -23,12 +23,12 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|[。！？]`)
 )
 
-// signature is the line before a signature, as mail programs write it.
+// signature is the line that mail programs write before a signature.
 const signature = "-- "
 
 // plain returns the words of a user in a body: no markup, code, addresses, quoted replies or signatures.
 func plain(body string) string {
-	// Remove quoted lines first: their > would look like a tag's.
+	// Remove quoted lines first, because their > would look like the end of a tag.
 	var kept []string
 	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
 		line = strings.TrimRight(line, "\r\n")

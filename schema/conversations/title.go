@@ -23,7 +23,7 @@ var (
 	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|` +
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +
 		`donc|aussi|alors|y|pero|también|además|e|mas|também)\b[,:]?\s+)`)
-	// varying are ids, amounts and dates, which differ between users with the same problem.
+	// varying matches ids, amounts and dates, which differ between users with the same problem.
 	varying = regexp.MustCompile(`\s*\(?(#\s?\w*\d\w*|\b[A-Z]{1,5}-?\d{3,}[\w-]*|\b\d{4}-\d{2,}(-\d+)*|` +
 		`\b[0-9a-f]{8,}\b|[€$£]\s?\d[\d.,]*|\b\d[\d.,]*\s?(€|\$|£|EUR|USD)|\b\d{5,}\b)\)?`)
 	// clauses end where a title that is too long may end.
@@ -54,7 +54,7 @@ func titleOf(details []string, subject, language string) string {
 	return cmp.Or(best, title, shorten(details[0], maxTitle))
 }
 
-// cleanTitle leaves out greetings, fillers and what varies, and starts with a capital letter.
+// cleanTitle removes greetings, fillers and varying parts, and makes the first letter a capital.
 func cleanTitle(text string) string {
 	text = greetings.ReplaceAllString(replies.ReplaceAllString(strings.TrimSpace(text), ""), "")
 	for range 3 {
@@ -72,8 +72,8 @@ func cleanTitle(text string) string {
 	return shorten(string(unicode.ToUpper(first))+text[size:], maxTitle)
 }
 
-// firstClauses keeps the first clauses that fit into a title. If they are a small part of the title, it keeps the whole
-// text.
+// firstClauses keeps the first clauses that fit into a title. If they are only a small part of the title's length, it
+// keeps the whole text.
 func firstClauses(text string) string {
 	end := 0
 	for _, at := range clauses.FindAllStringIndex(text, -1) {

@@ -69,7 +69,7 @@ type entry struct {
 	weight float64
 }
 
-// sorted gives weights in the order of their terms, so that sums of them have the same bits every time.
+// sorted returns weights in the order of their terms, so that sums of weights have the same bits every time.
 func sorted(weights map[string]float64) []entry {
 	made := make([]entry, 0, len(weights))
 	for _, term := range slices.Sorted(maps.Keys(weights)) {
@@ -78,7 +78,8 @@ func sorted(weights map[string]float64) []entry {
 	return made
 }
 
-// mixed is the similarity of issues whose words and meanings are so much alike. Meanings count twice.
+// mixed returns the similarity of two issues from the similarities of their words and their meanings. Meanings count
+// twice.
 func mixed(words, meanings float64) float64 { return (words + 2*meanings) / 3 }
 
 // countTerms counts how often each term is there.
@@ -90,10 +91,10 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-// maxProfileTerms bounds what is stored of a cluster.
+// maxProfileTerms bounds the stored terms of a cluster.
 const maxProfileTerms = 64
 
-// Profile is the sum of the vectors of a cluster's issues, as it is stored between analyses.
+// Profile is the sum of the vectors of a cluster's issues, in the form that is stored between analyses.
 type Profile struct {
 	// Issues is the number of issues of the profile.
 	Issues int                `json:"issues"`

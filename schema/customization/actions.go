@@ -9,7 +9,7 @@ import (
 // pageActions are the values of pageActions.items.
 var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git", "pdf"}
 
-// defaultPageActions are the page actions of a site without settings: git and pdf follow their own switches.
+// defaultPageActions are the page actions of a site without settings. git and pdf depend on their own switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
 // actionSwitches has a row for each page action that older clients set by a separate switch.
@@ -24,8 +24,8 @@ var actionSwitches = []actionSwitch{
 		func(g *Toggle) *Opt[bool] { return &g.Enabled }),
 }
 
-// actionSwitch has a page action's name in the list of actions, and its switch's name. of returns the switch in the
-// settings, or nil if it is unset. make creates the switch.
+// actionSwitch has a page action's name in the list of actions, and the name of its switch. of returns the switch in
+// the settings, or nil if it is unset. make creates the switch.
 type actionSwitch struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -46,7 +46,7 @@ func switchOf[G any](
 		return nil
 	}
 	row.make = func(c *Customization) *Opt[bool] {
-		// Copy the group, because others share the pointer.
+		// Copy the group, because other settings share the pointer.
 		var own G
 		if g := group(c); g.Value != nil {
 			own = *g.Value
@@ -64,9 +64,9 @@ func actionsOf(c *Customization) []string {
 	return nil
 }
 
-// Overlay returns the effective settings of a level: the level's own members over the effective settings of the level
-// above. The page actions have two forms, and the answer has both. A list that is set decides the switches. A switch
-// that is set adds its action to the list, or removes the action.
+// Overlay returns the effective settings of a level. They are the level's own members, and otherwise the effective
+// settings of the level above. The page actions have two forms, and the result has both. A list that is set decides the
+// switches. A switch that is set adds its action to the list, or removes the action.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
 	items := actionsOf(&set)
@@ -87,9 +87,9 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions makes both forms of page actions agree in c, which is old merged with a request. above has the
-// effective settings of the level above. The form that the request changed decides. So a client may read the settings,
-// change a switch or the list, and send all settings back. It needs to know only one form. An action whose switch the
+// SettleActions makes both forms of page actions agree in c. c is old merged with a request. above has the effective
+// settings of the level above. The form that the request changed decides. So a client may read the settings, change a
+// switch or the list, and send all settings back. It needs to know only one of the forms. An action whose switch the
 // request removes is inherited from above again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
@@ -119,7 +119,7 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	}
 }
 
-// withAction adds an action to a list, or removes it. It changes the list in place.
+// withAction adds an action to a list, or removes it from the list. It changes the list in place.
 func withAction(items []string, action string, want bool) []string {
 	switch there := slices.Contains(items, action); {
 	case want && !there:

@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Customization says how a site looks and behaves. The same type serves three purposes. In the settings of a site, an absent
-// member has its default. In the overrides of a site space, an absent member has the site's value. In the effective settings,
-// which Merge makes from the other two, no required member is absent (see [Default]).
+// Customization defines how a site looks and behaves. The same type serves three purposes. In the settings of a site,
+// an absent member has its default. In the overrides of a site space, an absent member has the site's value. In the
+// effective settings, which Merge makes from the other two, no required member is absent (see [Default]).
 //
-// A struct of Opts is a group, whose members are set and overridden one by one. Each other member is a leaf and is set
-// as a whole, for example a pair of colors, a favicon or a list of links.
+// A struct that contains only Opts is a group, whose members are set and overridden individually. Every other member is
+// a leaf and is set in one piece, for example a pair of colors, a favicon or a list of links.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
@@ -76,7 +76,7 @@ type Sidebar struct {
 	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
 }
 
-// CodeThemes is the group of the colors of code: in blocks of code, and in blocks of OpenAPI operations.
+// CodeThemes is the group of color themes for code: in code blocks, and in blocks of OpenAPI operations.
 type CodeThemes struct {
 	Default Opt[ThemedCode] `json:"default,omitzero"`
 	OpenAPI Opt[ThemedCode] `json:"openapi,omitzero"`
@@ -88,7 +88,7 @@ type ThemedCode struct {
 	Dark  *string `json:"dark" rules:"required,enum=codeTheme"`
 }
 
-// Localized has a text in other languages than the default, by the language.
+// Localized has a text in languages other than the default language, by language.
 type Localized map[string]string
 
 // SocialAccount is an account of the site's owner elsewhere, with the places where it is shown.
@@ -153,7 +153,7 @@ type FontSource struct {
 	Format *string `json:"format,omitempty" rules:"enum=fontFormat"`
 }
 
-// Internationalization is deprecated in the contract, but still required in answers.
+// Internationalization is deprecated in the contract, which still requires it in answers.
 type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
@@ -168,12 +168,13 @@ type Favicon struct {
 // Unknown names a member of the request that the contract does not have.
 func (f Favicon) Unknown() string { return f.unknown }
 
-// OpenAPIKeywords constrains the members as a whole.
+// OpenAPIKeywords adds constraints on all members together.
 func (Favicon) OpenAPIKeywords() map[string]any {
 	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
-// Header is the group of settings for the top of every page. Preset is deprecated in the contract, but still required in answers.
+// Header is the group of settings for the top of every page. The contract deprecates Preset, but still requires it in
+// answers.
 type Header struct {
 	Preset          Opt[string]            `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
 	Logo            Opt[ThemedURL]         `json:"logo,omitzero"`

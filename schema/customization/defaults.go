@@ -1,7 +1,7 @@
 package customization
 
-// Default is the look of a site that sets nothing. It has every member that the contract requires in answers. So the
-// result of every merge over it has these members too.
+// Default is the look of a site without settings. It has every member that the contract requires in answers. So the
+// result of every merge over it also has these members.
 func Default() Customization {
 	both := func(color string) Opt[ThemedColor] {
 		return some(ThemedColor{Light: &color, Dark: &color})

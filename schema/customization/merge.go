@@ -3,11 +3,11 @@ package customization
 import "reflect"
 
 // Merge applies patch to base, leaf by leaf. An absent member leaves the value unchanged, null removes the member, and
-// a value replaces it. The members of a group (a struct of Opts only) are merged one by one, and null removes all of
+// a value replaces it. The members of a group (a struct of only Opts) are merged individually, and null removes all of
 // them. The result holds no null. Merge does not change its arguments, but the result shares their leaves.
 //
 // It uses reflection, like the JSON decoder that fills the structs. Without reflection, every group would need a list
-// of its members, and a member missing from the list would be lost silently.
+// of its members. A member missing from the list would be lost silently.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base
@@ -22,7 +22,7 @@ func mergeGroup(into, patch reflect.Value) {
 		case value.IsNil():
 			to.SetZero()
 		case isGroup(value.Type().Elem()):
-			// Copy the group, because others share the pointer to base's group.
+			// Copy the group, because other settings share the pointer to base's group.
 			group := reflect.New(value.Type().Elem())
 			if old := to.FieldByName("Value"); !old.IsNil() {
 				group.Elem().Set(old.Elem())

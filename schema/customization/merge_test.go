@@ -119,7 +119,7 @@ func set(tree *Customization, path []string, value reflect.Value) {
 	}
 }
 
-// modelOf reads a tree back. It fails on nulls, which no result may hold.
+// modelOf converts a tree to a model. It fails on nulls, which no result may contain.
 func modelOf(t *rapid.T, tree Customization) model {
 	m := model{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {

@@ -11,7 +11,7 @@ type PublishedSite struct {
 	Scripts        []SiteScript            `json:"scripts"`
 }
 
-// PublishedCustomizations are the effective settings of a site and of each of its site spaces, by their ids.
+// PublishedCustomizations has the effective settings of a site, and of each of its site spaces by id.
 type PublishedCustomizations struct {
 	Site       Customization            `json:"site"`
 	SiteSpaces map[string]Customization `json:"siteSpaces"`

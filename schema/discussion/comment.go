@@ -52,7 +52,7 @@ type UserReaction struct {
 	ReactedAt time.Time   `json:"reactedAt"`
 }
 
-// UserContributor is a user who replied to a comment, with the number of replies and the time of the last one.
+// UserContributor is a user who replied to a comment, with the number of replies and the time of the last reply.
 type UserContributor struct {
 	UpdatedAt time.Time   `json:"updatedAt"`
 	Count     int64       `json:"count"`

@@ -21,8 +21,8 @@ type RequestedReviewers struct {
 	Users []RequestedReviewer `json:"users"`
 }
 
-// Review is a verdict on a change request. It is outdated when the content has changed since, or when its author
-// reviewed again or was asked to review again.
+// Review is a verdict on a change request. It is outdated if the content has changed since then. It is also outdated if
+// its author has reviewed again or was asked for another review.
 type Review struct {
 	Object      string       `json:"object"`
 	ID          string       `json:"id"`

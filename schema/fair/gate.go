@@ -17,14 +17,14 @@ type Room struct {
 	Waiting, WaitingBytes int64
 	// Wait bounds how long a request waits.
 	Wait time.Duration
-	// Headroom limits the room of one party to Headroom times the free room. So a new party finds room at once. 0 sets
-	// no limit. With 3, a single party stops at three quarters of the room, and two parties together at six sevenths.
+	// Headroom limits the room of one party to Headroom times the free room. So a new party finds room immediately. 0
+	// sets no limit. With 3, a single party stops at three quarters of the room, and two parties together at six
+	// sevenths.
 	Headroom int64
-	// PartySlots and MemberSlots limit the slots of one party and of one member
-	// of a party; 0 sets no limit.
+	// PartySlots and MemberSlots limit the slots of a party and of a party's member; 0 sets no limit.
 	PartySlots, MemberSlots int64
-	// PartyBytes and MemberBytes limit the bytes of one party and of one member of
-	// a party; 0 sets no limit. MemberBytes needs MemberSlots.
+	// PartyBytes and MemberBytes limit the bytes of a party and of a party's member; 0 sets no limit. MemberBytes needs
+	// MemberSlots.
 	PartyBytes, MemberBytes int64
 }
 
@@ -42,9 +42,9 @@ type Verdict int
 const (
 	// Admitted: the caller is inside and must call Leave.
 	Admitted Verdict = iota
-	// OwnShare: the party or the member has used up its share.
+	// OwnShare: the party or its member has used up its share.
 	OwnShare
-	// Full: others fill the room.
+	// Full: other parties fill the room.
 	Full
 )
 
@@ -88,15 +88,15 @@ func (l *load) change(slots, bytes int64) {
 	}
 }
 
-// Party shares the room with others. The zero value is ready to use. It belongs
-// to one gate, whose lock guards it.
+// Party shares the room with other parties. The zero value is ready to use. It belongs to one gate, and the gate's lock
+// guards it.
 type Party struct {
 	inside  load
 	outside load
 	waiting list.List          // of *waiter, the oldest first
 	members map[string]*member // members with a request inside or waiting; only with MemberSlots
 	place   int                // index in Gate.queue plus 1; 0 if it is not there
-	share   float64            // by which the queue is sorted
+	share   float64            // sort key of the queue
 	turn    uint64             // Gate.turn of its last admitted request
 	came    uint64             // Gate.came when it began to wait
 }
@@ -105,7 +105,7 @@ type member struct {
 	inside  load
 	outside int64
 	turn    uint64
-	scan    uint64 // Gate.scan of the last call of next that has seen it
+	scan    uint64 // Gate.scan of the last call of next that has visited it
 }
 
 type waiter struct {
@@ -125,9 +125,9 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter takes a slot and room for the bytes, for a member of a party. Leave with the same arguments gives them back. A
-// request larger than the whole room, or than the party's limit, counts as that room or limit. So it enters when it is
-// alone.
+// Enter takes a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
+// request larger than the whole room, or than the party's limit, counts as exactly that size. So it enters when no
+// other request is inside.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -161,7 +161,7 @@ func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Ve
 	return verdict
 }
 
-// Leave gives back what Enter took.
+// Leave releases what Enter has taken.
 func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -187,7 +187,7 @@ func (g *Gate) SetSlots(slots int64) {
 	}
 }
 
-// Weight returns the bytes that a request of this size counts for. They are at most the member's limit, the party's
+// Weight returns the bytes that a request of this size counts as. They are at most the member's limit, the party's
 // limit and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
 	for _, limit := range []int64{g.room.MemberBytes, g.room.PartyBytes} {
@@ -201,7 +201,7 @@ func (g *Gate) Weight(bytes int64) int64 {
 // passes reports whether a request goes before the requests that wait for bytes.
 func (g *Gate) passes(weight int64) bool { return g.room.Bytes > 0 && weight == 0 }
 
-// Inside tells how much the requests inside take.
+// Inside returns the number of bytes that the requests inside take.
 func (g *Gate) Inside() (bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -227,7 +227,7 @@ func (g *Gate) shareOf(l load) float64 {
 	return share
 }
 
-// fits reports whether there is room, and whether the party may use it.
+// fits reports whether there is enough room, and whether the party may use it.
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	free := load{slots: g.room.Slots - g.inside.slots, bytes: g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
@@ -316,7 +316,7 @@ func (g *Gate) take(p *Party, name string, weight int64) {
 	}
 }
 
-// deactivateIfIdle counts the party out of active if it has no request left.
+// deactivateIfIdle decrements the number of active parties if the party has no request left.
 func (g *Gate) deactivateIfIdle(p *Party) {
 	if p.idle() {
 		g.active--
@@ -324,7 +324,7 @@ func (g *Gate) deactivateIfIdle(p *Party) {
 }
 
 // next returns the party's request that enters next. It is nil if no request waits. It is also nil if the party, or
-// every waiting member, has used up its share.
+// each of its waiting members, has used up its share.
 func (g *Gate) next(p *Party) *waiter {
 	var best *waiter
 	var least *member
@@ -356,8 +356,8 @@ func (g *Gate) next(p *Party) *waiter {
 	return best
 }
 
-// admit admits waiting requests as long as the next one fits. If the next request does not fit, only requests without
-// bytes pass it. Otherwise a large body would wait forever.
+// admit admits waiting requests while the next one fits. If the next request does not fit, only requests without bytes
+// may pass it. Otherwise a large body would wait forever.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 {
 		p := g.queue[0]
@@ -378,8 +378,8 @@ func (g *Gate) admitWaiter(w *waiter) {
 	close(w.done)
 }
 
-// nextPassing returns the next request without bytes, which may pass requests that wait for bytes. It is the oldest
-// request of the party that uses least.
+// nextPassing returns the next request without bytes, because such a request may pass requests that wait for bytes. It
+// is the oldest such request of the party that uses the least.
 func (g *Gate) nextPassing() (best *waiter) {
 	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
 		return nil

@@ -17,8 +17,7 @@ type watched struct{ waiting atomic.Int64 }
 func (w *watched) Waiting(delta int)    { w.waiting.Add(int64(delta)) }
 func (w *watched) Waited(time.Duration) {}
 
-// crowd sends requests into a gate and shows the order in which they are
-// admitted.
+// crowd sends requests to a gate and records the order of their admission.
 type crowd struct {
 	t       *testing.T
 	gate    *Gate
@@ -143,8 +142,7 @@ func TestSetSlots(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestMemberBound: a member at its limit waits although there is room, and the
-// other members of its party overtake it.
+// TestMemberBound: a member at its limit waits although there is room. Other members of its party overtake it.
 func TestMemberBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 4, MemberSlots: 2})
@@ -171,7 +169,7 @@ func TestMemberBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBound: a party cannot take all the room, with any number of members.
+// TestPartyBound: a party cannot use all of the room, however many members it has.
 func TestPartyBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
@@ -192,8 +190,8 @@ func TestPartyBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestFullPartyHoldsNobodyUp: a party at its limit of slots waits. Other parties do not wait for it, even if they use
-// more slots.
+// TestFullPartyHoldsNobodyUp: a party at its limit of slots waits. Other parties do not have to wait for it, even if
+// they use more slots.
 func TestFullPartyHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Bytes: 12, Waiting: 100, PartySlots: 4})
@@ -211,7 +209,7 @@ func TestFullPartyHoldsNobodyUp(t *testing.T) {
 	c.wantWaiting(2)
 	c.comeWith("heavy", "", 1)
 	c.wantEntered("heavy/")
-	c.comeWith("heavy", "", 6) // the room has 4 left
+	c.comeWith("heavy", "", 6) // the room has 4 bytes left
 	c.wantWaiting(3)
 	c.gate.Leave(c.party("heavy"), "", 4)
 	c.wantEntered("heavy/")
@@ -228,8 +226,8 @@ func TestFullPartyHoldsNobodyUp(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBytes: a party at its limit of bytes waits although there is room. Other parties do not wait for it, even if
-// they use as many bytes.
+// TestPartyBytes: a party at its limit of bytes waits although there is room. Other parties do not have to wait for it,
+// even if they use as many bytes.
 func TestPartyBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 100, Bytes: 8, PartyBytes: 2})
@@ -282,8 +280,7 @@ func TestEqualTurns(t *testing.T) {
 			c := newCrowd(t, room)
 			c.come("first", "")
 			c.wantEntered("first/")
-			// Waiting requests take no bytes of the room, but Bytes bounds them
-			// too.
+			// Waiting requests use no bytes of the room, but Bytes bounds them too.
 			c.gate.mu.Lock()
 			bytes := c.gate.room.Bytes
 			if bytes == 1 {
@@ -330,8 +327,8 @@ func TestVerdicts(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestWhoGivesUpItsPlace: if too many requests wait, the member with the most waiting requests loses a place. A
-// newcomer never loses a place.
+// TestWhoGivesUpItsPlace: if too many requests are waiting, the member with the most waiting requests loses a place.
+// The newcomer does not lose its place.
 func TestWhoGivesUpItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})
@@ -350,7 +347,7 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.come("c", "1")
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
-	c.come("a", "greedy") // is refused itself: modest has as many places
+	c.come("a", "greedy") // is refused itself, because modest has as many places
 	c.wantRefused(OwnShare)
 	c.leave("b", "1")
 	c.wantEntered("c/1")
@@ -365,8 +362,8 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestMemberBytes: requests of a member at its limit of bytes wait, and so do requests of a party at its limit. They
-// enter in the order in which they came. A request without bytes passes all requests that wait for bytes, if its party
+// TestMemberBytes: requests of a member at its limit of bytes wait. Requests of a party at its limit also wait. They
+// enter in the order of their arrival. A request without bytes passes all requests that wait for bytes, if its party
 // and member have slots.
 func TestMemberBytes(t *testing.T) {
 	t.Parallel()
@@ -377,9 +374,9 @@ func TestMemberBytes(t *testing.T) {
 	c.wantWaiting(1)
 	c.comeWith("a", "heavy", 1) // and this one for the second, although it would fit
 	c.wantWaiting(2)
-	c.comeWith("a", "other", 1000) // counts as 4, and the party has 3 left
+	c.comeWith("a", "other", 1000) // counts as 4 bytes, and the party has 3 left
 	c.wantWaiting(3)
-	c.comeWith("a", "third", 1) // the member that came first is not overtaken
+	c.comeWith("a", "third", 1) // the member that came first keeps its turn
 	c.wantWaiting(4)
 	for range 2 {
 		c.comeWith("a", "heavy", 0)
@@ -389,7 +386,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantWaiting(5)
 	c.comeWith("b", "1", 4)
 	c.wantEntered("b/1")
-	c.comeWith("c", "1", 4) // the room has one left
+	c.comeWith("c", "1", 4) // the room has one byte left
 	c.wantWaiting(6)
 	c.comeWith("d", "1", 0)
 	c.wantEntered("d/1")
@@ -415,7 +412,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: requests enter and leave at random. All limits hold, and at the end the gate is empty.
+// TestBooks: requests enter and leave at random. All limits hold at any time, and at the end the gate is empty.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})

@@ -2,9 +2,9 @@ package fair
 
 import "container/heap"
 
-// queueUp puts a request at the end of its party's queue. If too many wait, it
-// removes the newest request of the party that has the most waiting, which may
-// be this one. It returns the waiter, or nil and the verdict.
+// queueUp puts a request at the end of its party's queue. If too many requests are waiting, it removes the newest
+// request of the party with the most waiting requests. This may be the new request itself. It returns the waiter, or
+// nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.waitingBytes() {
 		most := p
@@ -43,9 +43,9 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	return w, Admitted
 }
 
-// newest returns the party's request that gives up its place. It is the newest request of the member with the most
-// waiting requests. If own is set, a new request of the member `comes` counts too. nil means that the new request
-// itself gives up.
+// newest returns the request of the party that must leave the queue. It is the newest request of the member with the
+// most waiting requests. If own is set, a new request of the member `comes` also counts. nil means that the new request
+// itself loses.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -118,8 +118,8 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 }
 
 // verdict returns the reason why there is no room. OwnShare means that the party or its member is at its limit, or that
-// the party uses more than an equal part of the room. It also means that Headroom limits the party while others find
-// room. Full means any other reason.
+// the party uses more than an equal share of the room. It also means that Headroom limits this party while other
+// parties find room. Full means any other reason.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
 	if g.partyFull(p, weight) || g.memberFull(p, name, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {

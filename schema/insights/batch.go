@@ -13,8 +13,8 @@ type Position struct {
 	Offset    uint64
 }
 
-// Batch collects the rows of many messages, column by column, for one insert.
-// Its strings alias the messages, which must not change until Reset.
+// Batch collects the rows of many messages by column, for one insert. Its strings alias the messages, so the messages
+// must not change until Reset.
 type Batch struct {
 	columns   []fieldBuffer // of fields, in their order
 	site      buffer[string]
@@ -22,7 +22,7 @@ type Batch struct {
 	offset    buffer[uint64]
 	index     buffer[uint16]
 	received  buffer[int64] // seconds
-	event     reader        // of the current event; a member, so that it is allocated once
+	event     reader        // reads the current event; a member, so that it is allocated only once
 }
 
 // NewBatch makes an empty batch.
@@ -37,9 +37,9 @@ func NewBatch() *Batch {
 // Rows is the number of rows collected.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add takes the events of a message. It leaves out events for whose index skip returns true; a nil skip takes all
-// events. After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has unknown,
-// newer fields.
+// Add adds the events of a message. It leaves out events for whose index skip returns true. A nil skip leaves out none.
+// After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has fields that only a
+// newer version knows.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
@@ -75,8 +75,8 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed reports whether r holds exactly the given number of events. It does not check their content. Otherwise the
-// message is damaged. Unknown bits in it then do not mean that a later version wrote it.
+// framed reports whether r contains exactly the given number of events. It does not check their content. Otherwise the
+// message is damaged. Unknown bits in a damaged message do not mean that a newer version wrote it.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {
@@ -150,7 +150,7 @@ func (b *Batch) Earliest() int64 {
 	return at
 }
 
-// RowContent distinguishes events with equal positions. Positions are unique within a log, and a recreated log repeats
+// RowContent distinguishes events with equal positions. Positions are unique within a log, but a recreated log repeats
 // them.
 type RowContent struct {
 	Site             string

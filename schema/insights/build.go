@@ -72,14 +72,14 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 
 // urlPath reads a URL's path: without a path it is "/" (RFC 3986 §6.2.3), if the URL has a host.
 func urlPath(url sqltree.Expr) sqltree.Expr {
-	// The engine takes a slash of the query for the path's first, and cuts a fragment at its question mark.
+	// The engine would take a slash in the query for the path's first slash, and cut a fragment at its question mark.
 	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
 	path := sqltree.Call("path", address)
 	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))
 	return sqltree.Call("if", sqltree.Bin(sqltree.And, sqltree.Call("empty", path), hasHost), sqltree.Str("/"), path)
 }
 
-// sectionDimension is a dimension of ids of site sections, which answers show in another form than they are stored in.
+// sectionDimension is a dimension with ids of site sections. Their form in answers differs from their stored form.
 func sectionDimension(name string, f Field, doc string) Column {
 	c := stringDimension(name, AsNull, f, Content, doc)
 	c.Value = sectionValue{textValue{null: true}}
@@ -103,8 +103,7 @@ func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy
 	return c
 }
 
-// publishedLinkKind is the condition "the link's kind is one of
-// publishedLinkKinds".
+// publishedLinkKind is the condition that the link's kind is one of publishedLinkKinds.
 func publishedLinkKind() sqltree.Expr {
 	kind := func(word sqltree.Expr) sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("link_kind"), word) }
 	return sqltree.AllOf(kind(sqltree.Str("")), kind(sqltree.Str("openapi")), kind(sqltree.Str("tag")))
@@ -133,27 +132,27 @@ func metric(name string, v Value, operators []*Operator, doc string, e func(Env)
 	}
 }
 
-// UniquesBound is the number of different values up to which a cell's count
-// is exact even when it is estimated.
+// UniquesBound is the number of distinct values up to which even an estimated count of a cell is exact.
 const UniquesBound = 1 << 16
 
-// SketchedExactly is the number of different values up to which a sketch is exact.
+// SketchedExactly is the number of distinct values up to which a sketch is exact.
 const SketchedExactly = 1 << 10
 
 // TotalsExactly is SketchedExactly of the larger sketch of totals.
 const TotalsExactly = 1 << 14
 
-// uniques counts different values in one of four ways. The first is exact. The second has bounded memory (about 1 MB
-// per cell): it is exact up to UniquesBound, and within 1 % above. The third is a sketch of 2^15 registers, within 2 %.
-// Its cells have 24 KB, so many cells fit into a core's cache. Of 1,801 cells of 1,000 and more visitors, 99 % were
-// within 1.0 % and all within 1.7 %. The fourth is for a single cell: a sketch of 2^19 registers, within 0.5 %.
+// uniques counts distinct values in one of four ways. The first is exact. The second uses bounded memory (about 1 MB
+// per cell). It is exact up to UniquesBound, and within 1 % above that. The third is a sketch of 2^15 registers, within
+// 2 %. Its cells have 24 KB, so many cells fit into a core's cache. Of 1,801 cells of 1,000 and more visitors, 99 %
+// were within 1.0 % and all within 1.7 %. The fourth is for a single cell: a sketch of 2^19 registers, within 0.5 %.
 //
 // Measured on 26.5: uniqExact is also the fastest for small cells (200 cells of 1,500 visitors: 208 ms;
-// uniqCombined64(19) 239; the bounded form 616). No estimator alone is exact up to 65,536. uniqCombined64(19) is exact
-// up to 16,384, uniqCombined64(20) up to 32,768, and uniq has 32-bit hashes. So the bounded form has the first 65,537
-// values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks it on the engine.
+// uniqCombined64(19) 239; the bounded form 616). No single estimator is exact up to 65,536. uniqCombined64(19) is exact
+// up to 16,384, uniqCombined64(20) up to 32,768, and uniq has 32-bit hashes. So the bounded form stores the first
+// 65,537 values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks it on the
+// engine.
 //
-// Of a column with counters, only rows with such events count.
+// If a column has counters, only rows with the counted events count.
 func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 	sketch := func(bits int64) sqltree.Expr {
 		return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c.counted(env))
@@ -194,10 +193,10 @@ func valueOf(columns []string) sqltree.Expr {
 	return sqltree.Call("cityHash64", list...)
 }
 
-// sketchBits is how many registers a sketch has, as a power of two.
+// sketchBits is the number of a sketch's registers, as a power of two.
 var sketchBits = map[Counting]int64{CountSketched: 15, CountTotals: 19}
 
-// state names what a unique column's values are aggregated to.
+// state returns the name of the aggregate of a unique column's values.
 func (c *Column) state() string {
 	if len(c.Counters) > 0 {
 		return c.Counters[0].Name + "_state"
@@ -233,8 +232,8 @@ func uniqueCount(name, doc string, of []string, counters ...*Counter) Column {
 	return c
 }
 
-// pageOfSpace reads the page with its space. All pages outside any space are one
-// value, since they all read as null.
+// pageOfSpace reads the page with its space. All pages outside of spaces are a single value, because they all read as
+// null.
 func pageOfSpace(Arguments, Env) sqltree.Expr {
 	return pageIn(sqltree.Col("space"), sqltree.Col("page"))
 }
@@ -244,10 +243,9 @@ func pageIn(space, page sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("if", sqltree.Bin(sqltree.Eq, space, none), sqltree.Call("tuple", none, none), sqltree.Call("tuple", space, page))
 }
 
-// pagesByHash groups pages by hashes of their ids. The engine computes a hash once for
-// each distinct text of repeatedType in a block of rows. So grouping by hashes takes half
-// the time of grouping by texts. An attacker would need 2^64 tries to make a page with
-// the same hash as another page.
+// pagesByHash groups pages by hashes of their ids. The engine computes a hash once for each distinct text of
+// repeatedType in a block of rows. So grouping by hashes takes half as long as grouping by texts. An attacker would
+// need 2^64 attempts to make a page with the hash of another page.
 var pagesByHash = &Grouped{
 	Keys: func() []sqltree.Expr {
 		hash := func(name string) sqltree.Expr { return sqltree.Call("sipHash64", sqltree.Col(name)) }
@@ -259,8 +257,8 @@ var pagesByHash = &Grouped{
 	},
 }
 
-// cell is the H3 cell of the event's place. An event without a place gets the
-// cell of 0°, 0°, which callers replace.
+// cell is the H3 cell of the event's place. An event without a place gets the cell of 0°, 0°, and callers replace this
+// cell.
 func cell(precision int) sqltree.Expr {
 	degrees := func(name string) sqltree.Expr {
 		return sqltree.Call("ifNotFinite", sqltree.Call("toFloat64", sqltree.Col(name)), sqltree.Int(0))

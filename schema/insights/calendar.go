@@ -2,9 +2,9 @@ package insights
 
 import "time"
 
-// Day is a day of the calendar, in no zone. All arithmetic of days and months is done on days. A moment belongs to a
-// day only in a known zone, and some zones skip a midnight or a whole day.
-type Day struct{ midnight time.Time } // as if in UTC
+// Day is a calendar day without a time zone. All arithmetic of days and months is done on days. A time belongs to a day
+// only in a known zone, and some zones skip a midnight or a whole day.
+type Day struct{ midnight time.Time } // midnight in UTC
 
 // DayOf is the day that a clock in the time's location shows.
 func DayOf(t time.Time) Day {
@@ -15,8 +15,8 @@ func DayOf(t time.Time) Day {
 // AddDays returns the day n days later.
 func (d Day) AddDays(n int) Day { return Day{d.midnight.AddDate(0, 0, n)} }
 
-// AddMonths returns the same day n months later. If the month has no such day, it returns the month's last day: three
-// months before May 31 is February 28.
+// AddMonths returns the same day n months later. If the month has no such day, it returns the month's last day. For
+// example, three months before May 31 is February 28.
 func (d Day) AddMonths(n int) Day {
 	first := d.Month().midnight.AddDate(0, n, 0)
 	last := first.AddDate(0, 1, -1)
@@ -31,10 +31,10 @@ func (d Day) Week(starts WeekStart) Day {
 	return d.AddDays(-((int(d.midnight.Weekday()) + 6 - int(starts)) % 7))
 }
 
-// WeekStart is the day with which weeks begin: the number of days after Monday.
+// WeekStart is the day on which weeks begin, as the number of days after Monday.
 type WeekStart int
 
-// WeekStarts returns the words of the days with which weeks may begin, by their numbers.
+// WeekStarts returns the words for the days on which weeks may begin, by number.
 func WeekStarts() []string {
 	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
@@ -47,15 +47,15 @@ func (d Day) Since(other Day) int {
 	return int((d.midnight.Unix() - other.midnight.Unix()) / (24 * 60 * 60))
 }
 
-// UTC is the first moment of the day in UTC.
+// UTC is the first instant of the day in UTC.
 func (d Day) UTC() time.Time { return d.midnight }
 
-// Start is the first moment of the day in a location. If the clock skips midnight, Start is later than midnight. If it
-// skips the whole day, Start is the first moment after the day.
+// Start is the first instant of the day in a location. If the clock skips midnight, Start is later than midnight. If it
+// skips the whole day, Start is the first instant after the day.
 func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
 
-// at returns the first moment at which the day's clock shows a time. If the clock skips this time, it returns the first
-// moment with a later time.
+// at returns the first instant at which the day's clock shows a time. If the clock skips this time, it returns the
+// first instant with a later clock time.
 func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	const reach = 48 * time.Hour // more than any offset and any change of one
 	shown := d.midnight.Add(clock)
@@ -67,8 +67,8 @@ func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	return shown.In(location) // not reached: the spans cover the time
 }
 
-// clockOf returns the clock time in the time's location, as the duration since midnight. It is 0 for the first moment
-// of a day, also if the clock skips midnight.
+// clockOf returns the clock time in the time's location, as the duration since midnight. It is 0 for the first instant
+// of a day, even if the clock skips midnight.
 func clockOf(t time.Time) time.Duration {
 	d := DayOf(t)
 	if t.Equal(d.Start(t.Location())) {
@@ -78,11 +78,11 @@ func clockOf(t time.Time) time.Duration {
 	return t.UTC().Add(time.Duration(offset) * time.Second).Sub(d.midnight)
 }
 
-// BeginsDay reports whether a day begins with a moment in the time's location.
+// BeginsDay reports whether t is the first instant of a day in its location.
 func BeginsDay(t time.Time) bool { return clockOf(t) == 0 }
 
-// OnDay returns the moment of another day at which the clock in the time's location shows t's clock time. The first
-// moment of a day becomes the first moment of the other day.
+// OnDay returns the instant of another day at which the clock in t's location shows the same clock time. The first
+// instant of a day becomes the first instant of the other day.
 func OnDay(t time.Time, other func(Day) Day) time.Time {
 	return other(DayOf(t)).at(clockOf(t), t.Location())
 }

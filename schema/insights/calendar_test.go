@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDayStart compares the first moment of every day with a search. The years are years in which zones skipped or
-// doubled midnights, or left out a day.
+// TestDayStart compares the first instant of every day with the result of a search. The years are years in which zones
+// skipped or doubled midnights, or left out a day.
 func TestDayStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, from, to string }{
@@ -37,7 +37,7 @@ func TestDayStart(t *testing.T) {
 				date := d.UTC().Format(time.DateOnly)
 				want := d.UTC().Add(-26 * time.Hour)
 				for want.In(location).Format(time.DateOnly) < date {
-					want = want.Add(30 * time.Second) // the offsets of these zones are multiples of it
+					want = want.Add(30 * time.Second) // the offsets of these zones are multiples of 30 seconds
 				}
 				start := d.Start(location)
 				if !start.Equal(want) || !BeginsDay(start) {
@@ -81,7 +81,7 @@ func TestDayArithmetic(t *testing.T) {
 		}
 	}
 	if n := day("9999-12-31").Since(day("0001-01-01")); n != 3652058 {
-		t.Errorf("%d days", n) // a Duration cannot hold them
+		t.Errorf("%d days", n) // a Duration cannot represent this many days
 	}
 }
 

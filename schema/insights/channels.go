@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// The channels by which visitors come.
+// These are the channels through which visitors come.
 const (
 	channelInternal = "internal"
 	channelReferral = "referral"
@@ -64,7 +64,7 @@ var mediums, mediumChannels = func() (values, channels []string) {
 	return values, channels
 }()
 
-// tableRows returns the rows of a table, without comments. A row has so many cells, the last of which may be empty.
+// tableRows returns the rows of a table, without comments. Each row has `cells` cells, and the last cell may be empty.
 func tableRows(table string, cells int) (rows [][]string) {
 	for line := range strings.Lines(table) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -136,7 +136,7 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
 }
 
-// mapped returns the member of list at the text's index in known; "" if known does not have the text.
+// mapped returns the member of list at the text's index in known; "" if known does not contain the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),
 		sqltree.Param(sqltree.ArrayOf(typeString), list), sqltree.Str(""))
@@ -177,7 +177,7 @@ func (o origin) own(env Env) sqltree.Expr {
 	return sqltree.Bin(sqltree.In, o.referrer, hosts)
 }
 
-// ownHosts returns hosts as referrerDomain has them. The list is never nil.
+// ownHosts returns hosts in the form of referrerDomain. The list is never nil.
 func ownHosts(hosts []string) []string {
 	list := []string{}
 	for _, host := range hosts {
@@ -208,7 +208,7 @@ func (o origin) name(env Env) sqltree.Expr {
 		sqltree.Call("if", o.own(env), sqltree.Str(""), named))
 }
 
-// channelValue is one of the channels.
+// channelValue is the value of a column with channels.
 type channelValue struct{ textValue }
 
 func (channelValue) Shape() string { return "one of " + strings.Join(channels, ", ") }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTablesOfSources checks that the rows of the tables have channels, and that each key is there once. The keys have
-// the form in which statements read texts.
+// TestTablesOfSources checks that each row of the tables has a channel, and that keys are unique. The keys have the
+// form in which statements read texts.
 func TestTablesOfSources(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

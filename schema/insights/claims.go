@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Claims are stored as a map from a path to a text, so that every version of
-// the sink can write them and one claim is one look-up:
+// Claims are stored as a map from a path to a text. So every version of the sink can write them, and reading a claim is
+// one look-up:
 //
 //   - A path is the names from the outside in, joined by dots: org.id. Names may contain dots. If two claims of an
 //     event have equal paths, each is stored under its exact path. In an exact path, a dot within a name is written
@@ -21,8 +21,8 @@ import (
 //   - A text is a string, a number as sent, true or false, or an array as JSON.
 //     ClaimTypes has the types, which the texts do not show.
 
-// ClaimTypes is the path of the notes on an event's other claims. No claim can have this path, because in an exact path
-// a dot or another backslash follows a backslash. Answers never show it.
+// ClaimTypes is the path of the notes about an event's other claims. No claim can have this path, because in an exact
+// path a dot or another backslash follows a backslash. Answers do not show it.
 const ClaimTypes = `\types`
 
 // ClaimType is the JSON type of a claim.
@@ -39,8 +39,8 @@ const (
 // The value of ClaimTypes is a JSON object. It has a member for each path whose claim needs a note. The note is the
 // claim's type, followed by the exact path if this differs from the path.
 
-// AppendClaimNote adds a claim to the value of ClaimTypes, unless it needs no
-// note. The first note begins the object, EndClaimNotes ends it.
+// AppendClaimNote adds a claim's note to the value of ClaimTypes, if the claim needs a note. The first note begins the
+// object, and EndClaimNotes ends it.
 func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimType) (notes []byte, noted bool) {
 	if t == ClaimString && path == exact && !strings.HasPrefix(value, "[") {
 		return dst, false
@@ -76,13 +76,13 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject is the object that claims were flattened from, without nulls and empty objects. notes is the value of
-// ClaimTypes. Old events have no notes. Their claims are read as strings with plain names. A path below another claim's
-// value stays a single name.
+// ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. notes is the value
+// of ClaimTypes. Old events have no notes. Their claims are read as strings with plain names. A path below the path of
+// another claim stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
-		// Notes that cannot be read are ignored: the claims are still texts.
+		// Unreadable notes are ignored, because the claims are still valid texts.
 		_ = json.Unmarshal([]byte(notes), &noted, JSONOptions)
 	}
 	root := map[string]any{}
@@ -113,8 +113,7 @@ func typedClaim(value, note string) any {
 	return value
 }
 
-// put sets a member deep in an object, or under its whole path if a name on the
-// way has a value.
+// put sets a member deep in an object. If a name on the path already has a value, it uses the whole path as a name.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {
@@ -171,7 +170,7 @@ func ClaimOf(path sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
 }
 
-// matchClaim selects events whose claim is one of the values, or an array that has one of the values.
+// matchClaim selects events whose claim is one of the values, or is an array that contains one of them.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
 	return claimOrMembers(a,

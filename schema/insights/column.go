@@ -15,7 +15,7 @@ type Role uint8
 const (
 	Filter  Role = 1 << iota // in where
 	Group                    // in groupBy, select and order
-	Measure                  // an aggregate: in select and order; in where it filters groups
+	Measure                  // an aggregate: in select and order; in where, it filters groups
 	Time                     // takes an interval
 )
 
@@ -26,14 +26,14 @@ type NullRule uint8
 const (
 	// NeverNull: every event has a value.
 	NeverNull NullRule = iota
-	// AsNull: no value reads as null, and null in a filter matches it.
+	// AsNull: an absent value reads as null, and null in a filter matches it.
 	AsNull
-	// AsEmpty: no value reads as "", and "" in a filter matches it.
+	// AsEmpty: an absent value reads as "", and "" in a filter matches it.
 	AsEmpty
-	// Excluded: if the column is selected or grouped by, events without a value are left out, because the contract has
-	// no word for "none" there.
+	// Excluded: if the column is selected or grouped by, events without a value are left out. The contract has no word
+	// for an absent value there.
 	Excluded
-	// AsZero: an absent value reads as 0, and 0 in a filter matches it. Comparisons leave out absent values.
+	// AsZero: an absent value reads as 0, and 0 in a filter matches it. Comparisons ignore absent values.
 	AsZero
 )
 
@@ -45,27 +45,27 @@ const (
 	Content   Privacy = iota // about the site, not the visitor
 	Coarse                   // shared by many visitors
 	Pseudonym                // a keyed hash
-	Personal                 // may identify a person: stored only if sent, or if the site's setting demands it
+	Personal                 // may identify a person: stored only if sent, or if the site's setting requires it
 )
 
 // Column is one row of the column table.
 type Column struct {
-	// Name is the public name, "" for what is stored but not queried.
+	// Name is the public name; "" if the column is stored but cannot be queried.
 	Name      string
 	Roles     Role
 	Value     Value
 	Operators []*Operator
 	Null      NullRule
-	Extra     *Extra // nil if the column takes none
+	Extra     *Extra // nil if the column has no extra parameter
 	// Unique marks a Measure that counts different values: exactly, or with
 	// Env.Counting exactly up to UniquesBound, or with a sketch.
 	Unique  bool
 	Fields  []Field // the stored form of the column; nil for a derived column
 	Privacy Privacy
 	Doc     string
-	// Visit names the stored columns from which the value is read in a row of visits. All events of a row of visits
-	// have equal values there. Counters are the numbers that a Measure adds up. A column without Visit and Counters is
-	// read only from events.
+	// Visit has the stored columns from which the value is read in a row of visits. All events of such a row have equal
+	// values in these columns. Counters are the numbers that a Measure sums up. A column without Visit and Counters is
+	// only read from events.
 	Visit    []string
 	Counters []*Counter
 	// Several means that an event counts once for each of its values of the column.
@@ -73,25 +73,26 @@ type Column struct {
 	// Session are the parts of the event's whole session that the column reads. A Measure reads rows with one row per
 	// session, so it counts each session once.
 	Session []*SessionPart
-	// InSessions aggregates a Measure that counts sessions from the rows of [SessionsInGroups]; nil for other measures.
+	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]; nil for other
+	// measures.
 	InSessions func() sqltree.Expr
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
-	// Grouped is another way to group by the column; nil groups by the value of Expr.
+	// Grouped is an alternative way to group by the column. If it is nil, groups use the value of Expr.
 	Grouped *Grouped
 	// HasValue is the condition "the event has a value". Excluded columns have it, and columns whose comparisons leave
 	// out events without a value.
 	HasValue func() sqltree.Expr
-	// Match overrides the condition of `in`, for columns whose values are not compared with Expr, or whose values have
-	// a faster comparison.
+	// Match overrides the condition of `in`. It is for columns whose values are not compared with Expr, or can be
+	// compared faster.
 	Match func(a Arguments, values []any) sqltree.Expr
-	// Texts is the condition "one of the column's texts meets the test", for columns whose texts differ from the value
-	// of Expr.
+	// Texts is the condition that one of the column's texts passes the test. It is for columns whose texts differ from
+	// the value of Expr.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
 	// Rank is the value that order sorts by; nil means the value of Expr.
 	Rank *Rank
-	// Nothing is the value of a Measure in a group without events of its kind; nil is 0.
+	// Nothing is the value of a Measure in a group without events of its kind; nil means 0.
 	Nothing func() sqltree.Expr
 }
 
@@ -114,9 +115,9 @@ type Rank struct {
 // Has reports whether the column has all the roles.
 func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
-// Condition is a filter: op with the given values on value, which is the
-// column's expression or its alias. An event without a value in an Excluded
-// column satisfies only negated operators, and no comparison in any column with HasValue.
+// Condition is the filter that compares value with the given values by op. value is the column's expression or its
+// alias. An event without a value in an Excluded column only satisfies negated operators. In any column with HasValue,
+// it satisfies no comparison.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 	condition := op.condition(c, a, value, values)
 	if c.HasValue != nil && (c.Null == Excluded || op.Ordered) {
@@ -130,7 +131,7 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 
 // Env has the inputs that all expressions of a statement share. Other inputs are the arguments of the columns.
 type Env struct {
-	// Zone is the time zone in which time is cut to intervals.
+	// Zone is the time zone in which times are cut to intervals.
 	Zone Zone
 	// Counting is how Unique measures count.
 	Counting Counting
@@ -162,13 +163,13 @@ type Value interface {
 	// Parse reads one filter value into the Go value that is bound as Type.
 	// Its error completes the sentence "<path> ...".
 	Parse(raw jsontext.Value) (any, error)
-	// New returns a pointer to scan what Expr reads into.
+	// New returns a pointer for scanning the value of Expr.
 	New() any
 	// Append writes a scanned value as JSON.
 	Append(dst []byte, scanned any) []byte
 }
 
-// The columns that statements use without a request naming them.
+// These are the columns that statements use even if the request does not name them.
 var (
 	Datetime      = byName["datetime"]
 	EventType     = byName["eventType"]
@@ -178,7 +179,7 @@ var (
 	ClaimProperty = byName["visitorClaimProperty"]
 )
 
-// LastTime is the time of a group's last event. Requests name it as datetime: see the query package's document.
+// LastTime is the time of a group's last event. In requests its name is datetime: see the query package's document.
 var LastTime = func() *Column {
 	c := metric(Datetime.Name, timeValue{}, nil, "Time of the last event.", lastEvent.count, lastEvent)
 	return &c

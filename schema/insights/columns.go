@@ -7,7 +7,7 @@ import (
 // columns is THE column table. The schema, the log encoding, validation, queries
 // and the documents are made from its rows.
 //
-// To add a column, add a row and, if the event has a new member, that member in event.go. Field ids never change and
+// To add a column, add a row. If the event has a new member, add this member in event.go. Field ids never change and
 // are never reused. A new field takes the next free id.
 var columns = append([]Column{
 	{
@@ -189,7 +189,7 @@ var columns = append([]Column{
 		Doc: "Name of a claim. An event counts once for each of its claims. " +
 			"A filter selects events that have any of the names.",
 		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
-		// arrayJoin leaves out events without claims by itself.
+		// arrayJoin already leaves out events without claims.
 		HasValue: HasClaims,
 		Match: func(_ Arguments, values []any) sqltree.Expr {
 			return sqltree.Call("hasAny", claimNames(), sqltree.Param(sqltree.ArrayOf(typeString), values))
@@ -308,7 +308,7 @@ const (
 	MaxHTTPStatus     = 599
 )
 
-// balanceOf ranks a metric of several counts by the difference of two of them.
+// balanceOf ranks a metric that consists of several counts by the difference of two of them.
 func (c Column) balanceOf(plus, minus int64) Column {
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {

@@ -359,7 +359,7 @@ func TestLinkKindsOfTheContract(t *testing.T) {
 	}
 }
 
-// TestSectionsAreShown writes ids of sections as answers show them.
+// TestSectionsAreShown checks the form of section ids in answers.
 func TestSectionsAreShown(t *testing.T) {
 	t.Parallel()
 	column, _ := ByName("siteSection")

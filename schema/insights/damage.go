@@ -25,8 +25,8 @@ var damageCodes = []int32{
 	740, // POTENTIALLY_BROKEN_DATA_PART
 }
 
-// IsDamage reports whether an exception of the engine means that its stored files are damaged. A connection between two
-// servers that breaks has some of the same codes.
+// IsDamage reports whether an exception of the engine means that its stored files are damaged. A broken connection
+// between two servers has some of the same codes.
 func IsDamage(code int32, message string) bool {
 	if code == codeStandard {
 		return strings.Contains(message, "filesystem error") && partName.MatchString(message)
@@ -50,10 +50,10 @@ func IsDamageText(text string) bool {
 	return err == nil && IsDamage(int32(code), text)
 }
 
-// partName is the name of a part in a path or in quotes, such as 202611_1_20_3.
+// partName matches the name of a part in a path or in quotes, such as 202611_1_20_3.
 var partName = regexp.MustCompile(`[/'` + "`" + `"]([0-9a-z]+(?:_[0-9]+){3,4})[/'` + "`" + `"]`)
 
-// DamagedPart returns the name of the part that an error of the engine is about, or "" if the error does not name it.
+// DamagedPart returns the name of the damaged part in an engine's error; "" if the error has no such name.
 func DamagedPart(message string) string {
 	found := partName.FindStringSubmatch(message)
 	if found == nil {

@@ -2,7 +2,8 @@ package insights
 
 import "testing"
 
-// TestDamagedPart: the engine's errors name the damaged part by its folder or in quotes. Other errors name none.
+// TestDamagedPart: the engine's errors contain the damaged part's name as a folder or in quotes. Other errors contain
+// no name of a part.
 func TestDamagedPart(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{

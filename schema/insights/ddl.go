@@ -14,9 +14,9 @@ import (
 // Table is the table that queries read and the sink writes.
 const Table = "events"
 
-// StatesTable returns the name of a table of aggregate states. The query service creates and fills it
-// (query/states.go). The name has a hash of the columns' definitions, because another version's columns may have other
-// types.
+// StatesTable returns the name of the table for aggregate states of these columns. The query service creates and fills
+// it (query/states.go). The name has a hash of the columns' definitions, because columns of another version may have
+// other types.
 func StatesTable(columns string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(columns)) // a hash never fails to write
@@ -29,21 +29,20 @@ func StatesTable(columns string) string {
 // StatesTables is the pattern of their names.
 const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
-// OnDisk is a condition on system.parts that holds for every part. Only for statements that name
-// _state does the server list the parts whose files it is just removing.
+// OnDisk is a condition on system.parts that holds for every part. The server lists parts whose files it is removing
+// only in statements that use _state.
 const OnDisk = "_state != ''"
 
-// The columns that come from an event's place in the log. Partition, offset and
-// index identify a row forever.
+// These columns come from an event's place in the log. Partition, offset and index identify a row forever.
 const (
 	ColumnSite      = "site"
 	ColumnTime      = "time"
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
-	// ColumnReceived is the second in which the message arrived. An erasure deletes rows that arrived before the
-	// erasure. The table is partitioned by the month of arrival. So an insert makes one or two parts, for any times of
-	// the events.
+	// ColumnReceived is the second of the message's arrival. An erasure deletes rows that arrived before the erasure.
+	// The table is partitioned by the month of arrival. So an insert makes one or two parts, whatever the times of the
+	// events are.
 	ColumnReceived = "received"
 	// ColumnEventKey is the publishable key that an event came under, with its generation.
 	ColumnEventKey = "event_key"
@@ -51,8 +50,7 @@ const (
 
 // Topology is the events table's place, on one server or on a cluster, with the server's abilities.
 type Topology struct {
-	// Cluster is the cluster's name in the servers' configuration; "" is a
-	// single node.
+	// Cluster is the cluster's name in the servers' configuration; "" for a single node.
 	Cluster string
 	// Statistics means that the server makes statistics of every column by default. A setting turns them off; older
 	// servers would refuse this setting.
@@ -62,13 +60,13 @@ type Topology struct {
 // StatisticsSetting is the table's setting that only servers with Statistics know.
 const StatisticsSetting = "auto_statistics_types"
 
-// storedColumn is a column of the events table as the server names it. Default
-// is an expression, "" for the type's own.
+// storedColumn is a column of the events table in the server's terms. Default is an expression; "" means the type's
+// default.
 type storedColumn struct {
 	Name, Type, Codec, Default string
 }
 
-// columnDefault is for rows older than the column. They have no place; 0°, 0° would be a place.
+// columnDefault is the value for rows older than the column. These rows have no place, but 0°, 0° would be a place.
 func (wireDegrees) columnDefault() string { return "nan" }
 
 // columnDefault is for rows older than the column. They have no measured number.
@@ -106,7 +104,7 @@ type tableSetting struct{ name, value string }
 //
 // With the four settings about fsync, an acknowledged insert survives a power cut. Its files, its folder and their
 // names are synced before the answer. A merged part is synced too, because the replaced parts are deleted soon
-// afterwards, and in the embedded engine at once.
+// afterwards. The embedded engine deletes them immediately.
 //
 // A past month gets no more rows, because rows are partitioned by arrival. A day after the month's end the engine
 // merges it into one part. Fewer parts make queries cheaper: a query reads at least a granule of each part, and opens
@@ -122,17 +120,16 @@ var tableSettings = []tableSetting{
 	{"min_age_to_force_merge_on_partition_only", "1"},
 }
 
-// clusterSettings are added on a cluster, where Keeper holds the tokens, for as
-// long as the log keeps its messages. Parts that a replica fetches are synced too.
+// clusterSettings are added on a cluster. There, Keeper stores the tokens for as long as the log stores its messages.
+// Parts that a replica fetches are also synced.
 var clusterSettings = []tableSetting{
 	{"replicated_deduplication_window", "100000"},
 	{"replicated_deduplication_window_seconds", "604800"},
 	{"min_compressed_bytes_to_fsync_after_fetch", "1"},
 }
 
-// noStatistics turns statistics off. A query reads the statistics of each part before
-// planning. For a small query over 14 parts of 300,000 events, that took more than half
-// of the time. The statistics improved no plan.
+// noStatistics turns statistics off. A query reads the statistics of each part before planning. For a small query over
+// 14 parts of 300,000 events, this took more than half of the time. The statistics improved no plan.
 var noStatistics = []tableSetting{{StatisticsSetting, "''"}}
 
 func (t Topology) settings() []tableSetting {
@@ -154,11 +151,11 @@ func settingsText(list []tableSetting) string {
 	return strings.Join(text, ", ")
 }
 
-// The layout of the table that holds rows, in the server's own spelling.
+// This is the layout of the table with the rows, in the server's spelling.
 //
 // Rows are partitioned by arrival. With partitions by event time, an import of many years would split every insert into
-// a part for each month. This would also split other sites' events in the insert. Within a part the primary key finds a
-// site's hours.
+// one part for each month. This would also split other sites' events in the insert. Within a part the primary key finds
+// a site's hours.
 const (
 	PartitionKey = "toYYYYMM(" + ColumnReceived + ")"
 	PrimaryKey   = "(site, toStartOfHour(time))"
@@ -192,8 +189,8 @@ func CreateStatements(t Topology) []string {
 	path := "/clickhouse/tables/{shard}/{database}/" + local
 	return []string{
 		create + local + on + " " + body + "\nENGINE = ReplicatedMergeTree('" + path + "', '{replica}')\n" + layout,
-		// Rows of one log partition stay on one shard. An insert has rows of one
-		// partition, and only the shard that knows its token can drop a repeat.
+		// Rows of one log partition stay on one shard, because an insert has rows of one partition. Only the shard that
+		// knows the insert's token can drop a repeat.
 		create + Table + on + " AS " + local + "\nENGINE = Distributed(" + cluster +
 			", currentDatabase(), " + local + ", " + ColumnPartition + ")" + comment,
 	}
@@ -259,7 +256,7 @@ func (t Topology) alter(changes []string) []string {
 		return []string{"ALTER TABLE " + Table + alter}
 	}
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
-	// A distributed table has no codecs of its own.
+	// A distributed table has no codecs.
 	plain := codecs.Replace(alter)
 	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
 }

@@ -16,7 +16,7 @@ func TestUpgradeStatements(t *testing.T) {
 	t.Parallel()
 	have := map[string]string{}
 	for _, c := range storedColumns() {
-		// The server adds its own spaces to types.
+		// The server adds spaces to types.
 		have[c.Name] = strings.ReplaceAll(c.Type, ",", ", ")
 	}
 	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {

@@ -35,7 +35,7 @@ func run(t *testing.T, conn driver.Conn, statements ...string) {
 	}
 }
 
-// layout returns the table's columns as the server reports them.
+// layout returns the table's columns as reported by the server.
 func layout(t *testing.T, conn driver.Conn) (types map[string]string, codecs map[string]string) {
 	t.Helper()
 	rows, err := conn.Query(context.Background(),
@@ -110,8 +110,8 @@ func TestUpgradeSettings(t *testing.T) {
 	}
 }
 
-// TestUpgrade upgrades older tables, which have fewer columns and words, to the
-// current one. Rows survive, and a second run has nothing to do.
+// TestUpgrade upgrades older tables, which have fewer columns and words, to the current table. Rows survive, and a
+// second run has no changes.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]string{

@@ -22,7 +22,7 @@ func newEnum(name string, words ...string) *Enum {
 // Name is the enumeration's name in the documents.
 func (e *Enum) Name() string { return e.name }
 
-// Words are the allowed words in their order. The caller must not change them.
+// Words returns the allowed words in their order. The caller must not change the list.
 func (e *Enum) Words() []string { return e.words }
 
 // Code finds a word. ok is false for a word that is not in the set.
@@ -74,8 +74,8 @@ var (
 	ContentForms       = newEnum("content form", "html", "markdown", "llms", "mcp", "rss", "api")
 	LinkKinds          = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
-	// publishedLinkKinds are the kinds of the column eventLinkTargetKind in the published contract. Events may have
-	// links of the other kinds too.
+	// publishedLinkKinds are the kinds of the column eventLinkTargetKind in the published contract. Events may also
+	// have links of other kinds.
 	publishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
@@ -87,7 +87,7 @@ var (
 	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 
-// ContentRefMembers returns the names of the string members of a kind of content reference. kind is a code of
+// ContentRefMembers returns the names of the string members for a kind of content reference. kind is a code of
 // LinkKinds. The first `required` members are required. The caller must not change names.
 func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]

@@ -11,7 +11,7 @@ type Event struct {
 
 	// Visitor and Session are keyed hashes of the ids that were sent, never 0.
 	Visitor, Session uint64
-	// VisitorID and SessionID are the ids in clear, only if the site asks.
+	// VisitorID and SessionID are the ids in plain text, only if the site asks for them.
 	VisitorID, SessionID string
 
 	URL, Referrer, ReferrerDomain                          string
@@ -26,7 +26,7 @@ type Event struct {
 	Device, Browser, OS, Bot Code
 	Language                 string
 
-	Claims        []Claim // flattened to dotted paths, each name once
+	Claims        []Claim // flattened to dotted paths, without duplicates
 	Authenticated bool
 
 	LinkTarget             string // canonical JSON of the content reference
@@ -45,14 +45,14 @@ type Event struct {
 	AdPlacement, TrademarkPlacement       Code
 	LLMSVariant, MarkdownSource           Code
 
-	Title                       string   // of the page, as the browser shows it
+	Title                       string   // title of the page in the browser
 	Results                     Measured // of a search: how many it found
 	EngagedSeconds, ScrollDepth Measured // of a visit to a page; the depth in percent
 	HTTPStatus                  Measured // of the request for the page
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string
-	Door                                   Code   // EventDoors; 0 is api
+	Door                                   Code   // a code of EventDoors; 0 is api
 	PublishableKey                         string // <key id>.<generation>
 }
 

@@ -12,21 +12,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Arguments are the resolved extra parameters of a column in a request. Each has a closed type, or is sent to the
-// server as a bound parameter.
+// Arguments has the resolved extra parameters of a column in a request. Each parameter has a closed type, or is sent to
+// the server as a bound parameter.
 type Arguments struct {
 	Interval  *Interval // of a Time column; nil is exact time
 	Precision int       // of visitorGeoPoint: H3 resolution 0..15
 	Claim     string    // of visitorClaim
 }
 
-// Extra is an extra parameter that a column takes: one row of Extras.
+// Extra is an extra parameter of a column: a row of Extras.
 type Extra struct {
 	Name string // in requests
-	// Required marks free text that belongs to the column's identity. Filters take it too, and answers repeat it.
+	// Required marks a free text that is part of the column's identity. Filters also require it, and answers repeat it.
 	Required bool
-	// Default sets the value of a parameter that the request leaves out; nil
-	// keeps the zero value.
+	// Default sets the value of a parameter that is missing in the request; nil keeps the zero value.
 	Default func(to *Arguments)
 	// Parse reads the parameter. Its error completes the sentence "<path> ...".
 	Parse func(raw jsontext.Value, to *Arguments) error
@@ -38,7 +37,7 @@ type Extra struct {
 
 const (
 	maxPrecision = 15
-	// defaultPrecision gives cells of about 250 km²: a town and its surroundings.
+	// defaultPrecision gives cells of about 250 km², which is a town and its surroundings.
 	defaultPrecision = 5
 	maxClaim         = 1024
 )
@@ -106,8 +105,8 @@ var (
 // Interval is the size of a time bucket: one row of intervals.
 type Interval struct {
 	Word string // in requests
-	// local buckets are cut by the calendar: they begin at a time of the local
-	// clock. The others begin at a moment.
+	// local buckets follow the calendar: they begin at a time of the local clock. Other buckets begin at a fixed
+	// instant.
 	local bool
 	// cut is the SQL expression of the start of a time's bucket, and start computes it in Go. next returns the start of
 	// the bucket after the bucket that starts at t. All times are in UTC.
@@ -116,14 +115,14 @@ type Interval struct {
 	next  func(t time.Time) time.Time
 }
 
-// minute is the only interval that is shorter than a quarter of an hour. So a range must be short to be cut to it.
+// minute is the only interval that is shorter than a quarter of an hour. So only a short range can be cut to minutes.
 var minute = &Interval{
 	"minute", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfMinute", t) },
 	func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Minute) },
 	func(t time.Time) time.Time { return t.Add(time.Minute) },
 }
 
-// Quarters reports whether each bucket has whole quarters of an hour, as rows of visits have. It returns false for
+// Quarters reports whether each bucket consists of whole quarters of an hour, like rows of visits. It returns false for
 // exact time, which is nil.
 func (i *Interval) Quarters() bool { return i != nil && i != minute }
 
@@ -163,7 +162,7 @@ func startOfWeek(t sqltree.Expr, week WeekStart) sqltree.Expr {
 	return sqltree.Call("addDays", monday, after)
 }
 
-// Rank orders intervals by length. Exact time, which is nil, is 0.
+// Rank orders intervals by length. The rank of exact time, which is nil, is 0.
 func (i *Interval) Rank() int { return slices.Index(intervals, i) + 1 }
 
 func intervalWords() []string {

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Field is one stored column of the events table and its place in the log
-// encoding. id is the field's bit in the presence mask of the log: it never
-// changes and is never reused.
+// Field is a stored column of the events table, and its place in the log encoding. id is the field's bit in the log's
+// presence mask. It never changes and is never reused.
 type Field struct {
 	id    uint8
 	Name  string // column name in ClickHouse
@@ -25,8 +24,7 @@ type wireType interface {
 	buffer() fieldBuffer
 }
 
-// fieldBuffer collects one field's values, row by row. Its strings alias the
-// message they came from.
+// fieldBuffer collects a field's values, row by row. Its strings alias the message from which they were read.
 type fieldBuffer interface {
 	take(r *reader)
 	absent()
@@ -170,8 +168,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values and clears the other values. So an empty buffer does not hold the last batch's
-// messages in memory.
+// truncate keeps the first n values and clears the others. So an empty buffer does not keep the last batch's messages
+// in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

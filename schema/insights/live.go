@@ -9,7 +9,7 @@ const LiveTop = 10
 type LiveQuery struct {
 	// Name is the member of the answer.
 	Name string
-	// Active means that the range is the time for which a visitor counts as active.
+	// Active means that the range is the time within which a visitor counts as active.
 	Active bool
 	// Members are members of an aggregate request, without range.
 	Members string

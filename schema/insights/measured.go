@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns of optional numbers, and the metrics of their means. The store has notMeasured for an
-// absent number. So 0 is always a measured number.
+// This file has the columns of optional numbers, and the metrics of their means. The store has notMeasured in place of
+// an absent number. So 0 is always a measured number.
 
 const notMeasured = -1
 
@@ -53,7 +53,7 @@ func measuredMean(name, doc, eventType, column string) Column {
 	}, number, sum)
 }
 
-// measuredMeans are the metrics of means, whose counters the projection of visits has.
+// measuredMeans has the metrics of means whose counters are in the projection of visits.
 var measuredMeans = []Column{
 	measuredMean("engagedTime",
 		"Mean number of engaged seconds of page_leave events: the time in which the page was visible and in use; "+
@@ -103,8 +103,8 @@ func (measuredValue) Append(dst []byte, scanned any) []byte {
 func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Counter) Column {
 	c := metric(name, meanValue{}, comparison, doc, mean, counters...)
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
-	// A missing mean sorts like an absent value, before all other values. The bits of numbers that are not negative
-	// sort as the numbers do, and cursors hold them without loss.
+	// A missing mean sorts like an absent value, before all other values. The bits of non-negative numbers sort like
+	// the numbers, and cursors contain them without loss.
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
 			none := sqltree.Call("toFloat64", sqltree.Int(-1))
@@ -122,7 +122,7 @@ func (meanValue) Shape() string      { return "number or null" }
 func (meanValue) Type() sqltree.Type { return sqltree.T("Float64") }
 func (meanValue) New() any           { return new(float64) }
 
-// Parse takes numbers only: a condition on a metric compares.
+// Parse accepts only numbers, because a condition on a metric is a comparison.
 func (meanValue) Parse(raw jsontext.Value) (any, error) {
 	n, ok := parseNumber(raw)
 	if !ok {

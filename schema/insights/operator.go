@@ -13,11 +13,10 @@ import (
 // Operator is a filter operator: one row of Operators.
 type Operator struct {
 	Word  string // in requests
-	Arity int    // the number of values it takes; 0 is any number
+	Arity int    // the required number of values; 0 means any number
 	// Most is the largest number of values, if it is not the request's own limit.
 	Most int
-	// Negated operators select what their condition does not, including events
-	// without a value.
+	// Negated operators select all events that their condition does not select, including events without a value.
 	Negated bool
 	// Ordered operators compare a value with another by their order.
 	Ordered bool
@@ -63,7 +62,7 @@ var Operators = []*Operator{
 	})},
 }
 
-// Operators of a column, by what its values have.
+// These are the operators of columns, by the properties of their values.
 var (
 	equality   = Operators[:2:2]                                                  // no order
 	comparison = Operators[:6:6]                                                  // an order
@@ -116,8 +115,8 @@ func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Ar
 
 func parseTextOf(raw jsontext.Value) (any, error) { return parseText(raw) }
 
-// parsePattern reads a regular expression in the syntax of RE2, in which a dot matches any character. Go's parser and
-// the engine's parser accept the same expressions, except that Go's parser has a few newer names of scripts.
+// parsePattern reads a regular expression in RE2 syntax, in which a dot matches any character. Go's parser and the
+// engine's parser accept the same expressions, except that Go's parser knows some newer names of scripts.
 func parsePattern(raw jsontext.Value) (any, error) {
 	pattern, err := parseString(raw)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// otherWords are the words of other products and of SQL for known names. The words are in lower case, without _, -
-// and spaces. more completes the suggested name.
+// otherWords has the words that other products and SQL use for our known names. The words are in lower case, without _,
+// - and spaces. more is text that follows the known name in the suggestion.
 var otherWords = []struct {
 	words []string
 	known string
@@ -54,8 +54,8 @@ var otherWords = []struct {
 	{[]string{"feedback"}, "page_post_feedback", ""},
 }
 
-// Meant returns the known name that a word means in other products or in SQL, and a text that completes the name. It
-// returns "" if the word has no such meaning.
+// Meant returns our known name for a word of another product or of SQL, and a text that completes the name. It returns
+// "" if the word is not in the list.
 func Meant(word string, known []string) (name, more string) {
 	word = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word))
 	for _, other := range otherWords {

@@ -2,7 +2,7 @@ package insights
 
 import "testing"
 
-// TestOtherWords checks that a word stands once for each known name, and that every known name exists.
+// TestOtherWords checks that a word has at most one row for each known name, and that every known name exists.
 func TestOtherWords(t *testing.T) {
 	t.Parallel()
 	known := append(OperatorWords(Operators), intervalWords()...)

@@ -8,11 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns that group events by pages for lists of pages. Requests do not name them.
+// This file has the columns that group events by page, for lists of pages. Requests cannot use them.
 
-// PageKey is the page of an event: a page of a space, or the canonical path of the address for an event outside all
-// spaces. Its value has a space, a page and a path. For a page of a space the path is "". For a path, the space and the
-// page are "". An event of a space without a page has no page.
+// PageKey is the page of an event: a page of a space. For an event outside of all spaces, it is the canonical path of
+// the address. Its value has a space, a page and a path. For a page of a space the path is "". For a path, the space
+// and the page are "". An event of a space without a page has no page key.
 var PageKey = &Column{
 	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
 	Expr: func(Arguments, Env) sqltree.Expr {
@@ -52,7 +52,7 @@ func canonicalPath(url sqltree.Expr) sqltree.Expr {
 		sqltree.Call("substring", path, sqltree.Int(1), sqltree.Bin(sqltree.Sub, letters, sqltree.Int(1))), path)
 }
 
-// pageKeyValue is a tuple of three texts, which no request or answer has.
+// pageKeyValue is a tuple of three texts, which occurs in no request or answer.
 type pageKeyValue struct{}
 
 func (pageKeyValue) Shape() string                     { return "page" }
@@ -68,7 +68,7 @@ func (pageKeyValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, ']')
 }
 
-// LastTitle is the title of a group's last event with a title. If several such events have one moment, it is the
+// LastTitle is the title of a group's last event with a title. If several such events have the same time, it is the
 // greatest title.
 var LastTitle = func() *Column {
 	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {

@@ -5,12 +5,11 @@ import "fmt"
 // Refusal is the error of a request whose events were not accepted. The events are not stored. If Reason is retryable,
 // they may be stored.
 //
-// Message is public: it quotes our own field names and limits, never a value
-// that was sent.
+// Message is public. It contains only our own field names and limits, never a sent value.
 type Refusal struct {
 	Reason  *Reason
-	Index   int    // the event's place in the request, -1 for the whole request
-	Field   string // path from the body's root, such as events[3].session.visitorId; "" for the whole body
+	Index   int    // the event's index in the request; -1 means the whole request
+	Field   string // path from the body's root, as in events[3].session.visitorId; "" for the whole body
 	Problem string // completes the sentence "<field> …"
 	Message string // Field and Problem
 	Cause   error  // private: for logs, never for an answer

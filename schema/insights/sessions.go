@@ -7,15 +7,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A session is all events of a visitor with one session id. Columns of sessions read all of the session's events, even
-// events that the query's conditions leave out. They also read events up to SessionReach outside the query's range.
+// A session is all events of a visitor with one session id. Columns of sessions read all events of the session, even
+// events that the query's conditions exclude. They also read events outside of the query's range, up to SessionReach.
 
 // Sessions are made of all events except events of quietTypes. Events of quietTypes accompany other events and begin no
-// session. They do not change bounces, entry and exit pages, or the number of sessions. But a session's duration runs
-// to its last event of any type, because page_leave is the best measure of the last page.
+// session. They do not change bounces, entry and exit pages, or the number of sessions. But a session's duration
+// extends to its last event of any type, because page_leave measures the last page best.
 
-// SessionReach is the time before and after a range in which events still belong to sessions of the range. A session of
-// a day that is not longer has equal values in a query about the day and in a query about the month. A working day of a
+// SessionReach is the time before and after a range within which events still belong to the range's sessions. A session
+// of at most this length has equal values in a query about its day and in a query about its month. A working day of a
 // reader's open tab is shorter. A statement reads twice the reach in addition to its range.
 const SessionReach = 12 * time.Hour
 
@@ -28,12 +28,12 @@ type SessionPart struct {
 	Name string
 	// Of aggregates it from the session's events.
 	Of func() sqltree.Expr
-	// Numbers are the part's columns in rows that stand for several events, and OfNumbers aggregates the part from such
-	// rows of the session. A part without Numbers is read from events only.
+	// Numbers are the part's columns in rows that combine several events. OfNumbers aggregates the part from these rows
+	// of the session. A part without Numbers is only read from events.
 	Numbers   []SessionNumber
 	OfNumbers func() sqltree.Expr
 	// First is the expression for a part about all sessions of a visitor; it reads the visitor's first event. Such a
-	// part has no Of.
+	// part does not have Of.
 	First func() sqltree.Expr
 }
 
@@ -79,8 +79,8 @@ func isPageView() sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
 }
 
-// SentOrder reads the numbers that order events: the moment, and then the place in the log. So events of a request with
-// equal moments are in the order in which they were sent.
+// SentOrder reads the numbers by which events are ordered: the time, and then the place in the log. So events of a
+// request with equal times are in the order of sending.
 func SentOrder() []sqltree.Expr {
 	return []sqltree.Expr{
 		UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex),
@@ -88,13 +88,12 @@ func SentOrder() []sqltree.Expr {
 }
 
 // viewedPage reads the page of the page view with the least or the greatest number. The number combines all parts of
-// SentOrder, so that states are small: 42 bits of the moment, 16 of the partition, 54 of the offset and 16 of the
-// index.
+// SentOrder, so that states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return aggregate(pageOfSpace(Arguments{}, Env{}), sentNumber(), isPageView())
 }
 
-// sentNumber is a number of which SentOrder is the order.
+// sentNumber is a single number with the order of SentOrder.
 func sentNumber() (number sqltree.Expr) {
 	order := SentOrder()
 	for i, left := range []int64{86, 70, 16, 0} {
@@ -108,7 +107,7 @@ func sentNumber() (number sqltree.Expr) {
 	return number
 }
 
-// VisitorKey is the column that tells a site's visitors apart.
+// VisitorKey has the column that identifies a visitor of a site.
 func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
 
 // SessionRows reads the parts of sessions from rows of events. The result has a row for each session, or for each
@@ -151,7 +150,7 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 	return outer, keys
 }
 
-// SessionKey are the columns that tell a site's sessions apart.
+// SessionKey has the columns that identify a session of a site.
 func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col(columnSession)} }
 
 // The columns of SessionKey.
@@ -169,7 +168,7 @@ type Actor struct {
 // Actors are the actors that a request may name, the default first.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
-// RowOf is the expression with which a row of a session reads the part from rows that have it.
+// RowOf is the expression that reads the part for a session's row from rows that already have it.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
 // CountOf is the number of such events in a row that is made of several events.
@@ -199,13 +198,13 @@ const (
 // groupBits is how many bits a group's number has. The last bit of a cell says whether sessions are made of the event.
 const groupBits = 63
 
-// KeyOfGroup is the number of a group of events; keys distinguish the groups. The number is a hash: an attacker would
-// need 2^63 tries to make a group with another group's number.
+// KeyOfGroup is the number of a group of events. keys identify the group. The number is a hash. An attacker would need
+// 2^63 attempts to make a group with another group's number.
 func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	if len(keys) == 0 {
 		return sqltree.Call("toUInt64", sqltree.Int(0))
 	}
-	// The engine computes a hash of one text once for each distinct text of repeatedType in a block of rows.
+	// The engine computes the hash of a text only once for each distinct text of repeatedType in a block of rows.
 	hashes := make([]sqltree.Expr, len(keys))
 	for i, key := range keys {
 		hashes[i] = sqltree.Call("sipHash64", key)
@@ -217,10 +216,11 @@ func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", hash, sqltree.Int(1<<groupBits-1))
 }
 
-// madeOf is the column of a row of some of a session's events. It shows whether one of these events makes sessions.
+// madeOf is a column in a row that combines some of a session's events. It is true if one of these events makes
+// sessions.
 const madeOf = "row_is_of_session"
 
-// SessionRow returns the columns of a row of events, or of a row of visits, that [SessionsInGroups] reads.
+// SessionRow returns the columns that [SessionsInGroups] reads from a row of events or of visits.
 func SessionRow(parts []*SessionPart, visits bool, types []Code) (columns []sqltree.Aliased) {
 	for _, name := range []string{columnVisitor, columnSession} {
 		columns = append(columns, sqltree.Aliased{Expr: sqltree.Col(name), As: name})
@@ -244,10 +244,10 @@ func SessionRow(parts []*SessionPart, visits bool, types []Code) (columns []sqlt
 }
 
 // SessionsInGroups reads sessions in one pass. The rows are events or, if env.Visits is set, rows with the columns of
-// [SessionRow]. The result has a row for each session and each group in which the session has an event that meets the
+// [SessionRow]. The result has one row for each session and each group in which the session has an event that meets the
 // condition. A row has GroupKey and the parts of its session. The column of SessionEvents shows whether one of the
-// events makes sessions. A session may have two rows in a group: one with such an event, and one without. keys
-// distinguish the groups.
+// events makes sessions. A session may have two rows in a group: one with an event that makes sessions, and one
+// without. keys distinguish the groups.
 func SessionsInGroups(
 	rows *sqltree.Select, env Env, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr,
 ) {
@@ -299,7 +299,7 @@ func pagesPerSession() sqltree.Expr {
 
 func viewingSessions() sqltree.Expr { return sessionsWhere(sqltree.Gt, 0) }
 
-// sessionsWhere is the number of sessions whose number of page views compares with n.
+// sessionsWhere counts the sessions whose number of page views satisfies a comparison with n.
 func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
 	views := sqltree.Bin(op, sqltree.Col(sessionViews.Name), sqltree.Int(n))
 	return sqltree.Call("countIf", sqltree.AllOf(views, ofSession()))
@@ -327,8 +327,8 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 	}
 }
 
-// OfVisitor reports whether the column reads a visitor's first event. The events of a single session are not enough for
-// it.
+// OfVisitor reports whether the column reads a visitor's first event. The events of a single session are then not
+// enough.
 func (c *Column) OfVisitor() bool {
 	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }

@@ -23,8 +23,8 @@ var (
 	typeTime   = sqltree.T("DateTime64(3,'UTC')")
 )
 
-// JSONOptions are the options for reading requests. Of equal member names the last counts. Invalid UTF-8 becomes
-// U+FFFD.
+// JSONOptions are the options for reading requests. If member names are equal, the last member counts. Invalid UTF-8
+// becomes U+FFFD.
 var JSONOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func isNull(raw jsontext.Value) bool { return raw.Kind() == jsontext.KindNull }
@@ -34,7 +34,7 @@ func parseString(raw jsontext.Value) (string, error) {
 	if raw.Kind() != jsontext.KindString {
 		return "", errors.New("must be a string")
 	}
-	s, _ := jsontext.AppendUnquote(nil, raw) // fails for bytes that are not UTF-8 only, which it replaces
+	s, _ := jsontext.AppendUnquote(nil, raw) // only fails for invalid UTF-8, which it replaces
 	return string(s), nil
 }
 
@@ -73,7 +73,7 @@ type MemberError struct {
 
 func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e.Member) }
 
-// WordError refuses a word that is not in a closed set, as MemberError does.
+// WordError is the error about a word that is not in a closed set, like MemberError for members.
 type WordError struct {
 	What  string // such as "an interval"
 	Word  string
@@ -82,7 +82,7 @@ type WordError struct {
 
 func (e *WordError) Error() string { return "must be " + e.What + ", not " + strconv.Quote(e.Word) }
 
-// parseObject reads an object that has no members but those of into.
+// parseObject reads an object that may only have the members of into.
 func parseObject(raw jsontext.Value, into any, known ...string) error {
 	err := json.Unmarshal(raw, into, JSONOptions, json.RejectUnknownMembers(true))
 	if e, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(e.Err, json.ErrUnknownName) {
@@ -91,7 +91,7 @@ func parseObject(raw jsontext.Value, into any, known ...string) error {
 	return err
 }
 
-// textValue is a string; with null, "" reads and filters as null.
+// textValue is a string. If null is set, "" reads and filters as null.
 type textValue struct{ null bool }
 
 func (v textValue) Shape() string {
@@ -122,7 +122,7 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	return AppendText(dst, s)
 }
 
-// sectionValue is the id of a site section. It is read in both of its forms, and shown in one form.
+// sectionValue is the id of a site section. Both of its forms are accepted, and one form is shown.
 type sectionValue struct{ textValue }
 
 func (v sectionValue) Parse(raw jsontext.Value) (any, error) {
@@ -149,7 +149,7 @@ func (v pathValue) Parse(raw jsontext.Value) (any, error) {
 	return value, err
 }
 
-// enumValue is a word of a closed set; with empty, also "".
+// enumValue is a word of a closed set. If empty is set, "" is also allowed.
 type enumValue struct {
 	enum        *Enum
 	null, empty bool
@@ -253,11 +253,12 @@ func (flagValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendBool(dst, *scanned.(*uint8) == 1)
 }
 
-// timeValue is a moment, to the millisecond.
+// timeValue is a time in milliseconds.
 type timeValue struct{}
 
-// minTime and maxTime bound the stored times. DateTime64(3) itself reaches from 1900 to 2299. But the table's key cuts
-// time to the hour in 32 bits, which wraps outside these years. The server would then skip rows that a query needs.
+// minTime and maxTime bound the stored times. DateTime64(3) itself allows the years 1900 to 2299. But the table's key
+// stores the hour in 32 bits, which overflow outside of these years. The server would then skip rows that a query
+// needs.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
@@ -286,14 +287,14 @@ func (timeValue) Append(dst []byte, scanned any) []byte {
 	return AppendTime(dst, *scanned.(*time.Time))
 }
 
-// AppendTime writes a moment as answers show it: with the offset of its zone.
+// AppendTime writes a time in the form of answers, with the offset of its zone.
 func AppendTime(dst []byte, t time.Time) []byte {
 	dst = t.AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
 }
 
-// parseTime reads an RFC 3339 date-time and cuts it to the millisecond. It
-// refuses years that the store cannot hold.
+// parseTime reads an RFC 3339 date-time and cuts it to the millisecond. It refuses years that the store cannot
+// represent.
 func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -306,7 +307,7 @@ func parseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// TimeBounds returns the first and the last moment that the store can hold.
+// TimeBounds returns the first and the last time that the store can represent.
 func TimeBounds() (first, last time.Time) { return minTime, maxTime }
 
 // TimeExpr reads an event's exact time.
@@ -315,7 +316,7 @@ func TimeExpr() sqltree.Expr { return sqltree.Col("time") }
 // TimeType is the type of TimeExpr, whose parameters FormatTime writes.
 func TimeType() sqltree.Type { return typeTime }
 
-// FormatTime writes a moment as a DateTime64(3,'UTC') parameter.
+// FormatTime writes a time as a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // constantNull is the value of a column without values in any event.

@@ -53,7 +53,7 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	return sqltree.Tuple{*v.Space, page}, nil
 }
 
-// oneOf is the condition that value is one of the values. noPage matches all rows without a page.
+// oneOf is the condition that value is one of values. noPage matches all rows without a page.
 func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
 	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
@@ -77,7 +77,7 @@ func (pageValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, '}')
 }
 
-// memberOr is err if it names an unknown member, which says more than problem.
+// memberOr returns err if err is about an unknown member, because it is more specific than problem.
 func memberOr(err error, problem string) error {
 	if e, ok := errors.AsType[*MemberError](err); ok {
 		return e
@@ -96,7 +96,7 @@ func (pointValue) Shape() string      { return pointShape }
 func (pointValue) Type() sqltree.Type { return typeString }
 func (pointValue) New() any           { return new([]any) }
 
-// Parse takes the cell's index: the coordinates of an answer are its centre.
+// Parse reads the cell's index, because the coordinates in answers are only the cell's centre.
 func (pointValue) Parse(raw jsontext.Value) (any, error) {
 	if isNull(raw) {
 		return "", nil
@@ -168,14 +168,14 @@ var contentRefMembers = map[string]struct {
 	"tag":              {1, []string{"tag", "space"}},
 }
 
-// ContentRef is a link target. Members holds the members other than kind.
+// ContentRef is a link target. Members has the members except kind.
 type ContentRef struct {
 	Kind    Code // LinkKinds
 	Members map[string]string
 	unknown map[string]jsontext.Value // the members that the kind does not have
 }
 
-// ParseContentRef reads a content reference and returns its canonical JSON. This JSON has only the known members,
+// ParseContentRef reads a content reference and returns its canonical JSON. This JSON only has the known members,
 // sorted by name, so that equal targets have equal texts. The error names the member.
 func ParseContentRef(raw []byte) (ContentRef, string, error) {
 	var members map[string]jsontext.Value
@@ -220,7 +220,7 @@ func (r ContentRef) canonical(kind string) string {
 	return string(append(b, '}'))
 }
 
-// ratingValue is a metric of several counts, such as {ok, good, bad}.
+// ratingValue is a metric that consists of several counts, such as {ok, good, bad}.
 type ratingValue struct{ names []string }
 
 func (v ratingValue) Shape() string {

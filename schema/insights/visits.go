@@ -11,13 +11,13 @@ import (
 )
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
-// visit, quarter of an hour and combination of values that the row's events share. A row counts its events of each
-// kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit. Bounce
-// rates and pages per session by these columns are read from it too.
+// visit, quarter of an hour, and combination of values that events share. A row counts its events of each kind. The
+// projection has a fifth as many rows as the table and answers queries about the columns with Visit. Bounce rates and
+// pages per session by these columns are read from it too.
 //
 // The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
-// projection is right at once for late, imported and erased events. It needs no job, which could fall behind. The
-// projection takes about 12 B per event on a site whose visits have two events each.
+// projection is immediately right for late, imported and erased events. It needs no background job, which could fall
+// behind. The projection takes about 12 B per event on a site whose visits have two events each.
 
 // VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
 // whole quarters, since 1972 at least.
@@ -25,20 +25,20 @@ const VisitQuarter = 15 * time.Minute
 
 const visitSlot = "toStartOfFifteenMinutes(time)"
 
-// Counter is a kind of event. Each row of visits has the number of its events.
+// Counter counts one kind of event. Each row of visits has this count.
 type Counter struct {
 	Name  string              // of the number in a statement
 	typ   Code                // the only type of these events; 0 for any
-	is    func() sqltree.Expr // whether a row is such an event; nil for every event
+	is    func() sqltree.Expr // whether a row is such an event; nil counts every event
 	value func() sqltree.Expr // the number's summands; nil counts events
-	// without are the types that are not such events, of a counter of all other types.
+	// without has the types that are not counted, if the counter counts all other types.
 	without []Code
-	state   string // the column of the projection; "" if the projection has none
+	state   string // the column of the projection; "" if it has none
 	last    bool   // whether the number is the time of the last event, or its value
 }
 
-// Events counts all events, or the events of some types. Its name differs from the table's name and from aliases of
-// statements, because the engine would confuse them.
+// Events counts all events, or the events of some types. Its name differs from the table's name and from the
+// statements' aliases, because the engine would confuse them.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
 
 // lastEvent is the time of the last event. Rows of visits have only the quarter of an hour.
@@ -59,7 +59,7 @@ var quietTypes = []Code{
 	EventTypes.codeOf("page_leave"), EventTypes.codeOf("code_copy"), EventTypes.codeOf("file_download"),
 }
 
-// noneOf is "the event has none of the types".
+// noneOf is the condition that the event has none of the types.
 func noneOf(types []Code) sqltree.Expr {
 	list := make([]sqltree.Expr, len(types))
 	for i, typ := range types {
@@ -108,7 +108,7 @@ func (c *Counter) otherEvents(types []Code) sqltree.Expr {
 	return sqltree.Call("if", onServers(VisitColumn("display_context")), sqltree.Call("toUInt64", sqltree.Int(0)), number)
 }
 
-// feedbackCounter works by codes: sqltree.Str takes constants only.
+// feedbackCounter uses codes, because sqltree.Str only accepts constants.
 func feedbackCounter(rating string) *Counter {
 	typ, code := EventTypes.codeOf("page_post_feedback"), FeedbackRatings.codeOf(rating)
 	is := func(column string, code Code) sqltree.Expr {
@@ -129,10 +129,10 @@ func askCounter(name string, sign sqltree.Op, function string) *Counter {
 	}
 }
 
-// countsState is the state of the projection that sessions are read from. It has the number of page views in its upper
-// half, and the number of the events that sessions are made of in its lower half. The engine reads it in the time that
-// it needs for the state of one type. States of a session's first and last moment saved no time, and took 4 B for an
-// event (bench/results/2026-11-30-hot.md).
+// countsState is the projection's state from which sessions are read. Its upper half has the number of page views, and
+// its lower half has the number of events that make sessions. The engine reads it in the time that it needs for the
+// state of one type. States of a session's first and last time saved no time, and took 4 B for each event
+// (bench/results/2026-11-30-hot.md).
 var countsState = newCountsState()
 
 func newCountsState() string {
@@ -170,7 +170,7 @@ func (c *Counter) count(env Env) sqltree.Expr {
 	return sqltree.Call("countIf", c.is())
 }
 
-// has is "the row has such an event".
+// has is the condition that the row contains a counted event.
 func (c *Counter) has(env Env) sqltree.Expr {
 	if env.Visits {
 		return sqltree.Bin(sqltree.Gt, sqltree.Col(c.Name), sqltree.Int(0))
@@ -189,8 +189,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 	return sqltree.Call("toUInt64", c.is())
 }
 
-// OfVisit is the number of such events in a row of visits. Only events of the types count; nil means all types. ok is
-// false if visits do not know it.
+// OfVisit is the number of counted events in a row of visits. Only events of the types count; nil means all types. ok
+// is false if visits do not have this number.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
@@ -233,8 +233,8 @@ var projected = newProjected()
 type projection struct {
 	columns []string // the stored columns whose values distinguish rows, in addition to the quarter
 	query   string
-	// name has a hash of the projection's query and of the columns' types. So another version's projection has another
-	// name.
+	// name contains a hash of the projection's query and of the columns' types. So the projection of another version
+	// has another name.
 	name string
 }
 
@@ -284,11 +284,11 @@ func VisitColumn(name string) sqltree.Expr { return sqltree.Col(name) }
 // VisitsProjection is the projection's name.
 func VisitsProjection() string { return projected.name }
 
-// VisitsStatements returns statements that add the projection to an older table, drop other versions' projections, and
-// make the engine build the projection for existing rows. have are the table's projections of visits. bare means that
-// some parts lack the present projection, and that the engine is not already building it. The engine builds it part by
-// part, while inserts and queries go on. A cluster's table has no projection, because no function reads a projection
-// through a distributed table.
+// VisitsStatements returns statements that add the projection to an older table and drop other versions' projections.
+// They also make the engine build the projection for existing rows. have are the table's projections of visits. bare is
+// true if some parts do not have the present projection and the engine is not already building it. The engine builds it
+// part by part, while inserts and queries go on. A cluster's table has no projection, because no function can read a
+// projection through a distributed table.
 func VisitsStatements(t Topology, have []string, bare bool) []string {
 	if t.Cluster != "" {
 		return nil
@@ -308,8 +308,8 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
 // DropVisits returns statements that drop projections of visits, because the engine does not change a column that a
-// projection reads. Other versions' projections are dropped in the background. The present projection is dropped at
-// once, because it is built again under its name, and a later background drop would remove it.
+// projection reads. Other versions' projections are dropped in the background. The present projection is dropped
+// immediately. It is built again with the same name, and a later background drop would remove the new one.
 func DropVisits(names ...string) (statements []string) {
 	for _, name := range names {
 		settings := " SETTINGS alter_sync = 0"
@@ -326,7 +326,7 @@ func VisitRows() sqltree.Expr {
 	return sqltree.Call("mergeTreeProjection", sqltree.Call("currentDatabase"), sqltree.Col(Table), sqltree.Col(VisitsProjection()))
 }
 
-// VisitSlot reads when the quarter of an hour of a row of visits began, as a DateTime.
+// VisitSlot reads the start of the quarter of an hour in a row of visits, as a DateTime.
 func VisitSlot() sqltree.Expr { return sqltree.Col(visitSlot) }
 
 // VisitTime is VisitSlot as events have their time.
@@ -346,7 +346,7 @@ func (z Zone) Quarters() bool {
 
 // VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
 // right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
-// of visits, and sums over the events' types and over the numbers that sessions are made of.
+// of visits, and sums over the events' types and the numbers that sessions use.
 func VisitsCheck() (events, visits string) {
 	type row struct {
 		number, types, counts, slot sqltree.Expr

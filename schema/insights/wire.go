@@ -65,7 +65,7 @@ func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
 	w.buf = appendString(w.buf, site)
 	w.countAt = len(w.buf)
 	w.count = 0
-	// Three bytes hold any count up to MaxMessageEvents; Bytes fills them in.
+	// Three bytes can store any count up to MaxMessageEvents. Bytes writes the count.
 	w.buf = append(w.buf, 0, 0, 0)
 }
 
@@ -130,8 +130,8 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
-// ErrNewer marks errors about a valid message that this version cannot read. The message
-// has a later version or another baseline.
+// ErrNewer marks errors about a valid message that this version cannot read. The message has a newer version or another
+// baseline.
 var ErrNewer = errors.New("a later version's message of the event log")
 
 // Reads is the latest version of the log encoding that this program reads. It
@@ -164,8 +164,8 @@ func CheckBaseline(data []byte) error {
 	return nil
 }
 
-// ParseMessage reads a message's header. The result aliases data, which must
-// not change while the message, or a batch that took it, is in use.
+// ParseMessage reads a message's header. The result aliases data. data must not change while the message, or a batch
+// that has taken it, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
 	if err := CheckBaseline(data); err != nil {
@@ -192,11 +192,11 @@ func ParseMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// receivedSecond is the second in which the message arrived. It is cut to the column's range, because the clock may
-// have been wrong.
+// receivedSecond is the second of the message's arrival. It is cut to the column's range, because the clock may have
+// been wrong.
 func (m *Message) receivedSecond() int64 { return min(max(m.ReceivedMillis/1000, 0), math.MaxUint32) }
 
-// Received is when the message arrived, as the events table has it.
+// Received is the message's time of arrival, with the precision of the events table.
 func (m *Message) Received() time.Time { return time.Unix(m.receivedSecond(), 0) }
 
 func appendString(dst []byte, s string) []byte {
@@ -267,8 +267,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of items of at least size bytes each. It refuses numbers that do not fit into the message. So a
-// bad message cannot allocate more memory than its own size.
+// count reads a number of items of at least size bytes each. It refuses numbers that are too large for the message. So
+// a bad message cannot make it allocate more memory than the message's size.
 func (r *reader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {

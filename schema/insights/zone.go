@@ -13,16 +13,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Zone is a time zone within a range of time, and the day with which its weeks begin. Only Go's zone data determines
-// local times. Statements carry offsets, because the engine's own zone data may be of another year.
+// Zone is a time zone within a range of time, and the day on which its weeks begin. Only Go's zone data determines
+// local times. Statements contain offsets, because the engine's zone data may be of another year.
 type Zone struct {
 	location *time.Location // nil is UTC
 	spans    []span         // by time, without gaps; nil for UTC
-	events   []span         // the spans in which the range has events
+	events   []span         // the spans that contain events of the range
 	week     WeekStart
 }
 
-// span is a time in which the offset from UTC stays the same.
+// span is a period in which the offset from UTC is constant.
 type span struct {
 	from, to time.Time
 	offset   time.Duration
@@ -55,7 +55,7 @@ func Location(name string) (*time.Location, error) {
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location), nil
 	}
-	// Some systems have other files in the folder of the zones: copies, some with leap seconds, and the system's local
+	// Some systems have other files in the folder of zones: copies, variants with leap seconds, and the system's local
 	// time.
 	other := name == "Local" || name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix/")
 	if !zoneName.MatchString(name) || other {
@@ -71,7 +71,7 @@ func Location(name string) (*time.Location, error) {
 
 var errZone = errors.New("must be a time zone of the IANA database, such as Europe/Berlin")
 
-// unknownZone refuses a name, with the zone that has the name in other letter cases.
+// unknownZone refuses a name. It suggests the zone whose name only differs in letter case.
 func unknownZone(name string) error {
 	titled, start := []byte(strings.ToLower(name)), true
 	for i, c := range titled {
@@ -139,10 +139,10 @@ func (z Zone) WeeksFrom(day WeekStart) Zone {
 	return z
 }
 
-// Week is the day with which weeks begin.
+// Week returns the day on which weeks begin.
 func (z Zone) Week() WeekStart { return z.week }
 
-// localTime reads what a clock in the zone shows when an event happens.
+// localTime reads the local time in the zone when an event happens.
 func (z Zone) localTime() sqltree.Expr {
 	if len(z.spans) == 0 {
 		return TimeExpr()
@@ -155,7 +155,7 @@ func (z Zone) offset() sqltree.Expr {
 	return z.bySpan(func(s span) sqltree.Expr { return sqltree.Param(sqltree.T("Int64"), int64(s.offset/time.Second)) })
 }
 
-// bySpan reads what belongs to the span of an event's time.
+// bySpan reads an expression of the span that contains an event's time.
 func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 	last := len(z.events) - 1
 	if last == 0 {
@@ -171,7 +171,7 @@ func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
 
 // bucket cuts time to an interval in the zone. For a day, week or month it returns the local time of the beginning. For
-// an hour it returns the moment of the beginning. Moment converts both to moments.
+// an hour it returns the time of the beginning. Moment converts both to times.
 //
 // Every result is a DateTime64(3), so that all intervals are scanned alike. The setting
 // enable_extended_results_for_datetime_functions must be on. Without it, the week of January 1, 1970 starts on that
@@ -204,8 +204,8 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 		return read.In(z.location)
 	}
 	for _, s := range z.spans {
-		// The bucket's first moment in this span, if the span has part of the bucket. If a clock is set forward at
-		// midnight, the day begins later.
+		// The bucket begins at this time in this span, if the span contains a part of the bucket. If a clock is set
+		// forward at midnight, the day begins later.
 		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)
@@ -242,7 +242,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 			list = append(list, read)
 		}
 	}
-	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the day before once more
+	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the previous day again
 	return list, true
 }
 

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// someZones has zones of all kinds: with half and quarter hours, with clocks that are set at midnight or by half an
-// hour, with a day that was left out, and with rules by a religious calendar.
+// someZones has zones of all kinds: offsets with half and quarter hours, changes at midnight or by half an hour, a
+// skipped day, and rules by a religious calendar.
 var someZones = []string{"UTC", "Etc/UTC", "Europe/Berlin", "Europe/Dublin", "Asia/Kathmandu", "Asia/Almaty", "America/St_Johns", "America/Havana", "America/Sao_Paulo",
 	"Australia/Lord_Howe", "Africa/Cairo", "Africa/Casablanca", "Pacific/Apia", "Pacific/Kwajalein", "America/Argentina/Buenos_Aires", "Africa/Monrovia"}
 
 // TestZoneOffsets compares a zone's offsets with Go's offsets, over all storable years. It compares them at and around
-// every change, and once a day.
+// every change, and once for every day.
 func TestZoneOffsets(t *testing.T) {
 	t.Parallel()
 	for _, name := range someZones {
@@ -64,7 +64,7 @@ func TestLocationNames(t *testing.T) {
 	}
 }
 
-// TestZoneOfAnEmptyRange: a range outside the storable years is empty, even if a clock is set at its moment.
+// TestZoneOfAnEmptyRange: a range outside of the storable years is empty, even if an offset changes at that time.
 func TestZoneOfAnEmptyRange(t *testing.T) {
 	t.Parallel()
 	berlin, err := Location("Europe/Berlin")

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// growth has, for each function of the language, steps that make a larger text of the text a by it.
+// growth has, for each function of the language, steps that make the text a larger with this function.
 var growth = map[string][]string{
 	"_+_": {`a + a`, `(b"x" + bytes(a) + bytes(a)).size() > 0 ? a + a : a`},
 	"format": {
@@ -51,8 +51,8 @@ var small = strings.Fields(`-_ _-_ _*_ _/_ _%_ int uint double bool duration tim
 	getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours
 	getMilliseconds getMinutes getMonth getSeconds`)
 
-// TestGrowth feeds each function its own output, as often as an expression can. Each call's values live only until the
-// next call. A hundred expressions make at most 384 MB of values, and take at most two seconds of processor time.
+// TestGrowth applies each function to its own output, as often as an expression can. A call's values can be freed after
+// the next call. A hundred expressions make at most 384 MB of values, and take at most two seconds of processor time.
 func TestGrowth(t *testing.T) {
 	env, err := environment()
 	if err != nil {
@@ -98,13 +98,13 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// evaluate returns 1 if an evaluation came to a limit. Other programs slow a processor down, because they share its
-// caches and its memory. A slow evaluation is repeated, and may take twelve times as long as making its bytes takes
-// then.
+// evaluate returns 1 if an evaluation reached a limit. Other programs slow an evaluation down, because they share the
+// processor's caches and memory. A slow evaluation is repeated. It may take twelve times as long as writing its bytes
+// takes at that time.
 func evaluate(t *testing.T, facts Facts, text string) int {
 	t.Helper()
 	if _, err := Parse(text); err != nil {
-		return 0 // Some steps do not fit, such as a sum of lists of lists.
+		return 0 // some steps have a wrong type, such as a sum of lists of lists
 	}
 	const mostMade = 384 << 20
 	mostSpent := 2 * time.Second

@@ -29,9 +29,9 @@ type ChangeRequest struct {
 	Subject string `cel:"subject"`
 	// Description is the description as plain text.
 	Description string `cel:"description"`
-	// Author is the id of the user who created it.
+	// Author is the id of the user who created the change request.
 	Author string `cel:"author"`
-	// Outdated says that the main content has changes that the change request lacks.
+	// Outdated means that the main content has changes that the change request does not have.
 	Outdated bool `cel:"outdated"`
 }
 
@@ -49,14 +49,15 @@ type Review struct {
 // MaxLength bounds an expression, in characters.
 const MaxLength = 1024
 
-// Bounds of the work that an expression makes.
+// These bound the work of an expression.
 const (
 	// costLimit is a few milliseconds.
 	costLimit = 100_000
-	// memoryLimit bounds each value of an evaluation, in elements of lists and tens of bytes of text: 320 KB of text.
+	// memoryLimit bounds each value of an evaluation. It counts elements of lists, and units of ten bytes of text: 320
+	// KB of text.
 	memoryLimit = 32 << 10
 	maxDepth    = 32
-	// interruptEvery is how many steps of loops pass between two looks at the context.
+	// interruptEvery is the number of loop steps between two checks of the context.
 	interruptEvery = 100
 )
 
@@ -112,7 +113,7 @@ func Parse(text string) (*Expression, error) {
 		cel.CustomDecoratorV2(boundedMatches), cel.OptimizeRegex(compiledMatches),
 		cel.InterruptCheckFrequency(interruptEvery))
 	if err != nil {
-		return nil, &Error{err.Error(), 1} // A constant that no evaluation can use, such as a regular expression.
+		return nil, &Error{err.Error(), 1} // a constant that no evaluation can use, such as a bad regular expression
 	}
 	return &Expression{program}, nil
 }
@@ -129,14 +130,14 @@ func character(text string, line, column int) int {
 	return at
 }
 
-// Evaluation evaluates the expressions of a merge. Their cost has one bound together.
+// Evaluation evaluates the expressions of a merge. Their costs share one limit.
 type Evaluation struct {
 	Facts Facts
 	cost  uint64
 }
 
 // Allows evaluates an expression. It returns an error if the expression has no result. The expression divides by zero,
-// reads an entry beyond the end, or costs too much, or ctx has ended.
+// reads an entry beyond a list's end, or costs too much, or ctx has ended.
 func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error) {
 	if e.cost >= costLimit {
 		return false, errors.New("the expressions cost too much together")

@@ -19,8 +19,8 @@ type Invited struct {
 // InviteMailState is where the mail of an invite is.
 type InviteMailState string
 
-// The states of a mail. A mail that is off is not sent, because no mail server was set when the invite was made. A
-// failed mail is sent when somebody asks for it again.
+// These are the states of a mail. A mail in the state off is not sent, because no mail server was configured when the
+// invite was made. A failed mail is sent again when a user requests it.
 const (
 	InviteMailOff     InviteMailState = "off"
 	InviteMailWaiting InviteMailState = "waiting"
@@ -33,7 +33,7 @@ func InviteMailStates() []string {
 	return []string{string(InviteMailOff), string(InviteMailWaiting), string(InviteMailSent), string(InviteMailFailed)}
 }
 
-// InviteMail is the mail of an invite. Reason says why it is off, has failed, or still waits.
+// InviteMail is the mail of an invite. Reason explains why the mail is off, has failed, or is still pending.
 type InviteMail struct {
 	State  InviteMailState `json:"state" rules:"enum=inviteMailState"`
 	Reason string          `json:"reason,omitempty"`
@@ -43,9 +43,9 @@ type InviteMail struct {
 // InviteMailsOff is the reason of a mail that is off.
 const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
 
-// LinkInvite is the grant to everyone who follows a link: a role in the organization, or a level on one space or
-// collection. It has either Role, or Level with a space or a collection. Redundant says that the caller already has the
-// access.
+// LinkInvite is a grant to everyone who follows a link: a role in the organization, or a level on one space or
+// collection. It has either Role, or Level with a space or a collection. Redundant means that the caller already has
+// this access.
 type LinkInvite struct {
 	Object     string             `json:"object"`
 	ID         string             `json:"id"`
@@ -69,8 +69,8 @@ func (i LinkInvite) At(location string) LinkInvite {
 // Location is the address of a new invite in the answer to its creation.
 func (i LinkInvite) Location() string { return i.location }
 
-// EmailInvite is an invite by e-mail that nobody has accepted yet. For the organization, its ID is the invited user's
-// ID.
+// EmailInvite is an e-mail invite that nobody has accepted yet. For an invite to the organization, its ID is the
+// invited user's ID.
 type EmailInvite struct {
 	Object    string      `json:"object"`
 	ID        string      `json:"id"`

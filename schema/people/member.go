@@ -25,7 +25,7 @@ type Member struct {
 // Ping is the answer to a member's ping. It is empty because Octavo signs no claims for visitors.
 type Ping struct{}
 
-// MemberRoles are the roles by which members can be listed, including `guest`.
+// MemberRoles are the roles with which members can be listed, including `guest`.
 func MemberRoles() []string {
 	names := []string{"guest"}
 	for _, role := range schema.Roles() {
@@ -34,5 +34,5 @@ func MemberRoles() []string {
 	return names
 }
 
-// MemberSorts are the fields by which a list of members can be sorted.
+// MemberSorts are the fields by which a member list can be sorted.
 func MemberSorts() []string { return []string{"joinedAt", "lastSeenAt"} }

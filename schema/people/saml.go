@@ -15,8 +15,8 @@ const (
 // SAMLStatuses are the values of a provider's `status`.
 func SAMLStatuses() []string { return []string{SAMLActive, SAMLPending} }
 
-// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known. SSOURL
-// is NoSSOURL until then.
+// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known.
+// SSOURL is then NoSSOURL.
 type SAMLProvider struct {
 	Object      string `json:"object"`
 	ID          string `json:"id"`

@@ -31,7 +31,7 @@ func (t Team) At(location string) Team {
 // Location is the address of a new team in the answer to its creation.
 func (t Team) Location() string { return t.location }
 
-// TeamMember is a member of an organization as a member of one of its teams.
+// TeamMember is an organization's member who is in a team.
 type TeamMember struct {
 	Organization Member                `json:"organization"`
 	Team         TeamMembership        `json:"team"`

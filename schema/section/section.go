@@ -11,7 +11,7 @@ const (
 	Pattern = "^[0-9a-v]{26}$"
 )
 
-// Shown returns an id as answers show it. Text that is no id of this service stays as it is.
+// Shown returns an id in the form of answers. Text that is not an id of this service is not changed.
 func Shown(id string) string {
 	if !made(id) {
 		return id
@@ -19,7 +19,7 @@ func Shown(id string) string {
 	return Prefix + id
 }
 
-// ID returns the id as it is stored that a request means.
+// ID returns the stored form of an id in a request.
 func ID(sent string) string {
 	if id, shown := strings.CutPrefix(sent, Prefix); shown && made(id) {
 		return id

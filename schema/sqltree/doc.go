@@ -1,7 +1,6 @@
-// Package sqltree represents ClickHouse SQL as a tree of expressions and SELECT
-// statements, and prints it. Operator precedence, identifier quoting and typed
-// server-side parameters are handled here and nowhere else.
+// Package sqltree represents ClickHouse SQL as a tree of expressions and SELECT statements, and prints it. Only this
+// package handles operator precedence, identifier quoting and typed server-side parameters.
 //
-// A user's value can only enter a tree as a [Param]; no node prints user text. The package has no code for insights,
-// and imports no other package of this module.
+// A user's value can only enter a tree as a [Param], because no node prints user text. The package has no code for
+// insights, and imports no other package of this module.
 package sqltree

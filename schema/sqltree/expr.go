@@ -2,14 +2,13 @@ package sqltree
 
 import "strings"
 
-// Expr is one ClickHouse expression. Its methods are unexported: only this
-// package defines node types.
+// Expr is a ClickHouse expression. Its methods are unexported, so only this package can define node types.
 type Expr interface {
 	print(p *printer)
 	prec() int
 }
 
-// Precedences, low to high, as ClickHouse parses them.
+// These are ClickHouse's precedences, from low to high.
 const (
 	precOr = iota + 1
 	precAnd
@@ -62,14 +61,14 @@ func Str(s constant) Expr { return literal{s} }
 
 type call struct {
 	name   constant
-	params []Expr // in parentheses of their own, before the arguments
+	params []Expr // parameters, which are in separate parentheses before the arguments
 	args   []Expr
 }
 
-// Call is a function call; the name is from this program's source.
+// Call is a function call. The name must be from this program's source.
 func Call(name constant, args ...Expr) Expr { return call{name: name, args: args} }
 
-// Parametric is a call of an aggregate function with parameters and arguments: name(params)(args).
+// Parametric is a call of an aggregate function that has parameters and arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
 type over struct {
@@ -88,7 +87,7 @@ type alias struct {
 	name string
 }
 
-// As gives an expression a name, which other expressions of the statement read with [Col].
+// As gives an expression a name, under which other expressions of the statement read it with [Col].
 func As(e Expr, name string) Expr { return alias{e, name} }
 
 type lambda struct {
@@ -153,14 +152,14 @@ func TupleOf(types ...Type) Type {
 	return Type{"Tuple(" + strings.Join(texts, ",") + ")"}
 }
 
-// String is the type as ClickHouse writes it.
+// String is the type in ClickHouse's syntax.
 func (t Type) String() string { return t.text }
 
 // Tuple is a parameter's value of a Tuple type, also inside a list.
 type Tuple []any
 
 // Param is a value that the server binds. It is sent separately and never becomes part of the statement's text. value
-// is a string, an integer, a float64, a Tuple, or a slice of these.
+// is a string, an integer, a float64, a Tuple, or a slice of these types.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (identifier) prec() int { return precAtom }

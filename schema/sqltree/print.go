@@ -78,12 +78,11 @@ func (l lambda) print(p *printer) {
 func (b binary) print(p *printer) {
 	left := b.op.prec
 	if left == precCompare {
-		left++ // (a = b) = c keeps its parentheses: few readers know how a = b = c groups
+		left++ // (a = b) = c keeps its parentheses, because few readers know how a = b = c is grouped
 	}
 	p.operand(b.l, left)
 	p.write(" " + b.op.text + " ")
-	// The right side of a left-associative operator needs the parentheses at
-	// equal precedence: a - (b - c).
+	// The right side of a left-associative operator also needs parentheses at equal precedence: a - (b - c).
 	p.operand(b.r, b.op.prec+1)
 }
 

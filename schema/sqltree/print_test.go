@@ -89,7 +89,7 @@ func TestJoin(t *testing.T) {
 	if got := s.Print(); got.SQL != want || got.Params[1].Value != 2 {
 		t.Errorf("%s\nwant %s", got.SQL, want)
 	}
-	// A statement that is joined has a name.
+	// A joined statement has a name.
 	s = &Select{Columns: s.Columns, Sub: &Select{Columns: s.Columns, Table: "t"}, Join: s.Join, Using: s.Using[:1]}
 	want = "SELECT x\nFROM (\nSELECT x\nFROM t\n) AS own\n" +
 		"INNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k)"
@@ -156,7 +156,7 @@ func explicit(e Expr) string {
 
 var testTokens = regexp.MustCompile(`[A-Za-z]+|\d+|[<>!]=|[-*=<>(),]`)
 
-// testParser is a precedence climbing parser. All operators are left-associative.
+// testParser is a precedence-climbing parser. All operators are left-associative.
 type testParser struct{ tokens []string }
 
 func (p *testParser) peek() string {
@@ -234,7 +234,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// unquote reads the rest of a literal as ClickHouse does, up to the closing quote.
+// unquote reads the rest of a literal like ClickHouse, up to the closing quote.
 func unquote(t *testing.T, rest string, quote byte) string {
 	var b strings.Builder
 	for i := 0; i < len(rest); i++ {

@@ -13,8 +13,8 @@ type Order struct {
 }
 
 // Select is one SELECT statement. A nil Where or Having is left out, and so is a zero Limit. It reads from Sub or Rows
-// if one is set, and otherwise from Table. Join adds the columns of the joined row with equal values in Using; a row
-// without a joined row is left out. The rows of Union follow the statement's own rows.
+// if one is set, and otherwise from Table. Join adds the columns of the joined rows with equal values in Using. Rows
+// without a joined row are left out. The rows of Union follow the statement's own rows.
 type Select struct {
 	Columns []Aliased
 	Table   string
@@ -37,7 +37,7 @@ type Named struct {
 	Value any
 }
 
-// Statement is printed SQL and the parameters that go beside it.
+// Statement is printed SQL with its parameters.
 type Statement struct {
 	SQL    string
 	Params []Named

@@ -10,7 +10,7 @@ package apispecs
 
 import "github.com/octavo-docs/octavo/store/postgres"
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct {
 	db *postgres.DB
 	// versions is the number of versions of a specification that are stored; 0 means all.

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// askAgain is the time after which another job is enqueued if no job reported. It is longer than a job takes.
+	// askAgain is the time after which another job is enqueued if no job has reported. It is longer than the duration
+	// of a job.
 	askAgain = 30 * time.Minute
 	// batchSize limits the specifications that one statement marks.
 	batchSize = 1000
@@ -58,7 +59,7 @@ func (s *Store) StartFetch(
 
 // Fetch is the outcome of fetching a specification.
 type Fetch struct {
-	// Document is the fetched document; nil if it is unchanged or could not be read.
+	// Document is the fetched document; nil if it has not changed or could not be read.
 	Document []byte
 	// Sources are the documents that were read; nil if they are unchanged.
 	Sources []schema.OpenAPISourceState
@@ -69,7 +70,7 @@ type Fetch struct {
 }
 
 // EndFetch stores the outcome of fetching a specification. A specification that could not be read keeps its last good
-// version. Nothing happens if the specification has another source by now, because another job fetches that source.
+// version. If the source has changed meanwhile, EndFetch does nothing, because another job fetches the new source.
 func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{

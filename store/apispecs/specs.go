@@ -15,13 +15,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Spec is a specification as Postgres holds it; Version is a version without its document.
+// Spec is a specification in Postgres. Version is a version without its document.
 type (
 	Spec    = db.OpenapiSpec
 	Version = db.ListOpenAPISpecVersionsRow
 )
 
-// Source is the source of a specification: a URL that a job fetches, or a text with the document in it.
+// Source is the source of a specification: a URL that a job fetches, or a text with the document.
 type Source struct {
 	URL      *string
 	Text     string
@@ -51,7 +51,7 @@ func (s *Store) List(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Create adds a specification; a slug that is taken is a conflict.
+// Create adds a specification. A slug in use is a conflict.
 func (s *Store) Create(ctx context.Context, organizationID, slug string, source Source) (Spec, error) {
 	var spec Spec
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {

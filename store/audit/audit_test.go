@@ -19,7 +19,7 @@ import (
 )
 
 // TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. The
-// author of a new table decides what the log shows of it.
+// author of a new table decides what the log shows of the table.
 func TestEveryTableIsAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -57,8 +57,8 @@ func TestEveryTableIsAudited(t *testing.T) {
 }
 
 // TestAuditedColumnsAreThere runs the triggers of every audited table. The statements change no rows, but the triggers
-// run as if rows had changed. A column without the name of its row, or a wrong join, would fail every write of the
-// table.
+// run as if rows had changed. A column that does not have the name in its row, or a wrong join, would make every write
+// to the table fail.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -139,7 +139,8 @@ func line(e schema.AuditEntry) string {
 	return fmt.Sprintf("%s %s %s %s>%s by %s %s", e.Action, e.Target.Type, e.Operation, e.Before, e.After, e.Actor.Type, e.Actor.DisplayName)
 }
 
-// TestAuditOfOneObject follows a redirect, which single statements write, and a team, which transactions write.
+// TestAuditOfOneObject tests a redirect, which is written by single statements, and a team, which is written by
+// transactions.
 func TestAuditOfOneObject(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -207,7 +208,7 @@ func TestAuditOfOneObject(t *testing.T) {
 }
 
 // TestAuditOfFailures checks that uncommitted changes leave no entry. It has a refused statement, and a transaction
-// that fails late.
+// that fails at the end.
 func TestAuditOfFailures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -285,7 +286,7 @@ func TestAuditIsBounded(t *testing.T) {
 	}
 }
 
-// TestAuditOfTransfers checks that content that moves to another organization leaves an entry in both.
+// TestAuditOfTransfers checks that moving content to another organization leaves an entry in both organizations.
 func TestAuditOfTransfers(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -316,8 +317,8 @@ func TestAuditOfTransfers(t *testing.T) {
 	}
 }
 
-// TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. These
-// do not learn who did it.
+// TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. Their
+// entries do not contain the user who did it.
 func TestAuditOfStrangers(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -356,7 +357,7 @@ func TestAuditOfStrangers(t *testing.T) {
 	}
 }
 
-// TestAuditByManyWriters lets writers with different actors change things at the same time, over few connections.
+// TestAuditByManyWriters lets writers with different actors make changes concurrently over few connections.
 func TestAuditByManyWriters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -467,8 +468,8 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	}
 }
 
-// TestAuditOfErasures checks that the log names the user who requested an erasure. It names the visitor only by the
-// keyed hash. The entry outlives the erasure's row.
+// TestAuditOfErasures checks that the log has the user who requested an erasure. It has the visitor only as a keyed
+// hash. The entry outlives the erasure's row.
 func TestAuditOfErasures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -477,7 +478,7 @@ func TestAuditOfErasures(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
 	})
-	for range 2 { // The second call requests the same.
+	for range 2 { // The second call makes the same request.
 		if _, err := st.Sites.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ package audit
 
 import "github.com/octavo-docs/octavo/store/postgres"
 
-// Log reads and writes the rows of this room.
+// Log reads and writes the tables of this package.
 type Log struct{ db *postgres.DB }
 
 // New returns a Log on a database.

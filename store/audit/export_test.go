@@ -1,6 +1,6 @@
 package audit
 
-// Unchanged is the SQL condition with which a trigger finds that its statement changed no row.
+// Unchanged is the SQL condition with which a trigger detects that its statement changed no row.
 const Unchanged = unchanged
 
 // AuditedTable is a row of the table of tables.
@@ -20,7 +20,7 @@ type AuditedColumn struct {
 	Secret, Hashed bool
 }
 
-// AuditedColumns returns all of them.
+// AuditedColumns returns all columns that the audit log shows.
 func AuditedColumns() (columns []AuditedColumn) {
 	for _, t := range auditedTables() {
 		for _, c := range t.shown() {

@@ -13,7 +13,7 @@ import (
 type AuditFilter struct {
 	// Actor is the id of a user or of another actor.
 	Actor, Operation, ObjectType, ObjectID *string
-	// Since is the first time of the range, and Until the first time after it.
+	// Since is the first time of the range, and Until is the first time after it.
 	Since, Until *time.Time
 }
 
@@ -22,8 +22,8 @@ func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
 
-// ListAuditEntries lists the changes in an organization, the newest first. If a cursor is set, the list continues after
-// it.
+// ListAuditEntries lists the changes in an organization. The newest come first. If a cursor is set, the list continues
+// after it.
 func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
@@ -97,8 +97,8 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes a limited number of entries that are older than the time that they are kept. more
-// reports whether there may be more of them.
+// DeleteOldAuditEntries deletes a limited number of entries that are older than their retention. more is true if more
+// such entries may exist.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
 		Kept: postgres.Interval(kept), Most: postgres.PurgeRows,

@@ -2,22 +2,22 @@ package audit
 
 import "strings"
 
-// auditedTable is a row of the table of tables. It has the columns of a database table that the audit log shows, or the
-// reason why the log does not show the table.
+// auditedTable is a row of the list of audited tables. It has the columns of a database table that the audit log shows,
+// or the reason why the log does not show the table.
 type auditedTable struct {
 	name string
-	// object is the log's name for a row of the table; "" for exempt tables.
+	// object is the log's name for the table's objects; "" for exempt tables.
 	object string
-	// in says which organization, site and space a row belongs to.
+	// in defines the organization, the site and the space that a row belongs to.
 	in auditPlace
 	// id is the expression of the object's id in the row r. key are the columns that identify a row and never change.
 	id, key string
-	// columns are the shown columns by name; the log has them in camel case. A change of other columns leaves no
-	// entry. A column with a # may be large, so the log shows its hash. A column with a ! is secret, so the log shows
-	// only that it changed. Rows of a table that shows organization_id may move to another organization. Both
-	// organizations then have an entry.
+	// columns are the shown columns by name, which the log writes in camel case. A change that only affects other
+	// columns leaves no entry. A column with a # may be large, so the log shows its hash. A column with a ! is secret,
+	// so the log shows only that it changed. Rows of a table that shows organization_id may move to another
+	// organization. Both organizations then have an entry.
 	columns string
-	// exempt is the reason why changes of the table leave no entries.
+	// exempt is the reason why changes of the table create no entries.
 	exempt string
 }
 
@@ -39,7 +39,7 @@ func (p auditPlace) with(site, space string) auditPlace {
 	return p
 }
 
-// Reasons for which tables are exempt.
+// These are the reasons why tables are exempt.
 const (
 	auditDerived  = "It is derived from what has entries."
 	auditContents = "It holds contents: the entries of what they belong to name revisions, versions or hashes."
@@ -78,7 +78,7 @@ func auditedTables() []auditedTable {
 		ownID("teams", "team", inOrganization, "title"),
 		keyed("team_members", "team-member", auditPlace{"join teams t on t.id = r.team_id", "t.organization_id", "null", "null"},
 			"r.user_id", "team_id user_id", "team_id user_id role"),
-		// Of these key columns, all but two are null.
+		// In each row, all except two of these key columns are null.
 		keyed("grants", "permission", inOrganization.with("null", "r.space_id"), "coalesce(r.user_id, r.team_id)",
 			"collection_id? space_id? user_id? team_id?", "collection_id space_id user_id team_id role"),
 		ownID("link_invites", "link-invite", inOrganization, "role space_id collection_id created_by expires_at"),
@@ -137,7 +137,7 @@ func auditedTables() []auditedTable {
 
 		ownID("conversations", "conversation", inOrganization, "source source_id impact"),
 		ownID("issues_clusters", "issues-cluster", inOrganization, "label muted"),
-		// The state is left out: it changes twice each time that a job checks for a new version.
+		// The state is left out, because it changes twice for each check for a new version.
 		ownID("openapi_specs", "openapi-spec", inOrganization, "slug #source_url visibility last_version"),
 		keyed("integrations", "integration", inOrganization, "r.name", "name",
 			"title version visibility target verified scopes categories #manifest #script !secrets #dev_tunnel dev_all"),
@@ -150,7 +150,7 @@ func auditedTables() []auditedTable {
 			"join integrations i on i.name = r.integration left join integration_installations n on n.id = r.installation_id",
 			"coalesce(n.organization_id, i.organization_id)", "null", "null",
 		}, "integration installation_id expires_at !hash"),
-		// The address of a receiver may hold a key.
+		// A receiver's address may contain a key.
 		ownID("webhooks", "webhook", inOrganization, "#url description events active disabled_reason !secret !former_secret"),
 	}
 	for _, part := range [][]auditedTable{

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// auditedRows limits the entries that one statement leaves for each organization. A further entry has the number of
+// auditedRows limits the entries that one statement creates for each organization. A further entry has the number of
 // changes without an entry.
 const auditedRows = 100
 
-// unchanged is the condition with which a trigger finds that its statement changed no row. Examples are the branch of
+// unchanged is the condition with which a trigger detects that its statement changed no row. Examples are the branch of
 // an upsert that was not taken, and a change of missing rows. The check is ten times cheaper than an insert without
 // entries.
 const unchanged = "not exists (select from "

@@ -2,10 +2,10 @@
 // Postgres's clock. It is built on store/postgres. Package store has it as Store.Clock. It must not import store or
 // another package below store, except store/postgres and store/db.
 //
-// If a machine starts with a clock in a later year, everything looks old. So each node reads the clock every minute,
-// and stores the latest time that nodes have seen. A clock that is two days ahead of that time is in doubt. Then
-// deletions by age stop. They continue when the clock is right again, when nodes have run for 24 hours, or when an
-// operator confirms the time.
+// If a machine starts with its clock in a later year, all data looks old. So each node reads the clock every minute,
+// and stores the latest known time. A clock that is two days ahead of that time is in doubt. Deletions by age then
+// stop. They continue when the clock is right again, when nodes have run for 24 hours, or when an operator confirms the
+// time.
 //
 // Statements that delete by age have the time of the function deletion_time (store/functions/clock.sql), and code that
 // deletes has DeletionTime.

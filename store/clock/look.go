@@ -3,26 +3,26 @@ package clock
 import "time"
 
 const (
-	// tolerance is the time that the clock may be ahead of the latest known time. The function deletion_time in
-	// Postgres has the same constant.
+	// tolerance is how far the clock may be ahead of the latest known time. The function deletion_time in Postgres has
+	// the same constant.
 	tolerance = 48 * time.Hour
 	// patience is the time that nodes run until a clock in doubt is trusted.
 	patience = 24 * time.Hour
 )
 
-// Doubt says why a clock is in doubt.
+// Doubt is the reason why a clock is in doubt.
 type Doubt string
 
 const (
-	Ahead  Doubt = "ahead"  // it is days ahead of all that is known
+	Ahead  Doubt = "ahead"  // it is days ahead of all known times
 	Behind Doubt = "behind" // it is days behind the furthest time that nodes have seen
 )
 
 // State is the installation's knowledge about the time.
 type State struct {
-	// Now is the time of Postgres's clock. Ages are measured from it.
+	// Now is the time of Postgres's clock. Ages are measured from this time.
 	Now time.Time
-	// Seen is the furthest time that nodes have seen; zero before the first look.
+	// Seen is the latest time that nodes have read; zero before the first look.
 	Seen time.Time
 	// Doubt is "" while the clock is trusted. DoubtedAt is the clock's time when the doubt began.
 	Doubt     Doubt
@@ -47,18 +47,19 @@ func (s State) Left() time.Duration {
 
 // Look is a node's observation of the time.
 type Look struct {
-	// Node names the node.
+	// Node is the name of the node.
 	Node string
 	// Clocks are the clocks of the node and of the insights store, if it answers.
 	Clocks []time.Time
-	// Newest is when the newest event was received; zero without events. It counts at the first look only.
+	// Newest is the time when the newest event was received; zero if there are no events. It is only used at the first
+	// look.
 	Newest time.Time
-	// Ran is the time that the node has run since its last look. LastRan is State.Ran at that look.
+	// Ran is the time for which the node has been running since its last look. LastRan is State.Ran at that look.
 	Ran, LastRan time.Duration
 }
 
-// after returns the state after a look. It compares the clock with the furthest time that nodes have seen. If no node
-// has seen a time yet, it uses the newest event and the other clocks.
+// after returns the state after a look. It compares the clock with the latest time that nodes have read. If no node has
+// read a time yet, it uses the newest event and the other clocks.
 func (s State) after(l Look) State {
 	doubt := s.doubt(l)
 	switch {
@@ -73,7 +74,7 @@ func (s State) after(l Look) State {
 			s.Seen = l.known()
 		}
 	case s.CountedBy == l.Node || s.Ran == l.LastRan:
-		// A single node counts. Another node takes over when the number stands still.
+		// Only one node counts. Another node takes over when the count does not increase.
 		s.Ran, s.CountedBy = s.Ran+l.Ran, l.Node
 	}
 	if s.Ran >= patience {
@@ -104,7 +105,7 @@ func (s State) doubt(l Look) Doubt {
 	return ""
 }
 
-// known returns the time that the first look's evidence shows: the newest event's time or the latest other clock,
+// known returns the time according to the first look's evidence: the newest event's time or the latest other clock,
 // whichever is earlier. It is zero without evidence.
 func (l Look) known() (at time.Time) {
 	for _, clock := range l.Clocks {

@@ -11,7 +11,8 @@ const day = 24 * time.Hour
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	// A step is a look. All clocks move by the same time. If others is set, the other clocks move by others.
+	// step is a look at the clocks. All clocks move by the same time. If others is set, the other clocks move by
+	// others.
 	type step struct {
 		at     time.Duration // of Postgres's clock, from start
 		others *time.Duration

@@ -11,13 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct{ db *postgres.DB }
 
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// RowsEnd returns up to where a partition's rows are counted. found is false if nothing is counted yet.
+// RowsEnd returns the offset up to which a partition's rows are counted. found is false if nothing is counted yet.
 func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error) {
 	row, err := s.db.Queries.EventRowsEnd(ctx, int32(partition))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -53,8 +53,8 @@ func (s *Store) OpenRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// AdvanceRows counts rows of the messages between was and the new end. If the count does not end at was, it changes
-// nothing and returns false.
+// AdvanceRows adds the rows of the messages between `was` and the new end to the counts. If the counts do not end at
+// `was`, it changes nothing and returns false.
 func (s *Store) AdvanceRows(
 	ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -66,8 +66,8 @@ func (s *Store) AdvanceRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// CountedRows returns the rows that the table should have. deleted counts the rows that were ever deleted: it changes
-// whenever a deletion is noted.
+// CountedRows returns the number of rows that the table should have. deleted is the number of all rows ever deleted. It
+// changes whenever a deletion is noted.
 func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error) {
 	list, err := s.db.Queries.EventRows(ctx)
 	rows = schema.RowsByMonth{}
@@ -78,8 +78,8 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion subtracts the rows that a deletion will delete from the counts. A deletion is noted once by its name. So
-// an interrupted deletion can be noted again.
+// NoteDeletion subtracts the rows that a deletion will delete from the counts. The name ensures that a deletion is
+// subtracted only once. So an interrupted deletion can be noted again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)
 	_, err := s.db.Queries.NoteEventRowDeletion(ctx, db.NoteEventRowDeletionParams{

@@ -19,7 +19,7 @@ func (s *Store) Leaving(ctx context.Context) (rows, notice int64, err error) {
 	return row.Rows, row.Notice, postgres.Interpret(err, "leaving rows")
 }
 
-// ForgetLeaving forgets all notices: a comparison knows which rows are missing.
+// ForgetLeaving deletes all notices, because a comparison now knows the missing rows.
 func (s *Store) ForgetLeaving(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.ForgetLeavingEventRows(ctx), "leaving rows")
 }

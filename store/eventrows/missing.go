@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Missing returns what the last comparison found missing or doubled, by month.
+// Missing returns the rows that the last comparison found missing or doubled, by month.
 func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	list, err := s.db.Queries.MissingEventRows(ctx)
 	missing := make([]schema.MissingRows, len(list))
@@ -24,7 +24,7 @@ func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	return missing, postgres.Interpret(err, "missing rows")
 }
 
-// MissingDays returns the missing rows of which the site and the day are known. They are among the rows of Missing.
+// MissingDays returns the missing rows whose site and day are known. They are also counted in Missing.
 func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, error) {
 	list, err := s.db.Queries.MissingEventRowDays(ctx)
 	days := map[schema.MissingDay]int64{}
@@ -34,8 +34,8 @@ func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, e
 	return days, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces what is known to be missing or doubled. It forgets the days, and accepted losses, of rows that
-// are not missing any more.
+// NoteMissing replaces the known missing and doubled rows. It deletes the days and accepted losses of rows that are no
+// longer missing.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]
 	return postgres.Interpret(s.db.Queries.NoteMissingEventRowDays(ctx, p), "missing rows")
 }
 
-// RestoreMissingDays takes rows away that a repair has restored.
+// RestoreMissingDays subtracts the rows that a repair has restored.
 func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		for day, rows := range restored {
@@ -87,8 +87,7 @@ func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.Miss
 	return postgres.Interpret(err, "missing rows")
 }
 
-// AcceptMissing accepts the loss of all missing rows, and returns the rows by month whose loss was not accepted before
-// or was smaller.
+// AcceptMissing accepts the loss of all missing rows. It returns the newly accepted rows by month.
 func (s *Store) AcceptMissing(ctx context.Context) (map[schema.EventMonth]int64, error) {
 	list, err := s.db.Queries.AcceptMissingEventRows(ctx)
 	accepted := map[schema.EventMonth]int64{}

@@ -62,10 +62,10 @@ func TestMissing(t *testing.T) {
 		t.Fatalf("%v: accepted %v", err, accepted)
 	}
 	want(0, 10, map[schema.MissingDay]int64{b: 3})
-	note(8, 0) // another loss, and rows that came back
+	note(8, 0) // another loss, and rows that are back in the table
 	want(2, 6, map[schema.MissingDay]int64{b: 3})
 	note(2, 0)
-	want(0, 2, nil) // the days have more rows than the month lacks
+	want(0, 2, nil) // the days have more missing rows than the month
 	note(2, 5)
 	want(5, 2, nil)
 	if accepted, err := rows.AcceptMissing(ctx); err != nil || len(accepted) != 1 || accepted[202604] != 5 {
@@ -148,7 +148,7 @@ func TestLeaving(t *testing.T) {
 	before(next, map[string]int64{"b": 3})
 }
 
-// TestSplitMissing splits months by what is known of their rows.
+// TestSplitMissing splits months by the knowledge about their rows.
 func TestSplitMissing(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)

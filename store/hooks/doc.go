@@ -11,7 +11,7 @@ package hooks
 
 import "github.com/octavo-docs/octavo/store/postgres"
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct{ db *postgres.DB }
 
 // New returns a Store on a database.

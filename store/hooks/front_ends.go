@@ -16,7 +16,8 @@ import (
 const (
 	// frontEndBatch limits the changes that one statement reads.
 	frontEndBatch = 1000
-	// frontEndChangeKept is the time that a change waits for front ends that are unreachable or not configured.
+	// frontEndChangeKept is the time for which a change waits for front ends that cannot be reached or are not
+	// configured.
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
@@ -36,15 +37,15 @@ func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error 
 	})
 }
 
-// FrontEndChanges are changes of which front ends have not been notified yet.
+// FrontEndChanges are changes about which front ends have not been notified yet.
 type FrontEndChanges struct {
-	// Tags name the changes, each once.
+	// Tags has the tags of the changes, without duplicates.
 	Tags []string
 	ids  []int64
 }
 
 // FrontEndChanges reads a batch of an organization's changes. A changed space also changes the sites that show it,
-// because they name its newest revision.
+// because their answers contain its newest revision.
 func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (FrontEndChanges, error) {
 	rows, err := s.db.Queries.FrontEndChanges(ctx, db.FrontEndChangesParams{
 		OrganizationID: organizationID, Limit: frontEndBatch,
@@ -74,7 +75,7 @@ func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (Fro
 	return changes, nil
 }
 
-// ForgetFrontEndChanges deletes changes of which all front ends were notified.
+// ForgetFrontEndChanges deletes changes about which all front ends were notified.
 func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChanges) error {
 	return postgres.Interpret(s.db.Queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
 }

@@ -27,7 +27,7 @@ const (
 	webhookFailingKept = 3 * 24 * time.Hour
 	// webhookDeliveryAge is how long a delivery may wait.
 	webhookDeliveryAge = 3 * 24 * time.Hour
-	// webhookLease is the time after which a job is enqueued again for a webhook whose job has not set its next time.
+	// webhookLease is the time after which another job is enqueued if a webhook's job has not set the next time.
 	webhookLease = 10 * time.Minute
 	// mostByHand limits the waiting deliveries that users requested.
 	mostByHand = 100
@@ -93,8 +93,8 @@ func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, user
 	})
 }
 
-// Redeliver sends an event once more, with another delivery. A delivery that still waits is sent next, and stays the
-// same.
+// Redeliver sends an event again with a new delivery. If the delivery is still pending, no new delivery is made, and
+// the pending one is sent next.
 func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		delivery, err := webhookDelivery(ctx, q, webhookID, id)
@@ -187,7 +187,7 @@ type DueDelivery struct {
 	Event    db.WebhookEvent
 	// Keys are the secrets to sign with, the newest first.
 	Keys [][]byte
-	// GivesUp means that the webhook has failed for so long that another failure disables it.
+	// GivesUp means that the webhook has been failing for so long that the next failure disables it.
 	GivesUp bool
 }
 
@@ -226,7 +226,7 @@ type DeliveryResult struct {
 	// Reason is the reason of a failure; "" for a success.
 	Reason   string
 	Response string
-	// NextAttempt is the time when a failed delivery is sent again; nil if it is not.
+	// NextAttempt is the time at which a failed delivery is sent again; nil if it will not be sent again.
 	NextAttempt *time.Time
 	// HeldUntil is the end of the pause of the webhook after a failure.
 	HeldUntil time.Time
@@ -283,8 +283,8 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries fails the deliveries that have waited for some time; nil means all. There may be deliveries of several
-// days, so each statement takes some of them.
+// failDeliveries fails the deliveries that have waited for at least this time; nil means all. There may be deliveries
+// of several days, so each statement handles a limited number.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
 	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
 		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{

@@ -17,7 +17,7 @@ import (
 type Webhook = db.Webhook
 
 const (
-	// WebhookSecretPrefix starts the text of every secret, as the Standard Webhooks specification requires.
+	// WebhookSecretPrefix is the prefix of every secret, as the Standard Webhooks specification requires.
 	WebhookSecretPrefix = "whsec_"
 	// webhookSecretBytes is the size of a secret; the specification requires 24 to 64.
 	webhookSecretBytes = 32
@@ -86,7 +86,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, organizationID, id string, c 
 	return row, postgres.Interpret(err, "webhook")
 }
 
-// RotateWebhookSecret makes another secret. For a day, requests are signed with both.
+// RotateWebhookSecret makes a new secret. For a day, requests are signed with both secrets.
 func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id string) (row Webhook, secret string, err error) {
 	secret, sealed, err := s.webhookSecret(ctx, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id stri
 	return row, secret, postgres.Interpret(err, "webhook")
 }
 
-// DeleteWebhook deletes a webhook, if it exists. Nothing more is sent to it. Its deliveries are deleted later.
+// DeleteWebhook deletes a webhook, if it exists. No more events are sent to it. Its deliveries are deleted later.
 func (s *Store) DeleteWebhook(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "webhook")

@@ -112,7 +112,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Later changes are updates, which the webhook does not receive.
+	// Later changes are updates, to which the webhook has not subscribed.
 	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	}
 }
 
-// TestWebhooksDoNotHearOfWhatGoesAlong checks that deleting a space with its comments, or a comment with its replies,
-// sends no events for these.
+// TestWebhooksDoNotHearOfWhatGoesAlong checks that objects deleted together with another object send no events. These
+// are comments in a deleted space, and replies to a deleted comment.
 func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

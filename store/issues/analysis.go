@@ -26,16 +26,16 @@ type Analysis interface {
 	Describe(cluster ClusterMembers) (ClusterDescription, error)
 }
 
-// KnownCluster is a cluster as an Analysis described it. Profile is JSON.
+// KnownCluster is a cluster with the description that an Analysis has made. Profile is JSON.
 type KnownCluster struct {
 	ID       string
 	Language string
 	Profile  []byte
-	// Rests reports whether the cluster has issues other than those passed to Assign.
+	// Rests is true if the cluster has issues that were not passed to Assign.
 	Rests bool
 }
 
-// AnalyzedIssue is an issue as an Analysis sees it.
+// AnalyzedIssue is an issue in the form for an Analysis.
 type AnalyzedIssue struct {
 	// Key identifies the issue by the source's text only.
 	Key      string
@@ -47,9 +47,9 @@ type AnalyzedIssue struct {
 	Cluster string
 }
 
-// IssueGroup is issues about the same thing, as indexes of the issues passed to Assign. Clusters are the clusters of
-// these issues from now on. An empty list founds a new cluster. If there are several, the first takes in the others.
-// A cluster that does not rest is in one group.
+// IssueGroup has issues about the same problem, as indexes of the issues passed to Assign. Clusters are the clusters to
+// which these issues now belong. An empty list founds a new cluster. If there are several, the first one absorbs the
+// others. A cluster that does not rest is in one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int
@@ -79,9 +79,9 @@ const (
 	analysisRound = 1000
 	// analysisWindow is the number of latest issues of earlier rounds that a round may move.
 	analysisWindow = 1000
-	// clusterSample limits the issues by which a cluster is described.
+	// clusterSample limits the number of issues from which a cluster is described.
 	clusterSample = 64
-	// labelSettles is the number of issues from which on a cluster keeps its label.
+	// labelSettles is the number of issues above which a cluster keeps its label.
 	labelSettles = 4
 )
 
@@ -127,8 +127,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 		return false, schema.Conflict(analysisRuns)
 	}
 	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), analysis: analysis}
-	// The conversations to mark are read before the issues. So anything that arrives in between is analyzed now and
-	// again next time.
+	// The conversations to mark are read before the issues. So a conversation that arrives between the two reads is
+	// analyzed now and again next time.
 	fresh, err := q.UnprocessedConversations(ctx, db.UnprocessedConversationsParams{OrganizationID: organizationID, Most: analysisRound})
 	if err != nil {
 		return false, err
@@ -140,7 +140,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 	if err := w.read(ctx, fresh); err != nil {
 		return false, err
 	}
-	// So far only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the lock.
+	// Until now only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the
+	// lock.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}
@@ -174,7 +175,7 @@ type clusterWriter struct {
 
 type mergedCluster struct{ from, into string }
 
-// read groups the issues of conversations, together with the latest issues of clusters. It takes no locks.
+// read groups the issues of conversations, together with the clusters' latest issues. It takes no locks.
 func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
 	w.touched = map[string]bool{}
 	ids := make([]string, len(fresh))
@@ -234,7 +235,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	for _, g := range groups {
 		w.decide(g, clusters, all)
 	}
-	// An issue with the same words as another issue follows it to any cluster.
+	// An issue with the same words as another issue always moves with it.
 	gone := map[string]string{}
 	for i, fingerprint := range w.moves.Fingerprints {
 		gone[fingerprint] = w.moves.Clusters[i]

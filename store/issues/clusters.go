@@ -13,7 +13,7 @@ import (
 // IssuesCluster is a row of its table.
 type IssuesCluster = db.IssuesCluster
 
-// ClusterOrder is the order of a list of clusters. By is one of schema.ClusterOrders.
+// ClusterOrder is the order of a list of clusters. By is a value of schema.ClusterOrders.
 type ClusterOrder struct {
 	By        string
 	Ascending bool
@@ -29,7 +29,7 @@ func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	}.Keys()
 }
 
-// after returns the place where the list continues after the keys, which are nil for the first page.
+// after returns the position in the list after the keys; nil keys mean the first page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	from := db.ListClustersParams{
 		OrderBy: o.By, Ascending: o.Ascending, AfterTime: postgres.BeginOfTime, AfterCount: -1,

@@ -47,20 +47,20 @@ type NewIssue struct {
 	Words    []string
 }
 
-// fingerprint is equal for issues with equal words, which are in the same cluster.
+// fingerprint is equal for issues with equal words. Such issues are always in the same cluster.
 func (i NewIssue) fingerprint() string {
 	sum := sha256.Sum256([]byte(i.Language + "\x00" + strings.Join(i.Words, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// IngestConversations stores conversations of one source. It stores all of them, or none if one fails. If the source
-// sends an id again, the conversation is replaced. The conversation keeps its id here. Its issues keep their ids if
-// their number is unchanged. A job brings the clusters up to date.
+// IngestConversations stores conversations of one source. It stores either all of them or none. If the source sends an
+// id again, the conversation is replaced. The conversation keeps its id here. Its issues keep their ids if the number
+// of issues has not changed. A job brings the clusters up to date.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
 ) error {
-	// All callers use one order, so that requests with the same conversations do not deadlock. If conversations have
-	// the same id, the last one counts.
+	// All callers use the same order, so that requests with the same conversations do not deadlock. If conversations
+	// have the same id, the last one counts.
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
 	last := ordered[:0]

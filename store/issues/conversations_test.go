@@ -19,7 +19,7 @@ import (
 
 // allInOne is an analysis that puts all issues into one cluster, the first existing one.
 type allInOne struct {
-	// seen is called with the issues of every round; nil is allowed.
+	// seen is called with the issues of every round; it may be nil.
 	seen func([]issues.AnalyzedIssue) error
 }
 
@@ -143,8 +143,8 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater lets an analysis fail once. The failed call stores nothing, and the next call does the
-// work.
+// TestFailedAnalysisIsDoneLater has an analysis that fails once. The failed call stores nothing, and the next call does
+// the work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -232,7 +232,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// Conversation 3 has other words now. Its issue is the only issue of the analysis, and joins the second cluster.
+	// Conversation 3 now has other words. Its issue is the only issue of the analysis, and joins the second cluster.
 	ingest(t, st, org, "email", storetest.Conversation("3", "c"))
 	analyze(issues.IssueGroup{Clusters: []int{1}, Issues: []int{0}})
 	if diff := cmp.Diff([]string{"joined a", "joined a", "left a"}, history(first)); diff != "" {
@@ -278,9 +278,8 @@ func TestHistoryOfClusters(t *testing.T) {
 	}
 }
 
-// TestAnalysisIsCut ends the context of one analysis between its two rounds. It ends the context of another analysis in
-// the second round. The first round's results stay. The next call does the rest, and every issue joined its cluster
-// once.
+// TestAnalysisIsCut cancels one analysis between its two rounds. It cancels another analysis in the second round. The
+// first round's results stay. The next call does the remaining work, and every issue joins its cluster once.
 func TestAnalysisIsCut(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A language model names a cluster once, after the cluster's own title has settled. It writes the summary again when
-// the cluster has grown to a multiple.
+// A language model names a cluster once, after the cluster's own title has become stable. It writes the summary again
+// when the cluster has grown by a large factor.
 const (
 	refineGrowth = 4
 	// refineSample limits the issues of a cluster that a model gets, and refineBatch the clusters in memory.
@@ -81,7 +81,7 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 }
 
 // RefineCluster stores a language model's text, and enqueues the job that shows it in the summary. The title changes
-// only once. A deleted cluster, or a cluster with other issues than the model was told, stays unchanged.
+// only once. If the cluster was deleted, or has other issues than the model was given, nothing changes.
 func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})

@@ -22,14 +22,14 @@ import (
 
 // Config says how invites are treated.
 type Config struct {
-	// InviteLifetime is the time that new invites are valid; 0 means for ever.
+	// InviteLifetime is the time for which new invites are valid; 0 means for ever.
 	InviteLifetime time.Duration
 	// InvitesByMail means that a job sends new invites by mail. If it is false, the list of invites shows that no mail
 	// is sent.
 	InvitesByMail bool
 }
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct {
 	db     *postgres.DB
 	config Config

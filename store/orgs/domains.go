@@ -21,7 +21,7 @@ type EmailDomain struct {
 	ProvedBy string
 }
 
-// EmailDomains returns the domains that an organization names, each once.
+// EmailDomains returns the e-mail domains in an organization's settings, without duplicates.
 func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
 	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {

@@ -22,10 +22,10 @@ type PersonToInvite struct {
 // EmailInvite is a row of its table.
 type EmailInvite = db.EmailInvite
 
-// InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People
-// without an account get one, without a token. A pending invite is replaced, and members stay unchanged. If mails are
-// sent, a job sends them. With sso, people have to log in through the organization's provider. If the organization
-// has no provider, sso invites nobody.
+// InviteByEmail invites people to an organization. It invites either all of them or none. They become members when they
+// accept. People without an account get an account without a token. A pending invite is replaced, and members stay
+// unchanged. If mails are enabled, a job sends them. With sso, people must log in through the organization's provider.
+// If the organization has no provider, sso invites nobody.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
 ) (people.Invited, error) {
@@ -72,8 +72,8 @@ func (s *Store) InviteByEmail(
 	return invited, nil
 }
 
-// invitations returns the rows for a list of people, sorted so that two invitations of the same people do not
-// deadlock. If an address is listed twice, the first entry counts.
+// invitations returns the rows for a list of people, sorted so that two concurrent invitations of the same people do
+// not deadlock. If an address is listed twice, the first entry counts.
 func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
 	ordered := slices.Clone(list)
 	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {
@@ -138,7 +138,7 @@ func (s *Store) ListEmailInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// InviteOfUser is an invite as its recipient sees it.
+// InviteOfUser is the recipient's view of an invite.
 type InviteOfUser = db.ListInvitesOfUserRow
 
 // ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.

@@ -20,7 +20,7 @@ import (
 const inviteLinkKeyName = "invite-links"
 
 const (
-	// inviteMailKept is how long a mail waits for a server that does not accept it.
+	// inviteMailKept is the time for which a mail waits for a server that does not accept it.
 	inviteMailKept = 24 * time.Hour
 	// mailsPerPerson limits the invite mails to one person in a day, from all organizations together.
 	mailsPerPerson = 10
@@ -35,7 +35,7 @@ func mailsBy(inviter string) string { return "by " + inviter }
 // link, although only its hash is stored.
 func linkSecret(key []byte, mailID string) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(mailID)) // A hash never fails to take bytes.
+	_, _ = mac.Write([]byte(mailID)) // A hash never fails to accept bytes.
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
 }
 
@@ -199,7 +199,7 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 }
 
 // InviteMailNotSent records why a mail was not sent. If the failure is final, or the mail has waited for a day, the
-// mail is given up. Otherwise it waits for another attempt.
+// mail has failed. Otherwise the mail waits for another attempt.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{
 		OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final,
@@ -216,7 +216,7 @@ func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
-// LinkedInvite is an invite as a person who follows its mail's link sees it.
+// LinkedInvite is an invite in the view of a person who follows the link in its mail.
 type LinkedInvite = db.InviteByLinkRow
 
 // InviteByLink reads the invite of a link. A used, replaced or withdrawn invite is not found.
@@ -228,9 +228,9 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 	return row, stillGood(row.EmailInvite.ExpiresAt)
 }
 
-// AcceptInviteByLink makes the invited person a member. A new account gets its first token. For an account that was
-// already used, the link proves only that its owner reads the address. So such an account gets no token, and token is
-// "". name, if given, becomes the name of a new account.
+// AcceptInviteByLink makes the invited person a member. A new account gets its first token. If an account was already
+// used, the link only proves that its owner can read mail to the address. So such an account gets no token, and token
+// is "". name, if given, becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))

@@ -60,7 +60,7 @@ func (s *Store) DeleteLinkInvite(ctx context.Context, organizationID, id string)
 	return postgres.Interpret(err, "invite")
 }
 
-// ListLinkInvites lists the invites to an organization as a whole in the order they were made, after the id `after`.
+// ListLinkInvites lists the invites to the organization itself, in the order of their creation, after the id `after`.
 func (s *Store) ListLinkInvites(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[LinkInvite], error) {
@@ -77,7 +77,7 @@ func (s *Store) ListLinkInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// inviteEnd returns the end of an invite that is made now; nil is never.
+// inviteEnd returns the end of an invite that is made now. nil means that it never ends.
 func (s *Store) inviteEnd() *time.Time {
 	if s.config.InviteLifetime <= 0 {
 		return nil
@@ -94,8 +94,8 @@ func stillGood(end *time.Time) error {
 	return nil
 }
 
-// AcceptInvite gives a user the role of an invite, and never lowers a role. The id of an invite by e-mail is the
-// user's own id, so others do not find the invite. The id of a link works for everybody.
+// AcceptInvite gives a user the role of an invite, and never lowers a role. The id of an e-mail invite is the user's
+// own id, so other users do not find the invite. The id of a link works for everybody.
 func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
 	if id == userID {
 		return s.acceptEmailInvite(ctx, userID, organizationID)
@@ -103,7 +103,7 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 	return s.followLinkInvite(ctx, userID, organizationID, id)
 }
 
-// followLinkInvite follows a link. A link to content also makes a user from outside a guest of the organization.
+// followLinkInvite accepts a link's invite. A link to content also makes an outside user a guest of the organization.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})

@@ -64,7 +64,7 @@ type MemberFilter struct {
 	Ascending bool
 }
 
-// Cursor is a member's place in a list with this filter. Members who were never seen count as seen at the epoch.
+// Cursor is a member's position in a list with this filter. Members without any activity count as active at the epoch.
 func (f MemberFilter) Cursor(row MemberRow) postgres.Cursor[time.Time] {
 	at := row.Membership.JoinedAt
 	if f.BySeen {
@@ -137,8 +137,8 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 	return postgres.Interpret(err, "member")
 }
 
-// Join makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
-// organization and an organization that is not open to the user give equal errors.
+// Join makes a user a member of an organization that admits the domain of the user's e-mail address. An unknown
+// organization gives the same error as an organization that does not admit the user.
 func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Organization is an organization as Postgres holds it.
+// Organization is an organization's row in Postgres.
 type Organization = db.Organization
 
-// Membership is an organization as one of its members sees it.
+// Membership is an organization in the view of one of its members.
 type Membership struct {
 	Organization Organization
 	Role         schema.Role
@@ -57,7 +57,7 @@ func Insert(ctx context.Context, q *db.Queries, userID string, org NewOrganizati
 	return Membership{Organization: row, Role: schema.RoleAdmin}, nil
 }
 
-// Organization reads an organization that the user is in; any other is not found.
+// Organization reads an organization of which the user is a member. Other organizations are not found.
 func (s *Store) Organization(ctx context.Context, userID, organizationID string) (Membership, error) {
 	row, err := s.db.Queries.OrganizationForUser(ctx, db.OrganizationForUserParams{
 		UserID: userID, OrganizationID: organizationID,

@@ -73,9 +73,10 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	}), "team")
 }
 
-// Delete ends an organization immediately. It then has no members. The keys of its sites, its invites, domains, SAML
-// providers and integrations are deleted, and its hostname is free. Purge deletes its content later, which may take
-// long. The events of its sites stay in the insights store. They cannot be queried without the site.
+// Delete ends an organization immediately. It then has no members any more. The keys of its sites, its invites,
+// domains, SAML providers and integrations are deleted, and its hostname is free. Purge deletes its content later,
+// because this may take long. The events of its sites stay in the insights store. They cannot be queried without the
+// site.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {
@@ -96,7 +97,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 }
 
 // Purge deletes the content of deleted organizations until nothing is left or ctx ends. Each statement deletes a
-// limited number of rows. The next run continues, also with rows that another node had locked.
+// limited number of rows. The next run continues, including rows that another node had locked.
 func (s *Store) Purge(ctx context.Context) error {
 	for {
 		id, err := s.db.Queries.DeletedOrganization(ctx)
@@ -117,8 +118,8 @@ func (s *Store) Purge(ctx context.Context) error {
 
 func (s *Store) purge(ctx context.Context, id string) error {
 	q := s.db.Queries
-	// All other rows are few and are deleted with the organization's row. Sites go before their spaces, so that no
-	// site has to find another default.
+	// All other rows are few, and are deleted with the organization's row. Sites are deleted before their spaces, so
+	// that no site has to choose another default.
 	err := postgres.PurgeAll([]func() (int64, error){
 		func() (int64, error) {
 			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: postgres.PurgeLarge})

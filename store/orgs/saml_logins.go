@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// samlRequestKeyName may change: logins that have been started then must start again.
+// samlRequestKeyName may change. Logins that were started before the change must then be started again.
 const samlRequestKeyName = "saml-request"
 
 // SAMLRequestKey returns the installation's 32-byte key for signing login requests that browsers started.
@@ -40,11 +40,11 @@ type SAMLLogin struct {
 // LogInBySAML makes a session for the user who logged in, and returns its token or code. Each request logs in only
 // once, even if several nodes get the answer concurrently.
 //
-// The first login of a name chooses its user, and binds the name to the provider. Only then the e-mail address counts,
-// and only if its domain is proved to be this organization's. So an organization's provider can never speak for the
-// people of other organizations. An account with that address is linked, and becomes a member by its pending invite or
-// with the provider's role and team. If there is no such account, a new account is made. Members keep their roles, but
-// a pending invite can give them a higher role.
+// The first login with a name chooses the user, and binds the name to the provider. Only the first login uses the
+// e-mail address, and only if the organization has proved the address's domain. So an organization's provider cannot
+// vouch for the people of other organizations. If an account has this address, it is linked. It becomes a member
+// through its pending invite, or with the provider's role and team. If there is no such account, a new account is made.
+// Members keep their roles, but a pending invite can raise a role.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
@@ -136,7 +136,7 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
 	})
-	if err == nil && n == 0 && invited != nil { // The invite is used up: accepting it would have given the same.
+	if err == nil && n == 0 && invited != nil { // the invite is deleted, because accepting it would give the same
 		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
 	}
 	if err != nil || n == 0 {

@@ -108,7 +108,7 @@ func (s *Store) ListSAMLProviders(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DefaultTeams reads the default teams of a page of providers, as a user sees them.
+// DefaultTeams reads the default teams of a page of providers, with a user's view of the teams.
 func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SAMLProvider) (map[string]TeamRow, error) {
 	ids := []string{}
 	for _, p := range providers {
@@ -134,7 +134,7 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	return teams, nil
 }
 
-// SSOLogin is a provider as shown to a person who wants to log in.
+// SSOLogin is a provider in the view of a person who wants to log in.
 type SSOLogin = db.ActiveSAMLProvidersRow
 
 // SSOLogins returns the providers of an organization that accept logins.

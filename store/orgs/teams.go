@@ -16,7 +16,7 @@ import (
 // Team is a row of its table.
 type Team = db.Team
 
-// TeamRow is a team with its numbers, as a user sees it.
+// TeamRow is a user's view of a team, with its counts.
 type TeamRow struct {
 	Team    Team
 	Members int64
@@ -31,7 +31,7 @@ const (
 	TeamMember = "member"
 )
 
-// CreateTeam adds a team with its first members, who must be in the organization.
+// CreateTeam adds a team with its first members. They must be members of the organization.
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -60,7 +60,7 @@ func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, me
 	return team, err
 }
 
-// memberNames has the ids of members by the names that a request uses for them.
+// memberNames maps the names in a request to members' ids.
 type memberNames map[string]string
 
 // membersNamed finds the members of an organization by the names in requests: their ids or their e-mail addresses.
@@ -78,8 +78,8 @@ func membersNamed(ctx context.Context, q *db.Queries, organizationID string, nam
 	return known, nil
 }
 
-// notMember is the problem of a name that no member has. It is the same for an e-mail address of a user outside the
-// organization.
+// notMember is the problem of a name that belongs to no member. The problem is the same for the e-mail address of a
+// user outside of the organization.
 const notMember = "names nobody who is a member of the organization"
 
 // users returns the ids of the members in a list. An unknown name is an error of the field.
@@ -100,7 +100,7 @@ func addToTeam(ctx context.Context, q *db.Queries, team Team, users []string) er
 	return postgres.Interpret(err, "team")
 }
 
-// Team reads a team of an organization as a user sees it.
+// Team reads a user's view of a team of an organization.
 func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (TeamRow, error) {
 	team, err := s.db.Queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{
 		ID: id, OrganizationID: organizationID,
@@ -217,9 +217,9 @@ func (s *Store) ListTeamMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamChange has the users who join a team, the users who leave it, and the new roles of the members in Roles.
-// Requests name members by their ids or by their e-mail addresses. Members in Roles need not be in the team before,
-// and names in Remove need not exist.
+// TeamChange has the users who join a team, the users who leave the team, and new roles of members. Requests identify
+// members by their ids or by their e-mail addresses. Users in Roles do not have to be in the team already, and users in
+// Remove do not have to exist.
 type TeamChange struct {
 	Add    []string
 	Remove []string
@@ -271,7 +271,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 	})
 }
 
-// roles returns the wanted roles by the ids of the members. named has the names of wanted, in order.
+// roles returns the wanted roles, by the members' ids. named has the keys of wanted in order.
 func (m memberNames) roles(wanted map[string]string, named []string) (map[string]string, error) {
 	roles := make(map[string]string, len(wanted))
 	for _, name := range named {

@@ -9,16 +9,16 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// User is a user as Postgres holds it.
+// User is a user's row in Postgres.
 type User = db.User
 
-// NewUser has the values of a new user. Email may be empty; otherwise no other user may have it.
+// NewUser has the values of a new user. Email may be empty. Otherwise no other user may have the same address.
 type NewUser struct {
 	DisplayName string
 	Email       string
 }
 
-// CreateUser adds a user who is in no organization yet.
+// CreateUser adds a user who is not in an organization yet.
 func (s *Store) CreateUser(ctx context.Context, user NewUser) (User, error) {
 	return InsertUser(ctx, s.db.Queries, user)
 }
@@ -38,9 +38,9 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, postgres.Interpret(err, "user")
 }
 
-// UserKnownTo reads a user who shares an organization with the viewer. The user has an e-mail address only if the
-// viewer may list the members of such an organization. For a former member of an organization of the viewer, it reads
-// only the name. Any other user is not found.
+// UserKnownTo reads a user who is in an organization of the viewer. The result has an e-mail address only if the viewer
+// may list the members of such an organization. If the user is a former member of a viewer's organization, it only
+// reads the name. Any other user is not found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.db.Queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	return row, postgres.Interpret(err, "user")
 }
 
-// UsersByID reads users for a page of resources that name them. Unknown ids have no entry.
+// UsersByID reads the users of a page of resources. Unknown ids have no entry.
 func (s *Store) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
 	rows, err := s.db.Queries.UsersByID(ctx, ids)
 	if err != nil {

@@ -8,8 +8,8 @@ type ContentAccess struct {
 	Role schema.Role
 	// Level is the content's own level, or the level of the nearest collection above that does not inherit.
 	Level schema.Level
-	// Grant is the highest grant of the member or of the member's teams, on the content or above it. It is empty
-	// without a grant.
+	// Grant is the highest grant of the member or of the member's teams, on the content or its ancestors. It is empty
+	// if there is no grant.
 	Grant schema.Role
 	// Reader reports that the viewer is not a member but a reader of a published site that shows the content. The
 	// rest is then empty.
@@ -23,7 +23,7 @@ func AccessOf(role *string, level string, grantRank int32) ContentAccess {
 	}
 }
 
-// Viewer is the member for whom content is listed.
+// Viewer is the member whose view of content is listed.
 type Viewer struct {
 	UserID string
 	Role   schema.Role

@@ -13,11 +13,11 @@ import (
 )
 
 // Actor is the user or other actor of a change, for the audit log. The text goes into a statement. So its members may
-// have only printable ASCII, without quotes and backslashes; other characters are removed.
+// only have printable ASCII without quotes and backslashes. Other characters are removed.
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
-	// Name is the name of an actor who is no user. For users, the log finds the names itself.
+	// Name is the name of an actor who is not a user. For users, the log finds the names itself.
 	Name      string `json:"name,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
 	TokenKind string `json:"tokenKind,omitempty"`
@@ -29,7 +29,7 @@ type Actor struct {
 // Acting returns the actor when a change needs it, because most calls change nothing.
 type Acting interface{ Actor() Actor }
 
-// Actor makes an Actor its own Acting.
+// Actor implements Acting by returning a itself.
 func (a Actor) Actor() Actor { return a }
 
 type actingKey struct{}
@@ -48,7 +48,7 @@ func setting(ctx context.Context) string {
 	return who.Actor().setting()
 }
 
-// ActingUser is the user for whom a change is made; "" if it is not a user.
+// ActingUser is the user for whom a change is made; "" if the actor is not a user.
 func ActingUser(ctx context.Context) string {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -71,7 +71,7 @@ func (a Actor) setting() string {
 	return string(text)
 }
 
-// ActAs attributes the rest of a transaction to a user whom the transaction itself has identified.
+// ActAs attributes the rest of a transaction to a user that the transaction has identified.
 func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -107,7 +107,7 @@ func begin(ctx context.Context) pgx.TxOptions {
 
 // acting runs single statements for the actor of the context. A statement that may write is sent together with the
 // actor, in one round trip and one transaction. Without an actor, and for selects, acting is the pool. If the context
-// has a limit, every statement is sent together with it.
+// has a limit, the limit is also sent with every statement.
 type acting struct{ *pgxpool.Pool }
 
 // Exec has the pool's parameters.
@@ -146,7 +146,7 @@ func (a acting) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return actingRow{results}
 }
 
-// SendBatch sends a batch with the actor before it.
+// SendBatch sends a batch, preceded by the actor.
 func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	said, limit := setting(ctx), limitOf(ctx)
 	if said == "" && limit == "" {
@@ -155,8 +155,7 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return a.sendAfter(ctx, said, limit, b.QueuedQueries...)
 }
 
-// send sends a statement with the actor and the limit before it. It returns nil if the statement needs no actor and no
-// limit.
+// send sends a statement, preceded by the actor and the limit. It returns nil if the statement needs neither.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	limit := limitOf(ctx)
 	if limit == "" && reads(sql) {
@@ -183,7 +182,7 @@ func (a acting) sendAfter(ctx context.Context, said, limit string, queries ...*p
 	return results
 }
 
-// reads reports whether a statement is a select, which writes nothing.
+// reads reports whether a statement is a select, because a select writes nothing.
 func reads(sql string) bool {
 	for strings.HasPrefix(sql, "--") {
 		_, sql, _ = strings.Cut(sql, "\n")

@@ -9,7 +9,8 @@ import (
 // Sized is a value of a Cache. Its size is at least 1.
 type Sized interface{ Size() int }
 
-// Cache keeps the most recently used values, up to a sum of sizes. Its user must know whether a value is still valid.
+// Cache stores the most recently used values, up to a sum of their sizes. Its user must know whether a value is still
+// valid.
 type Cache[K comparable, V Sized] struct {
 	mu     sync.Mutex
 	values *simplelru.LRU[K, V]
@@ -24,7 +25,7 @@ func NewCache[K comparable, V Sized](most int) *Cache[K, V] {
 	return c
 }
 
-// Get returns the value of a key, if the cache has it.
+// Get returns the value of a key, if the cache contains it.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Config has Postgres's address and the limits of one process.
 type Config struct {
-	// URL is a postgres:// address or a keyword/value string, as libpq takes them.
+	// URL is a postgres:// address or a keyword/value string, in libpq's syntax.
 	URL string
 	// MaxConns limits the pool; 0 picks four per processor and at least eight.
 	MaxConns int
@@ -28,7 +28,7 @@ type Config struct {
 func (c Config) pool() (*pgxpool.Config, error) {
 	pool, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
-		// pgx hides the password in its own text.
+		// pgx removes the password from the error's text.
 		return nil, fmt.Errorf("cannot read Postgres URL: %w", err)
 	}
 	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) // The number of processors fits.
@@ -51,8 +51,8 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	return pool, nil
 }
 
-// durably makes commits wait until they are on disk, even if the server or the role is configured otherwise. An
-// acknowledged write, such as an idempotency key, must survive a power cut. Stronger settings stay.
+// durably makes commits wait for the disk, even if the server or the role is configured otherwise. An acknowledged
+// write, such as an idempotency key, must survive a power loss. Stronger settings stay.
 func durably(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'")
 	return err

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Cursor is the place where a list continues: after the row with this sort key and this id. The id makes the order
-// total. So rows that are added or removed between two pages do not repeat or hide other rows. Lists that are sorted
-// only by id need only the id.
+// Cursor is the position at which a list continues: after the row with this sort key and this id. The id makes the
+// order total. So rows that are added or deleted between two pages neither repeat nor hide other rows. Lists that are
+// sorted only by id need only the id.
 type Cursor[K time.Time | int64 | float32] struct {
 	Key K
 	ID  string
@@ -51,17 +51,17 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	return &c, nil
 }
 
-// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are no ranks.
+// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are not ranks.
 const MaxRank = 1000
 
-// BeginOfTime and EndOfTime bound the times that RFC 3339 can write. EndOfTime itself is outside. Postgres also
-// has earlier and later times.
+// BeginOfTime and EndOfTime bound the times that RFC 3339 can represent. EndOfTime itself is not included. Postgres can
+// also store earlier and later times.
 var (
 	BeginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// LastID sorts after every id: no id has this character.
+// LastID sorts after every id, because no id has this character.
 const LastID = "~"
 
 // OrFirst returns the cursor, or for nil the place before the first row.

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDamageIsTold tells damaged data of Postgres from other errors.
+// TestDamageIsTold distinguishes damaged data of Postgres from other errors.
 func TestDamageIsTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

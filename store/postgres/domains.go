@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// DomainKey names the key (see Key) of the records that prove domains. If the name changes, domains that are not proved
-// yet need another record.
+// DomainKey is the name of the key (see Key) for the records that prove domains. If the name changes, domains that are
+// not proved yet need a different record.
 const DomainKey = "domain-verification"
 
 // The proofs that a domain belongs to an organization or a site.
@@ -16,8 +16,8 @@ const (
 	ProvedByOperator = "operator"
 )
 
-// DomainToken returns the text that a TXT record of a domain must have. The text also depends on the owner of the
-// domain. So nobody can use the record of another owner.
+// DomainToken returns the text that a TXT record of a domain must have. It also depends on the owner of the domain. So
+// an owner cannot use the record of another owner.
 func DomainToken(key []byte, owner, domain string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(owner + "\x00" + domain)) // Writing to a hash never fails.

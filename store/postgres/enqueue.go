@@ -34,8 +34,8 @@ type JobAbout struct {
 	Yields       bool   `json:"yields,omitzero"`
 }
 
-// jobAlone is the priority of a job whose organization and maker have no other job with a turn. jobBesides is the
-// priority of a further job, which starts because no other party waits.
+// jobAlone is the priority of a job if its organization and its user have no other job with a turn. jobBesides is the
+// priority of a surplus job, which only has a turn because no other organization or user is waiting.
 const (
 	jobAlone   = 1
 	jobBesides = 4
@@ -68,7 +68,7 @@ func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		Kind: kind.Name, Organization: about.Organization, UserID: ActingUser(ctx), Workers: int32(kind.Workers),
 	})
 	if err != nil || there.Waiting {
-		// The waiting job starts after this transaction, so it sees what the transaction changes.
+		// The pending job starts after this transaction, so it sees the transaction's changes.
 		return 0, Interpret(err, "jobs")
 	}
 	about.User = there.Maker

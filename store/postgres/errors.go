@@ -15,11 +15,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// retryAfter is the retry time for clients while Postgres is unavailable. It gives a restart or a failover time to
+// retryAfter is the retry time for clients while Postgres is unavailable. This gives a restart or a failover time to
 // progress.
 const retryAfter = 2 * time.Second
 
-// Interpret is the only place that turns a driver's error into a schema.Error. what names the object in the public
+// Interpret is the only place that turns a driver's error into a schema.Error. what is the object's name in the public
 // text. The driver's own text becomes the private cause, and never part of the answer.
 func Interpret(err error, what string) error {
 	if err == nil {
@@ -40,19 +40,19 @@ func Interpret(err error, what string) error {
 	return schema.Internal(err)
 }
 
-// interpretState maps the SQLSTATEs with a cause in the request or in the current situation. All others are internal
-// errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
+// interpretState maps the SQLSTATEs that are caused by the request or by the current situation. All others become
+// internal errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
 func interpretState(err *pgconn.PgError, what string) error {
 	switch err.Code {
 	case "23505": // unique_violation
 		e := schema.Conflict(what + " already exists")
 		e.Cause = err
 		return e
-	case "23503": // foreign_key_violation: an object to which the request refers was deleted after the check.
+	case "23503": // foreign_key_violation: the object to which the request refers was deleted after the check
 		e := schema.NotFound("object that the " + what + " refers to")
 		e.Cause = err
 		return e
-	case "22021", "22P05": // Text that Postgres cannot hold: U+0000, or invalid UTF-8.
+	case "22021", "22P05": // a text that Postgres cannot store: U+0000, or invalid UTF-8
 		e := schema.BadRequest("the request holds text that cannot be stored")
 		e.Cause = err
 		return e

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Group gathers concurrent calls, and runs them together. Only one run is active. A run takes the calls that came
-// during the previous run. So many callers share the statements and the commits of a run, and hold one connection.
+// Group collects concurrent calls and runs them together. Only one run is active at a time. A run takes the calls that
+// came during the previous run. In this way, many callers share the statements and commits of a run, and use one
+// connection.
 type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int
@@ -27,8 +28,8 @@ type groupCall[In, Out any] struct {
 	done chan struct{}
 }
 
-// NewGroup builds a Group. run takes at most so many calls and has the time limit. It returns a result for each call,
-// or an error for all calls.
+// NewGroup builds a Group. A run has at most `most` calls and this time limit. It returns a result for each call, or an
+// error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {
@@ -41,7 +42,8 @@ func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
 	return g
 }
 
-// Do runs a call together with others. If ctx ends before the call has run, Do returns, and the call may still run.
+// Do runs a call together with other calls. If ctx ends before the call has run, Do returns immediately. The call may
+// still run.
 func (g *Group[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	call := &groupCall[In, Out]{ctx: ctx, in: in, done: make(chan struct{})}
 	g.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestGroup: each call gets its own result. Callers share runs. Runs do not overlap, and do not exceed their size.
+// TestGroup: each call gets its own result. Callers share runs. Runs do not overlap, and do not exceed their maximum
+// size.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// TestGroupGathers: calls of the pause before a run share it, and a lone call waits for the pause.
+// TestGroupGathers: the calls that come in the pause before a run share the run, and a single call waits for the pause.
 func TestGroupGathers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +82,7 @@ func TestGroupGathers(t *testing.T) {
 	})
 }
 
-// TestGroupFails: the error of a run is the error of only its own calls. A hanging run ends.
+// TestGroupFails: a run's error is returned only to the calls of this run. A hanging run ends.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +111,8 @@ func TestGroupFails(t *testing.T) {
 	})
 }
 
-// TestGroupOfGoneCallers: a caller whose context ends returns at once. If its run has not begun, the run leaves out its
-// call.
+// TestGroupOfGoneCallers: a caller whose context ends returns immediately. If its run has not begun, the run leaves its
+// call out.
 func TestGroupOfGoneCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

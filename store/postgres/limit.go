@@ -8,7 +8,7 @@ import (
 
 type limitKey struct{}
 
-// Limited returns a context whose statements have their own time limit, instead of the pool's limit. Jobs use it,
+// Limited returns a context whose statements have a separate time limit instead of the pool's limit. Jobs use it,
 // because their statements read and write all pages of a space.
 func Limited(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, limitKey{}, limit)
@@ -20,7 +20,7 @@ func LimitOf(ctx context.Context) time.Duration {
 	return limit
 }
 
-// limitOf returns the statement_timeout of a context. It is "" for the pool's own limit.
+// limitOf returns the statement_timeout of a context. It returns "" if the pool's limit applies.
 func limitOf(ctx context.Context) string {
 	limit := LimitOf(ctx)
 	if limit <= 0 {

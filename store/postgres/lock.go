@@ -37,7 +37,7 @@ func (d *DB) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return &Lock{conn, name}, nil
 }
 
-// Holds fails once another process may have the lock, because this lock's session has ended.
+// Holds fails if the session of this lock has ended, because another process may then have the lock.
 func (l *Lock) Holds(ctx context.Context) error {
 	if err := l.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("the lock is lost: %w", err)
@@ -48,8 +48,8 @@ func (l *Lock) Holds(ctx context.Context) error {
 // releaseLimit limits the time that Release waits for an answer before it closes the session.
 const releaseLimit = 5 * time.Second
 
-// Release releases the lock and returns the session to the pool. If the session does not confirm the release, Release
-// closes the session, so that the lock cannot outlive it.
+// Release releases the lock and returns the session to the pool. If the session does not confirm this, Release closes
+// the session, so that the lock cannot stay locked.
 func (l *Lock) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()

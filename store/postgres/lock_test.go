@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLock checks that each name has one holder at a time, and that a holder notices the loss of the lock.
+// TestLock checks that each name has one holder at a time, and that a holder detects the loss of its lock.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// People order collections and spaces within their parent, and the parts of a site. All of these are sorted by
-// position, then by id. Writers of positions hold the lock of the organization or of the site. So the order stays as
-// they have read it.
+// People order the collections and spaces in a parent, and the parts of a site. All of these are sorted by position,
+// and by id if positions are equal. Code that writes positions holds the lock of the organization or of the site. So
+// the order cannot change after it was read.
 const (
-	// firstPosition is the position of a single item. The room before it equals the room after it. Positions are never
-	// negative.
+	// firstPosition is the position of a single item. The room before it is as large as the room after it. Positions
+	// are never negative.
 	firstPosition = 1 << 62
 	// positionGap is the distance between neighbours. Many items fit between neighbours before other items must move.
 	positionGap = 1 << 32
@@ -32,13 +32,13 @@ func (s Siblings) Index(item schema.ItemPointer) int {
 	return slices.IndexFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Without removes an item from its siblings, which must not be used afterwards.
+// Without removes an item from its siblings. The receiver must not be used afterwards.
 func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between finds the index right after one sibling and right before another. Either may be nil; without both it returns
-// the end. It returns -1 without such a place.
+// Between finds the index directly after one sibling and directly before another. Either sibling may be nil. If both
+// are nil, it returns the end. It returns -1 if no such index exists.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {
@@ -53,7 +53,7 @@ func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	return at
 }
 
-// Room returns n positions before s[at] in even steps, if they fit there.
+// Room returns n positions before s[at] with equal distances, if there is room for them.
 func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	from, step := int64(firstPosition), int64(positionGap)
 	switch {
@@ -77,7 +77,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	return positions, true
 }
 
-// MakeRoom returns n positions before s[at]. If they do not fit, all siblings get new positions, which are stored.
+// MakeRoom returns n positions before s[at]. If there is no room, all siblings get new positions, which are stored.
 func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int64, error) {
 	if positions, fits := s.Room(at, n); fits {
 		return positions, nil
@@ -96,7 +96,7 @@ func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, 
 	return positions[0], nil
 }
 
-// MoveTo gives every sibling another position.
+// MoveTo stores new positions of all siblings.
 func (s Siblings) MoveTo(ctx context.Context, q *db.Queries, positions []int64) error {
 	ids := make([]string, len(s))
 	for i := range s {

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestRoomIsBetween checks that positions are returned only if they keep the order, and always if the order has gaps.
+// TestRoomIsBetween checks that positions are returned only if they keep the order. If the order has gaps, they must
+// always be returned.
 func TestRoomIsBetween(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

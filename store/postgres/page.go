@@ -9,10 +9,10 @@ type Page[T any] struct {
 	More  bool
 }
 
-// PageOf drops the extra row, which only shows that the list continues.
+// PageOf drops the extra row, which was only read to find out whether the list continues.
 func PageOf[T any](rows []T, size int, total int64) Page[T] {
 	if len(rows) > size {
-		// A page without rows has no cursor, so it is always the last page.
+		// A page without rows has no cursor, so it counts as the last page.
 		return Page[T]{Rows: rows[:size], Total: total, More: size > 0}
 	}
 	return Page[T]{Rows: rows, Total: total}

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// pieceWait limits the wait for a piece. A client may take much longer for all of them.
+// pieceWait limits the wait for one piece. A client may take much longer for all pieces.
 const pieceWait = 10 * time.Second
 
-// Pieces are stored bytes that are read piece by piece. Between two reads they hold no memory and no connection. So a
-// slow client does not block them.
+// Pieces are stored bytes that are read in pieces. Between two reads they use no memory and no connection. So a slow
+// client blocks neither.
 type Pieces struct {
 	// ctx outlives the request: the bytes are read while they are sent.
 	ctx      context.Context
@@ -25,7 +25,7 @@ func NewPieces(
 	return &Pieces{ctx: ctx, read: read, left: size}
 }
 
-// Next returns the next bytes, or io.EOF. most bounds their number. The caller owns them.
+// Next returns the next bytes, or io.EOF at the end. most bounds their number. The caller owns them.
 func (p *Pieces) Next(most int) ([]byte, error) {
 	if p.left <= 0 {
 		return nil, io.EOF

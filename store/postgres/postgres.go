@@ -48,7 +48,7 @@ func (d *DB) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits for the connections in use to come back and closes them.
+// Stop waits until all connections in use are returned, and closes them.
 func (d *DB) Stop() {
 	if d.Pool != nil {
 		d.Pool.Close()

@@ -6,7 +6,7 @@ const (
 	PurgeLarge = 50
 )
 
-// PurgeAll calls each of the functions, which delete some rows, until it finds none.
+// PurgeAll calls each function until the function finds no more rows. Each call deletes a limited number of rows.
 func PurgeAll(parts []func() (int64, error)) error {
 	for _, part := range parts {
 		for {

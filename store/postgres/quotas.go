@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Quotas limit the stored data; 0 is no limit. The tags are the settings' names, defaults and meanings. Each default
+// Quotas limit the stored data; 0 means no limit. The tags are the settings' names, defaults and meanings. Each default
 // is above every size that the service is designed for.
 type Quotas struct {
 	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
@@ -34,7 +34,7 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
-	// Of the kinds that Octavo makes, the newest stay.
+	// Octavo also makes annotations. At the quota, the newest of these stay.
 	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`
@@ -47,7 +47,7 @@ type Quotas struct {
 // count counts the objects of a quota, up to a limit.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas. It has the quota's name in a refusal, its setting, and the count of its
+// Quota is a row of the table of quotas. It has the quota's name in refusals, its setting, and the count of its
 // objects. The count stops at a limit, so that its cost is bounded by the quota.
 type Quota struct {
 	what    string
@@ -56,7 +56,7 @@ type Quota struct {
 	count   count
 }
 
-// counted adapts a counting query, whose parameters all have the same members.
+// counted adapts a counting query. The parameters of all counting queries have the same members.
 func counted[P ~struct {
 	Subject string
 	Bound   int32
@@ -76,7 +76,7 @@ func known(query func(*db.Queries, context.Context, string) (int64, error)) coun
 	}
 }
 
-// The quotas, each with its subject.
+// These are the quotas. The text of each quota describes its subject.
 var (
 	QuotaOrganizations = Quota{
 		"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations },
@@ -174,7 +174,7 @@ var (
 )
 
 // Within refuses a transaction's additions if they exceed the quota. The refusal undoes the additions. Concurrent
-// requests do not see each other's rows, so the quota may be exceeded by one addition of each concurrent request.
+// transactions do not see each other's rows. So the quota may be exceeded by one addition for each concurrent request.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {
@@ -202,8 +202,7 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns the reason why such a statement did nothing: the quota is reached, or the object to extend does not
-// exist.
+// Full returns the reason why a statement did nothing: the quota is reached, or the object to extend does not exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// sealingKeyName must never change: secrets sealed with another key cannot be opened.
+// sealingKeyName must never change, because secrets sealed with another key cannot be opened.
 const sealingKeyName = "sealing"
 
 // keyLength is the length of every secret of the installation, in bytes.
 const keyLength = 32
 
 // Key returns a secret of the installation. The first request makes the secret. Every node gets the same secret, even
-// if several nodes first request it concurrently.
+// if several nodes request it for the first time concurrently.
 func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	key, err := d.Queries.Secret(ctx, name)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -29,8 +29,8 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 		_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
 		err = d.Queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
 		if err == nil {
-			// This is a separate statement, because the insert may have waited for another node. Its snapshot cannot
-			// see that node's row.
+			// This must be a separate statement, because the insert may have waited for another node. Its snapshot
+			// cannot see that node's row.
 			key, err = d.Queries.Secret(ctx, name)
 		}
 	}
@@ -43,9 +43,9 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// Seal encrypts a secret of a user, such as the password of a repository, for a single place in the database. Moved to
-// another row, a sealed secret does not open. Seal keeps secrets out of logs, exports and single leaked tables. A
-// reader of the whole database also has the key.
+// Seal encrypts a user's secret, such as a repository's password, for one place in the database. If a sealed secret is
+// moved to another row, it cannot be opened. Seal protects secrets in logs, exports and single leaked tables. It does
+// not protect against a reader of the whole database, who also has the key.
 func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {

@@ -41,12 +41,12 @@ func Deref[T any](p *T) T {
 	return *p
 }
 
-// Interval returns a duration as Postgres has it.
+// Interval returns a duration in the form of Postgres.
 func Interval(d time.Duration) pgtype.Interval {
 	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
 }
 
-// IntervalOf returns null for nil, and otherwise the duration as Postgres has it.
+// IntervalOf returns null for nil, and otherwise the duration in the form of Postgres.
 func IntervalOf(d *time.Duration) pgtype.Interval {
 	if d == nil {
 		return pgtype.Interval{}
@@ -62,7 +62,7 @@ func UnlessEmpty(text string) *string {
 	return &text
 }
 
-// Distinct returns each id once. It never returns nil, which Postgres takes for an unknown array.
+// Distinct returns the ids without duplicates. It never returns nil, because Postgres reads nil as an unknown array.
 func Distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	once := make([]string, 0, len(ids))

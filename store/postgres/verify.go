@@ -11,16 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrPages means that Postgres does not let this login read its pages, or that its pages have no checksums.
+// ErrPages means that this login may not read Postgres's pages, or that the pages have no checksums.
 var ErrPages = errors.New("the pages cannot be checked")
 
-// readPages makes Postgres read all of its files from the disk, compare the pages with their checksums, and throw the
-// bytes away. It is slow on purpose.
+// readPages makes Postgres read all of its files from the disk, compare the pages with their checksums, and discard the
+// bytes. It is deliberately slow.
 const readPages = `BASE_BACKUP (LABEL 'octavo verify', TARGET 'blackhole', CHECKPOINT 'fast', WAIT false,
 	MANIFEST 'no', VERIFY_CHECKSUMS true, MAX_RATE 131072)`
 
-// VerifyPages makes Postgres check the checksums of all pages of all of its databases. damaged has a sentence for each
-// damaged page or file. It fails with ErrPages if the login lacks the attribute REPLICATION or there are no checksums.
+// VerifyPages makes Postgres check the checksums of all pages in all of its databases. damaged has a sentence for each
+// damaged page or file. It fails with ErrPages if the login does not have the attribute REPLICATION, or if there are no
+// checksums.
 func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
 	var checksums string
 	err = d.Pool.QueryRow(ctx, "select current_setting('data_checksums'), pg_database_size(current_database())").
@@ -64,7 +65,7 @@ func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, er
 }
 
 // LostPages returns the pages of a table that are zeros although an index has entries for their rows. Postgres reads
-// such a page as an empty one. It fails with ErrPages if the database lacks the function of the embedded engine.
+// such a page as empty. It fails with ErrPages if the database does not have the embedded engine's function.
 func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
 	rows, err := d.Pool.Query(ctx, "select inspection.lost_pages($1::text::regclass)", table)
 	if err == nil {

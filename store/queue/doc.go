@@ -1,6 +1,7 @@
 // Package queue has the pending, running and failed jobs for nodes and users. It has the jobs' turns, the nodes that
-// run them, and their lists. It is built on store/postgres, whose Enqueue adds jobs. Package store has it as
-// Store.Queue. It must not import store or another package below store, except store/postgres and store/db.
+// run the jobs, and the jobs' lists. It is built on store/postgres, and Enqueue in that package adds jobs. Package
+// store has it as Store.Queue. It must not import store or another package below store, except store/postgres and
+// store/db.
 //
 // Its files by subject:
 //
@@ -10,7 +11,7 @@ package queue
 
 import "github.com/octavo-docs/octavo/store/postgres"
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct{ db *postgres.DB }
 
 // New returns a Store on a database.

@@ -88,9 +88,9 @@ func beforeJob(after string) (int64, error) {
 	return id, nil
 }
 
-// Retry lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits
-// for its first attempt stays unchanged. An operator may retry the jobs of all organizations: organizationID is then
-// empty.
+// Retry lets a job that failed or waits for its next attempt run again, starting with the first attempt. A job that
+// waits for its first attempt does not change. An operator may retry the jobs of all organizations: organizationID is
+// then empty.
 func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Job, error) {
 	number, ok := postgres.JobID(id)
 	if !ok {
@@ -109,7 +109,7 @@ func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Jo
 		if organizationID != "" && about.Organization != organizationID {
 			return schema.NotFound("job")
 		}
-		// The locks are taken in the order of enqueue: first the sequence, then its rows.
+		// The locks are taken in the same order as when a job is enqueued: first the sequence, then its rows.
 		if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 			return postgres.Interpret(err, "jobs")
 		}
@@ -177,8 +177,8 @@ func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	if err != nil {
 		return nil, postgres.Interpret(err, "jobs")
 	}
-	// Jobs deliver to webhooks, and nodes that run jobs enqueue them. Without such a node there would be no waiting
-	// job.
+	// Jobs deliver to webhooks, and only nodes that run jobs enqueue these jobs. Without such a node there would be no
+	// waiting job.
 	unasked, err := s.db.Queries.UnaskedDeliveries(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "deliveries")

@@ -157,7 +157,7 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
 		t.Errorf("%q", got)
 	}
-	// A repeated job does not start before the transaction that repeated it ends: a worker skips it.
+	// A retried job does not start before the transaction that retried it ends, because a worker skips locked rows.
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -208,8 +208,8 @@ func TestNewsEndsThePause(t *testing.T) {
 	}
 }
 
-// TestHasten sets the clock back by 400 days. Jobs from before still run, and river elects a leader again. A pause of a
-// possible length stays.
+// TestHasten sets the clock back by 400 days. Jobs from before the step still run, and river elects a leader again. A
+// pause of a possible length stays.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GiveTurns lets jobs start whose turn has come. Only one node gives turns at a time. While another node gives turns,
-// GiveTurns does nothing.
+// GiveTurns lets jobs start when their turn has come. Only one node gives turns at a time. If another node is giving
+// turns, GiveTurns does nothing.
 func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	var p db.GiveJobTurnsParams
 	for _, kind := range kinds {
@@ -33,7 +33,7 @@ func (s *Store) MarkSlow(ctx context.Context, id int64) error {
 	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
 }
 
-// WithoutWorker returns, by kind, the oldest job whose turn has come and that no node has taken.
+// WithoutWorker returns, for each kind, the oldest job that has a turn but that no node has taken.
 func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
 	rows, err := s.db.Queries.JobsWithoutWorker(ctx, kinds)
 	oldest := map[string]int64{}
@@ -66,7 +66,7 @@ func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error
 }
 
 // Rescue lets the jobs of lost nodes run again, and returns their number. Git operations and translation runs fail if
-// their jobs were at the last attempt.
+// their jobs have no attempt left.
 func (s *Store) Rescue(ctx context.Context, nodes []string) (n int, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})

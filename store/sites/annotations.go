@@ -18,9 +18,9 @@ import (
 type Annotation = db.InsightsAnnotation
 
 // AnnotationChange has the members of a new annotation, or of a change. Nil members stay unchanged. A new annotation
-// has a text, and a moment or a day.
+// has a text, and a time or a day.
 type AnnotationChange struct {
-	// At is a moment. Day is the midnight of a day in UTC. At most one of the two is set.
+	// At is a time. Day is the midnight of a day in UTC. At most one of the two is set.
 	At, Day           *time.Time
 	Text              *string
 	Page, Space, Path schema.Opt[string]
@@ -112,7 +112,7 @@ func (c AnnotationChange) apply(ctx context.Context, q *db.Queries, row *Annotat
 	return nil
 }
 
-// startOfDay returns the first moment of a day in a time zone. day is the day's midnight in UTC.
+// startOfDay returns the first instant of a day in a time zone. day is the day's midnight in UTC.
 func startOfDay(day time.Time, zone *time.Location) time.Time {
 	return insights.DayOf(day.UTC()).Start(zone).UTC()
 }
@@ -134,7 +134,7 @@ type AnnotationFilter struct {
 	Kinds []string
 	// Page is a page that the annotations name.
 	Page *string
-	// Since is the first time of the range, and Until the first time after it.
+	// Since is the first time of the range, and Until is the first time after it.
 	Since, Until *time.Time
 }
 
@@ -143,7 +143,7 @@ func AnnotationCursor(row Annotation) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: row.At, ID: row.ID}
 }
 
-// ListAnnotations lists a site's annotations, the newest first. If a cursor is set, the list continues after it.
+// ListAnnotations lists a site's annotations. The newest come first. If a cursor is set, the list continues after it.
 func (s *Store) ListAnnotations(
 	ctx context.Context, siteID string, f AnnotationFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[Annotation], error) {

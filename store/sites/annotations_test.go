@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAnnotationsMakeRoom: at the quota, the newest annotations of each kind that Octavo makes stay. An
-// annotation by hand is refused instead.
+// TestAnnotationsMakeRoom: at the quota, only the newest of Octavo's annotations of each kind stay. An annotation by a
+// user is refused instead.
 func TestAnnotationsMakeRoom(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -27,9 +27,9 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (custo
 	return postgres.FromJSON[customization.Customization](stored)
 }
 
-// SetCustomization replaces the settings of a site, and returns them with both forms of page actions in step. The
-// settings have no nulls. The lock of the site lets concurrent requests compare themselves with the stored settings
-// one after the other.
+// SetCustomization replaces the settings of a site. It returns them with both forms of page actions in agreement. The
+// settings have no nulls. The lock of the site makes concurrent requests compare their settings with the stored
+// settings one after the other.
 func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings customization.Customization,
 ) (customization.Customization, error) {
@@ -52,7 +52,7 @@ func (s *Store) SetCustomization(
 	return settings, err
 }
 
-// Customizations reads the settings of a site, and the overrides of each of its site spaces, by their ids.
+// Customizations reads the settings of a site, and the overrides of its site spaces by id.
 func (s *Store) Customizations(
 	ctx context.Context, siteID string,
 ) (settings customization.Customization, overrides map[string]customization.Customization, err error) {
@@ -74,7 +74,7 @@ func (s *Store) Customizations(
 	return settings, overrides, nil
 }
 
-// SiteSpaceCustomization reads the settings of a site and the overrides of one of its site spaces.
+// SiteSpaceCustomization reads the settings of a site, and the overrides of one of its site spaces.
 func (s *Store) SiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string,
 ) (settings, overrides customization.Customization, err error) {
@@ -95,8 +95,8 @@ func siteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and returns the site's settings
-// with the new overrides. Concurrent patches are applied one after the other, so that all take effect.
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space. It returns the site's settings and
+// the new overrides. Concurrent patches are applied one after the other, so that none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch customization.Customization,
 ) (settings, overrides customization.Customization, err error) {

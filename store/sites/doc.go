@@ -29,7 +29,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Store reads and writes the rows of this room.
+// Store reads and writes the tables of this package.
 type Store struct {
 	db *postgres.DB
 	// published are the published sites that were read last.

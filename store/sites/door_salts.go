@@ -58,14 +58,14 @@ func readSalts(ctx context.Context, q *db.Queries) ([]schema.DoorSalt, error) {
 }
 
 // DeleteOldDoorSalts destroys the salts of days that began 48 hours ago or earlier. A deleted row's bytes would stay in
-// the table's file, so the table gets a new file with the rows that stay.
+// the table's file. So the table gets a new file with only the remaining rows.
 func (s *Store) DeleteOldDoorSalts(ctx context.Context) error {
 	some, err := s.db.Queries.HasOldDoorSalts(ctx)
 	if err != nil || !some {
 		return postgres.Interpret(err, "salts of visitors")
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Locked first, so that no salt comes between reading and truncating.
+		// The table is locked first, so that no salt is added between reading and truncating.
 		if err := q.LockDoorSalts(ctx); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func newSalt(day int32) schema.DoorSalt {
 
 func today() int32 { return int32(time.Now().Unix() / (24 * 60 * 60)) }
 
-// TestDoorSaltsAgree: stores of several nodes get one salt, even if all offer a salt at once.
+// TestDoorSaltsAgree: the stores of several nodes get the same salt, even if all offer a salt concurrently.
 func TestDoorSaltsAgree(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -51,7 +51,7 @@ func TestDoorSaltsAgree(t *testing.T) {
 }
 
 // TestDoorSaltsOlderWins: a salt that is put back replaces a younger salt. It does not replace an older salt. Days that
-// are over for long get none.
+// ended long ago get no salt.
 func TestDoorSaltsOlderWins(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -80,7 +80,7 @@ func TestDoorSaltsOlderWins(t *testing.T) {
 	}
 }
 
-// TestDoorSaltsAreDestroyed: 48 hours after its day began, no row has the salt, and the table has another file. The
+// TestDoorSaltsAreDestroyed: 48 hours after a salt's day began, no row has the salt, and the table has a new file. The
 // table is in no write-ahead log.
 func TestDoorSaltsAreDestroyed(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestDoorSaltsAreDestroyed(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), asked).Scan(&persistence); err != nil || persistence != "u" {
 		t.Errorf("the table's persistence is %q, %v", persistence, err)
 	}
-	// A sweep on two nodes at once loses nothing.
+	// Concurrent sweeps on two nodes lose no rows.
 	if _, err := conn.Exec(t.Context(), add); err != nil {
 		t.Fatal(err)
 	}

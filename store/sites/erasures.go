@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Erasure is the erasure of a visitor, or of a key's events, as Postgres has it.
+// Erasure is the row of an erasure in Postgres. It erases a visitor, or a key's events.
 type Erasure = db.Erasure
 
-// A visitor's hash uses all 64 bits; Postgres has signed numbers only.
-// toBigint and fromBigint convert a hash without changing its bits.
+// A visitor's hash uses all 64 bits, but Postgres only has signed numbers. toBigint and fromBigint convert a hash
+// without changing its bits.
 func toBigint(hash uint64) int64   { return int64(hash) }
 func fromBigint(hash int64) uint64 { return uint64(hash) }
 
@@ -33,8 +33,8 @@ func (s *Store) AskErasure(
 	return s.askErasure(ctx, site, visitor, nil, until, keep)
 }
 
-// AskKeyErasure requests the erasure of the events under a publishable key's generation, which were received before
-// until, as AskErasure does.
+// AskKeyErasure requests the erasure of the events under a publishable key's generation that were received before
+// until. It is like AskErasure.
 func (s *Store) AskKeyErasure(
 	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -130,7 +130,7 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 	return list, postgres.Interpret(err, "erasures")
 }
 
-// RetryErasures makes the erasures of a version wait, so that they begin again.
+// RetryErasures makes the erasures of a version pending again, so that they start again.
 func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
@@ -178,12 +178,12 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	return list, version, postgres.Interpret(err, "tombstones")
 }
 
-// RaiseTombstones raises the version to at least this one. It was assigned before, and Postgres has lost it.
+// RaiseTombstones raises the version to at least this one. This version was assigned before, and Postgres has lost it.
 func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }
 
-// Retention returns the number of days for which a site keeps events; nil means for ever.
+// Retention returns the number of days for which a site stores events; nil means for ever.
 func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	days, err := s.db.Queries.Retention(ctx, site)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
@@ -196,7 +196,7 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	return &n, postgres.Interpret(err, "retention")
 }
 
-// setRetention sets the number of days for which a site keeps events; nil means for ever.
+// setRetention sets the number of days for which a site stores events; nil means for ever.
 func setRetention(ctx context.Context, q *db.Queries, site string, days *int) error {
 	var n *int32
 	if days != nil {
@@ -212,8 +212,8 @@ func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 	return due, postgres.Interpret(err, "retentions")
 }
 
-// BeginRetention returns sites without a retention run today, at most `most` sites. Each has the time from which it
-// keeps events. These sites are among Expiries from now on.
+// BeginRetention returns sites without a retention run today, at most `most` sites. Each has the time since which it
+// keeps events. From now on, Expiries includes these sites.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
 	for _, r := range rows {
@@ -231,7 +231,7 @@ func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	return postgres.Interpret(s.db.Queries.CarriedOut(ctx, c), "retentions")
 }
 
-// Expiries returns which events were ever deleted because of their age.
+// Expiries returns all deletions of events because of their age.
 func (s *Store) Expiries(ctx context.Context) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.Expiries(ctx)
 	for _, r := range rows {

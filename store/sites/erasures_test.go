@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRetentionDays checks that deletion uses the current number of days, also if it has grown. The record of deleted
-// events stays, with their time limits, after every change of the number of days.
+// TestRetentionDays checks that deletion uses the current number of days, even if it was increased. The record of
+// deleted events, with its time limits, stays after every change of the number of days.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
-	// The days of UTC, also across a change of the session's clock.
+	// These are days of UTC, also if the session's clock changes.
 	zoned, err := url.Parse(storetest.URL(t))
 	if err != nil {
 		t.Fatal(err)

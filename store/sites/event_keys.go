@@ -16,7 +16,8 @@ const eventKeyRows = 2000
 // eventKeyClaims is the number of keys that one statement claims or finishes.
 const eventKeyClaims = 512
 
-// eventKeyPause is the time for which finished keys wait for others. No request waits for its key to be finished.
+// eventKeyPause is the time for which finished keys wait for other keys, to be stored together. No request waits for
+// its key to be finished.
 const eventKeyPause = 10 * time.Millisecond
 
 // eventKeyTime is the time limit of a statement on the keys of many requests.
@@ -29,10 +30,10 @@ type eventKeyClaim struct {
 	lease     time.Duration
 }
 
-// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the
-// caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
+// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. If this succeeds, it
+// returns the caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
 //
-// A single statement claims the keys of concurrent callers. So the callers share the commit and one connection.
+// A single statement claims the keys of concurrent callers. So these callers share the commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -138,7 +139,7 @@ func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// ForgetEventKey ends an attempt whose message is not in the log and never will be. The key is free again.
+// ForgetEventKey ends an attempt whose message is not in the log and never will be. The key can then be used again.
 func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt,

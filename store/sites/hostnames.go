@@ -11,7 +11,7 @@ import (
 // errHostnameTaken does not name the owner of the hostname.
 var errHostnameTaken = schema.Conflict("hostname is already in use")
 
-// mayClaim refuses a name that another site has proved.
+// mayClaim refuses a host name that another site has proved.
 func (w *structure) mayClaim(hostname *string) error {
 	if hostname == nil {
 		return nil
@@ -28,8 +28,8 @@ func (w *structure) mayClaim(hostname *string) error {
 	return nil
 }
 
-// HostnameToken returns the text that a TXT record must have to prove a site's claim to a name. The text depends on the
-// site. So nobody can use the record of another site.
+// HostnameToken returns the text that a TXT record must have to prove a site's claim to a name. It also depends on the
+// site. So a site cannot use the record of another site.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {
 	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (str
 	return postgres.DomainToken(key, "site/"+siteID, hostname), nil
 }
 
-// ProveHostname makes a name the address of the site that claims it. The first site to prove a name gets it.
+// ProveHostname makes a host name the address of the site that claims it. The first site to prove a name gets it.
 func (s *Store) ProveHostname(ctx context.Context, siteID, hostname, provedBy string) (Site, error) {
 	row, err := s.db.Queries.ProveHostname(ctx, db.ProveHostnameParams{
 		ID: siteID, Hostname: hostname, ProvedBy: &provedBy,

@@ -38,7 +38,7 @@ type InsightsSettingsChange struct {
 	// Hosts are in the form of [schema.CanonicalHost].
 	Hosts      []string
 	RespectGPC *bool
-	// Retention is the number of days for which the site keeps events; null means for ever.
+	// Retention is the number of days for which the site stores events; null means for ever.
 	Retention schema.Opt[int]
 }
 
@@ -90,10 +90,10 @@ func moveAnnotatedDays(ctx context.Context, q *db.Queries, siteID, timezone stri
 	}), "annotations")
 }
 
-// QueriedSite has what queries need to know about a site.
+// QueriedSite has the data about a site that queries need.
 type QueriedSite = db.QueriedSiteRow
 
-// Queried returns what queries need to know about a site.
+// Queried returns the data about a site that queries need.
 func (s *Store) Queried(ctx context.Context, siteID string) (QueriedSite, error) {
 	row, err := s.db.Queries.QueriedSite(ctx, siteID)
 	return row, postgres.Interpret(err, "site")

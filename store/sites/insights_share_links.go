@@ -101,13 +101,13 @@ func (s *Store) UpdateInsightsShareLink(
 	return row, postgres.Interpret(err, insightsShareLink)
 }
 
-// DeleteInsightsShareLink removes a link, if it exists. Its sessions end at once.
+// DeleteInsightsShareLink removes a link, if it exists. Its sessions end immediately.
 func (s *Store) DeleteInsightsShareLink(ctx context.Context, siteID, id string) error {
 	err := s.db.Queries.DeleteInsightsShareLink(ctx, db.DeleteInsightsShareLinkParams{ID: id, SiteID: siteID})
 	return postgres.Interpret(err, insightsShareLink)
 }
 
-// ListInsightsShareLinks lists a site's links in the order in which they were made, after the id `after`.
+// ListInsightsShareLinks lists a site's links in the order of their creation, after the id `after`.
 func (s *Store) ListInsightsShareLinks(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[InsightsShareLink], error) {

@@ -150,9 +150,8 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	return nil
 }
 
-// moveSiteSpace keeps the paths distinct in each section, and keeps exactly one default. A site space becomes the
-// default of its new section only if the section has no other site space. The section that it leaves gets a new
-// default.
+// moveSiteSpace keeps paths unique in each section, and keeps exactly one default. A site space becomes the default of
+// its new section only if the section has no other site space. The section that it leaves gets a new default.
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Occasion is a kind of change for which Octavo annotates sites.
+// Occasion is a kind of change after which Octavo adds an annotation to sites.
 type Occasion struct {
 	kind string
 	// text is the annotation's text. Words in braces stand for members of a Happening.
 	text string
 }
 
-// The occasions are all changes that annotate a site. Every reader of a site's insights sees the text. So it does not
-// name things that only readers of a space may see.
+// Occasions are all changes that add annotations to a site. Every reader of a site's insights sees the text. So it does
+// not name objects that only readers of a space may see.
 var (
 	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
 	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}

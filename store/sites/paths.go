@@ -15,7 +15,7 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0
 	for _, r := range strings.ToLower(title) {
-		// Room is left for the number.
+		// This leaves space for the number.
 		if length >= maxPath-12 {
 			break
 		}
@@ -38,7 +38,7 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	return freePath(path, taken)
 }
 
-// freePath returns the path itself if it is free. Otherwise it adds the lowest number that makes the path free.
+// freePath returns the path itself if it is free. Otherwise it appends the lowest number that makes the path unique.
 func freePath(path string, taken map[string]bool) string {
 	free := path
 	for number := 2; taken[free]; number++ {

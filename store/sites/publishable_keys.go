@@ -44,7 +44,7 @@ func (s *Store) PublishableKey(ctx context.Context, siteID, id string) (Publisha
 	return row, postgres.Interpret(err, "publishable key")
 }
 
-// PostingKey is a key as the door for browsers needs it.
+// PostingKey is a key with the data for a browser's batch.
 type PostingKey struct {
 	PublishableKey
 	Site schema.EventSite
@@ -58,8 +58,8 @@ func (s *Store) PostingKey(ctx context.Context, id string) (PostingKey, error) {
 	}}, postgres.Interpret(err, "publishable key")
 }
 
-// Ends returns the time at which the text of a generation ends. The zero time means that the text works until the next
-// rotation. works is false if the text ended before.
+// Ends returns the time at which the text of a generation becomes invalid. The zero time means that the text works
+// until the next rotation. works is false if the text is already invalid.
 func (k PostingKey) Ends(generation int) (at time.Time, works bool) {
 	switch current := int(k.Generation); {
 	case generation == current:
@@ -89,7 +89,8 @@ func (s *Store) UpdatePublishableKey(
 	return row, postgres.Interpret(err, "publishable key")
 }
 
-// RotatePublishableKey gives a key another text. The text before it works until then, and older ones end now.
+// RotatePublishableKey gives a key a new text. The previous text is valid until the given time, and older texts become
+// invalid now.
 func (s *Store) RotatePublishableKey(ctx context.Context, siteID, id string, until time.Time) (PublishableKey, error) {
 	row, err := s.db.Queries.RotatePublishableKey(ctx, db.RotatePublishableKeyParams{
 		SiteID: siteID, ID: id, PreviousEndsAt: until, Most: schema.MaxKeyGeneration,
@@ -109,7 +110,7 @@ func (s *Store) DeletePublishableKey(ctx context.Context, siteID, id string) err
 	return postgres.Interpret(err, "publishable key")
 }
 
-// ListPublishableKeys lists a site's keys in the order in which they were made, after the id `after`.
+// ListPublishableKeys lists a site's keys in the order of their creation, after the id `after`.
 func (s *Store) ListPublishableKeys(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[PublishableKey], error) {

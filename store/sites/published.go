@@ -12,11 +12,12 @@ import (
 // nil and SectionDefault is true.
 type PublishedPart = db.PublishedPartsRow
 
-// Published is a site with its site spaces, in the order of its structure. The caller decides whether it is
-// published, and to whom. Callers share the parts and must not change them.
+// Published is a site with its site spaces, in the order of its structure. The caller decides whether the site is
+// published, and to whom. Callers share the parts, so they must not change them.
 type Published struct {
 	Site Site
-	// ShareLink and ShareKey are the id and the key of the requested active share link; empty without such a link.
+	// ShareLink and ShareKey are the id and the key of the requested active share link. They are empty if there is no
+	// such link.
 	ShareLink, ShareKey string
 	// Redirects reports whether the site has redirects.
 	Redirects bool
@@ -26,11 +27,11 @@ type Published struct {
 // Row returns the site in the form of sites' resources.
 func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
-// PublishedRef names a site by its id, or by a proved host name in lower case. It may also name a share link of the
-// site, by the link's id or key.
+// PublishedRef identifies a site by its id, or by a proved host name in lower case. It may also identify a share link
+// of the site, by the link's id or key.
 type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
-// keptParts limits the cached parts of all sites, which take some 500 bytes each.
+// keptParts limits the number of cached parts of all sites. A part takes about 500 bytes.
 const keptParts = 50_000
 
 // keptSite is a site at one version.
@@ -42,8 +43,8 @@ type keptSite struct {
 
 func (k *keptSite) Size() int { return 1 + len(k.parts) }
 
-// Published reads a site for its readers. It reads the site's version from Postgres each time. It reads the rest only
-// if the version has changed.
+// Published reads a site for its readers. It reads the site's version from Postgres each time. It reads the other data
+// only if the version has changed.
 func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
 		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
@@ -54,7 +55,7 @@ func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, err
 	}
 	k, ok := s.published.Get(now.ID)
 	if !ok || k.version != now.Version {
-		// The site read now may be newer than the version. Then the next reader finds another version, and reads the
+		// The data read here may be newer than the version. Then the next reader finds a newer version, and reads the
 		// site again.
 		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
 			return Published{}, err
@@ -76,7 +77,8 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 	return &keptSite{version: version, site: site, parts: parts}, postgres.Interpret(err, "site")
 }
 
-// SpacePlace is the place where readers find a space: a published site, and the part of the site that shows the space.
+// SpacePlace is the place at which readers find a space: a published site, and the part of the site that shows the
+// space.
 type SpacePlace struct {
 	Site Site
 	// ShareKey is the key that opens the site to the caller; empty without a key.
@@ -84,8 +86,9 @@ type SpacePlace struct {
 	Part     PublishedPart
 }
 
-// PlacesOfSpaces finds the places of spaces for readers, with one statement for all. If several published sites show
-// a space, it returns the site that is open to most readers. Spaces without a published site are not in the map.
+// PlacesOfSpaces finds the places of spaces for readers, with a single statement. If several published sites show a
+// space, it returns the site that is open to most readers. The map has no entry for a space that no published site
+// shows.
 func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. It compares the answers of two
-// stores: one has read the site before, and the other has empty caches.
+// stores. The first has read the site before, and the second has empty caches.
 func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -23,9 +23,9 @@ type NewRedirect struct {
 	Draft bool
 }
 
-// normalSource returns the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that
-// needs no escape is the character itself (`%41` is `A`). The digits of other escapes have no case (`%c3` is `%C3`).
-// The rest of a path has case, so `/Docs` and `/docs` differ.
+// normalSource returns the form in which sources are compared (RFC 3986, section 6.2.2). An escaped character that
+// needs no escape is the character itself (`%41` is `A`). The digits of other escapes are in upper case (`%c3` is
+// `%C3`). The other letters of a path are case-sensitive, so `/Docs` and `/docs` differ.
 func normalSource(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SavedSegment is a row of its table. A segment with an owner is personal: nobody else sees it.
+// SavedSegment is a row of a saved segment. A segment with an owner is personal: other users do not see it.
 type SavedSegment = db.SavedSegment
 
 // NewSavedSegment has the values of a new segment.
@@ -41,7 +41,7 @@ func (s *Store) CreateSavedSegment(
 	return row, err
 }
 
-// namedTwice says which member of a segment is taken.
+// namedTwice replaces a conflict by an error about the name. It returns other errors unchanged.
 func namedTwice(err error) error {
 	if schema.IsCode(err, schema.CodeConflict) {
 		return schema.Conflict("a saved segment with this name already exists")

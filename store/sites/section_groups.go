@@ -39,7 +39,7 @@ type NewSectionGroup struct {
 	Sections []string
 }
 
-// AddSectionGroup adds a group at the end of a site or of another group, and moves sections into it.
+// AddSectionGroup adds a group at the end of a site or of another group, and moves sections into the new group.
 func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSectionGroup) (SectionGroup, error) {
 	var added SectionGroup
 	err := s.arrange(ctx, siteID, func(w *structure) (err error) {
@@ -84,7 +84,7 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 }
 
 // putIntoGroup moves sections to the end of a group, in this order. Members of a request name the sections. A section
-// that is named twice takes its last place.
+// that is listed twice gets its last place.
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Store) UpdateSectionGroup(ctx context.Context, siteID, id string, chang
 	})
 }
 
-// DeleteSectionGroup removes a group, if it exists; its content takes its place in the group's parent.
+// DeleteSectionGroup deletes a group, if it exists. Its content moves to its place in the parent.
 func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		row, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: id})
@@ -164,8 +164,8 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 	})
 }
 
-// RemoveSectionFromGroup moves a section out of a group, to the place right after the group. If the section is not in
-// the group, it does nothing.
+// RemoveSectionFromGroup moves a section out of a group, to the place directly after the group. If the section is not
+// in the group, it does nothing.
 func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sectionID string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		inside, err := w.sectionSiblings(&groupID)
@@ -180,7 +180,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 	})
 }
 
-// notInSite turns a missing row into an error about the field of the request that named it.
+// notInSite turns a missing row into an error about the request's field that refers to the row.
 func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)

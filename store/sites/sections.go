@@ -74,17 +74,17 @@ func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]Secti
 	return rows, nil
 }
 
-// NewSection has the values of a new section. Without a title it takes its space's title.
+// NewSection has the values of a new section. Without a title it gets its space's title.
 type NewSection struct {
 	SpaceID string
 	Title   *string
 	Icon    *string
 }
 
-// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces either
-// at the root or in sections. So the first section moves the root's site spaces into another section before it. This
-// other section becomes the site's default, so the home page stays. If the added space is the home page, its new
-// section takes all site spaces of the root.
+// AddSection adds a section at the end of a site, with a space as its default site space. A site has its site spaces
+// either at the root or in sections. So adding the first section moves the root's site spaces into another new section
+// before it. This other section becomes the site's default, so the home page does not change. If the added space is the
+// home page, its new section takes all site spaces of the root.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SectionRow, error) {
 	var added SectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -112,7 +112,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 	return added, err
 }
 
-// sectionTitle follows the contract, which requires section titles longer than the shortest title of a space.
+// sectionTitle follows the contract. It requires section titles to be longer than the shortest title of a space.
 func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
@@ -166,8 +166,8 @@ func (w *structure) takeRoot(section Section) error {
 }
 
 // fillSection gives a new section its site space. If the space's site space is at the root, it moves to the section.
-// Otherwise a new site space is made. If the moved site space is the home page, all site spaces of the root move with
-// it.
+// Otherwise a new site space is made. If the moved site space is the home page, all other site spaces of the root move
+// with it.
 func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -236,7 +236,8 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 	return changed, err
 }
 
-// DeleteSection removes a section with its site spaces, if it exists. If it was the default, the next in order becomes the default.
+// DeleteSection removes a section with its site spaces, if it exists. If it was the default, the next section becomes
+// the default.
 func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
@@ -253,8 +254,8 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes a site space the default of a section; a nil section is the root. A field of the request names the
-// site space.
+// defaultTo makes a site space the default of a section. A nil section is the root. A field of the request has the site
+// space's id.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err == nil && !postgres.Same(row.SectionID, section) {

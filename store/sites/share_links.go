@@ -21,7 +21,7 @@ func (s *Store) CreateShareLink(ctx context.Context, siteID, name string) (Share
 	return row, postgres.Interpret(err, "share link")
 }
 
-// ShareLinkChange is a change of a share link; nil members stay unchanged.
+// ShareLinkChange is a change of a share link. Nil members do not change.
 type ShareLinkChange struct {
 	Name   *string
 	Active *bool

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Site is a site as Postgres holds it.
+// Site is a site's row in Postgres.
 type Site = db.Site
 
 // Row is a site with the number of spaces attached to it.
@@ -20,7 +20,7 @@ type Row struct {
 	SiteSpaces int64
 }
 
-// Access is a site as a member of its organization sees it.
+// Access is a site in the view of a member of its organization.
 type Access struct {
 	Row
 	Role schema.Role
@@ -55,7 +55,7 @@ func Insert(ctx context.Context, q *db.Queries, site NewSite) (Row, error) {
 	if err != nil {
 		return Row{}, postgres.Interpret(err, "site")
 	}
-	// No other transaction can see the site yet, so it needs no lock.
+	// Other transactions cannot see the site yet, so it needs no lock.
 	w := &structure{ctx: ctx, q: q, site: row}
 	made := Row{Site: row, SiteSpaces: int64(len(site.Spaces))}
 	if len(site.Spaces) == 0 {
@@ -84,8 +84,8 @@ type Change struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site as the check saw it: for this site, the change adds no readers. It is nil if the change may add
-	// readers. If the site's readers have changed since then, the site stays unchanged.
+	// Was is the site at the time of the check. For this state of the site, the change adds no readers. It is nil if
+	// the change may add readers. If the site's readers have changed since then, the site stays unchanged.
 	Was *Site
 }
 
@@ -145,7 +145,7 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
 }
 
-// Publish makes a site readable at its published address, or ends that.
+// Publish makes a site readable at its published address, or stops this.
 func (s *Store) Publish(ctx context.Context, siteID string, published bool) (row Site, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if row, err = q.LockSite(ctx, siteID); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string)
 	}, nil
 }
 
-// ByID reads a site without checking rights. The caller has checked them, for example by the site's own key.
+// ByID reads a site without checking rights. The caller must have checked them, for example through the site's own key.
 func (s *Store) ByID(ctx context.Context, siteID string) (Site, error) {
 	row, err := s.db.Queries.SiteByID(ctx, siteID)
 	return row, postgres.Interpret(err, "site")

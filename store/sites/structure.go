@@ -21,7 +21,7 @@ type (
 const maxGroupDepth = 10
 
 // inSite calls fn in a transaction that locks the site's row. So writers change the structure one after the other. The
-// structure that a writer has read stays current.
+// structure that a writer has read cannot change until its transaction ends.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)

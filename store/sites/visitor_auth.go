@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// VisitorAuth is a site's way to authenticate its visitors. Key is the text with which the site's service signs
-// tokens.
+// VisitorAuth has the data with which a site authenticates its visitors. Key is the text with which the site's service
+// signs tokens.
 type VisitorAuth struct {
 	Key         string
 	FallbackURL string
@@ -26,7 +26,8 @@ func (s *Store) newVisitorKey(ctx context.Context, siteID string) ([]byte, error
 	return s.db.Seal(ctx, visitorAuthPlace(siteID), []byte(hex.EncodeToString(fresh[:])))
 }
 
-// VisitorAuth reads a site's way to authenticate its visitors. The error is not found if the site has no key yet.
+// VisitorAuth reads the data with which a site authenticates its visitors. If the site has no key yet, the error is
+// "not found".
 func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	row, err := s.db.Queries.VisitorAuth(ctx, siteID)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, er
 	return VisitorAuth{Key: string(key), FallbackURL: schema.Or(row.FallbackUrl, "")}, err
 }
 
-// EnsureVisitorAuth is VisitorAuth, but it makes a key if the site has no key.
+// EnsureVisitorAuth is like VisitorAuth, but makes a key if the site has none.
 func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	found, err := s.VisitorAuth(ctx, siteID)
 	if !schema.IsCode(err, schema.CodeNotFound) {
@@ -66,7 +67,7 @@ func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth
 	return s.VisitorAuth(ctx, siteID)
 }
 
-// SetVisitorFallback sets where a site's visitors log in; nil for nowhere.
+// SetVisitorFallback sets the address where a site's visitors log in. nil means that there is no address.
 func (s *Store) SetVisitorFallback(ctx context.Context, siteID string, address *string) (VisitorAuth, error) {
 	if _, err := s.EnsureVisitorAuth(ctx, siteID); err != nil {
 		return VisitorAuth{}, err

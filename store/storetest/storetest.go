@@ -1,5 +1,5 @@
-// Package storetest gives each test a Postgres database of its own, migrated, with a Store on it. Only tests of store
-// and of the packages above may import it.
+// Package storetest gives each test a separate, migrated Postgres database with a Store. Only tests of store and of
+// packages that import store may import it.
 package storetest
 
 import (
@@ -26,7 +26,7 @@ import (
 // InviteLifetime is the lifetime of invites in tests.
 const InviteLifetime = 30 * 24 * time.Hour
 
-// URL returns a fresh database with every migration in place.
+// URL returns a fresh database with all migrations applied.
 func URL(t testing.TB) string {
 	t.Helper()
 	url, _ := enginetest.PostgresTemplate(t, "store", func(url string) (string, error) { return "", migrate(url) })
@@ -44,7 +44,7 @@ func migrate(url string) error {
 	return err
 }
 
-// Tenants returns a fresh database with two tenants. All tests of a test run have the same tenants.
+// Tenants returns a fresh database with two tenants. All tests of a test run get the same two tenants.
 func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	t.Helper()
 	url, note := enginetest.PostgresTemplate(t, "tenants", func(url string) (string, error) {
@@ -72,7 +72,7 @@ func New(t testing.TB) *store.Store {
 	return Open(t, URL(t))
 }
 
-// Open returns a started Store on a database that the test already has; it stops when the test ends.
+// Open returns a started Store on a database that the test already has. The Store stops when the test ends.
 func Open(t testing.TB, url string) *store.Store {
 	t.Helper()
 	st := started(t, url)
@@ -147,13 +147,13 @@ type Tenant struct {
 	Organization orgs.Organization
 	Site         sites.Site
 	Space        store.Space
-	// Tokens are by role; the guest's is under the empty role.
+	// Tokens are by role. The guest's token has the empty role.
 	Tokens  map[schema.Role]string
 	Users   map[schema.Role]orgs.User
 	SiteKey string
 }
 
-// NewTenant makes a tenant. name distinguishes it from others in the same database.
+// NewTenant makes a tenant. name distinguishes it from other tenants in the same database.
 func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	t.Helper()
 	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]orgs.User{}}

@@ -21,20 +21,21 @@ import (
 // allowed are the licences of code that a published binary may contain together with Octavo's code (Apache-2.0).
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense"}
 
-// allowedFonts may be handed on beside a binary. They are no part of it.
+// allowedFonts has the licences of font files that may be distributed with a binary. The fonts are not part of the
+// binary.
 var allowedFonts = []string{"OFL-1.1"}
 
-// byHand has the licences that were read by a person, because no program recognizes them.
+// byHand has the licences that a person has read, because no program recognizes their texts.
 var byHand = map[string]string{
 	"github.com/segmentio/asm": "MIT-0", // newer than the classifier's texts
-	// Their packages name none; their repository, GitbookIO/integrations, has
-	// Apache-2.0. Tests fetch and run them, and nothing of them is handed on.
+	// These packages name no licence. Their repository, GitbookIO/integrations, has Apache-2.0. Tests fetch and run the
+	// packages, but Octavo does not distribute them.
 	"@gitbook/api":     "Apache-2.0",
 	"@gitbook/cli":     "Apache-2.0",
 	"@gitbook/runtime": "Apache-2.0",
 }
 
-// fileNames are the files that may hold a licence.
+// fileNames are the names of files that may contain a licence.
 var fileNames = []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"}
 
 func main() {
@@ -115,7 +116,7 @@ func goModules() ([]module, error) {
 	return modules, nil
 }
 
-// licencesIn names the licences in a module's root.
+// licencesIn returns the names of the licences in a module's root.
 func licencesIn(known *classifier.Classifier, dir string) ([]string, error) {
 	var licences []string
 	for _, name := range fileNames {
@@ -142,7 +143,7 @@ func licencesIn(known *classifier.Classifier, dir string) ([]string, error) {
 	return slices.Compact(licences), nil
 }
 
-// npmPackages are those of a lock file, with the licences that it names.
+// npmPackages returns the packages in a lock file, with the licences that the file names.
 func npmPackages(path string) ([]module, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -39,7 +39,7 @@ func AnyTime(v any) error {
 	return err
 }
 
-// momentForm is the only form of times in answers; written finds any text that looks like a time.
+// momentForm is the only form of times in answers. written finds any text that looks like a time.
 var (
 	momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	written    = regexp.MustCompile(`"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^"]*"`)

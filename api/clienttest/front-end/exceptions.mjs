@@ -1,5 +1,6 @@
-// Where answers differ from what the published document of a generation says, by the client's package: a change of its schemas, with
-// the reason. A replay in which no answer needs one fails. 0.146.0 has the exceptions of ../lib/seed.mjs, too.
+// These are the differences between our answers and the published document of each generation, by the client's package.
+// Each row changes the document's schemas and gives the reason. A replay fails if no answer needs an exception. 0.146.0
+// also has the exceptions of ../lib/seed.mjs.
 import { exceptions as ofEvery } from '../lib/seed.mjs';
 
 const without = (schema, ...members) => { schema.required = schema.required.filter((name) => !members.includes(name)); };

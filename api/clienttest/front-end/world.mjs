@@ -1,4 +1,4 @@
-// The sites that the cases read. Cases name what is here by its path, such as {plain.space}.
+// The sites that the cases read. A case refers to an object by its path, such as {plain.space}.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { insertPage, operator, propose, publish, site, space, until } from '../lib/scenario.mjs';
@@ -15,7 +15,7 @@ function vouch(key, claims) {
 /** Makes the sites and gives their ids by name. */
 export async function build({ ada, org, url }) {
     const api = ada.api.orgs;
-    // A site of these spaces at a host of its own; it is published when change has changed it.
+    // open makes a site of the spaces with a separate host. It is published after change has run.
     const open = async (host, spaces, more = {}, change = () => {}) => {
         const made = await site(ada, org, host, spaces, more);
         await api.updateSiteById(org, made.id, { hostname: host });
@@ -30,7 +30,7 @@ export async function build({ ada, org, url }) {
         await publish(ada, made.id, title, pages);
         return made;
     };
-    // For what the contract of 0.146.0 does not have.
+    // send sends requests that the contract of 0.146.0 does not have.
     const send = async (method, path, body) => {
         const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' };
         const response = await fetch(`${url}/v1${path}`, { method, headers, body: JSON.stringify(body) });

@@ -1,5 +1,5 @@
-// The published client and plain requests, both with a judge between them and the server: every answer is checked against the contract
-// and noted down, also refusals and those that a scenario does not look at.
+// This is the published client, and a function for plain requests. Every answer to either is checked against the
+// contract and recorded. This includes refusals, and answers that a scenario does not read.
 import { appendFileSync } from 'node:fs';
 import { GitBookAPI } from '@gitbook/api';
 

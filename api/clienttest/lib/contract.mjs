@@ -1,4 +1,4 @@
-// The contract as a judge: which operation a request belongs to, and what is wrong with an answer to it.
+// Contract finds the operation of a request, and the faults of an answer to it.
 import { createRequire } from 'node:module';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
@@ -12,7 +12,8 @@ export const published = (name = '@gitbook/api') => structuredClone(require(`${n
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-// Refusals that any operation may give although the document lists them for few: the body is the document's Error.
+// These are refusals that any operation may return, although the document lists them only for few operations. The body
+// is the document's Error.
 const refusals = new Set([400, 401, 403, 404, 409, 412, 413, 415, 429]);
 
 export class Contract {
@@ -167,7 +168,7 @@ export class Contract {
         });
         addFormats(ajv, ['uri', 'int32', 'byte']);
         ajv.addFormat('date-time', isTimestamp);
-        // The document's own formats: it leaves open which names there are.
+        // These are formats of the document. The document does not list the valid names.
         ajv.addFormat('emoji', true);
         ajv.addFormat('icon', true);
         const $defs = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toJSONSchema(schema)]));
@@ -218,7 +219,7 @@ export function isTimestamp(text) {
         && new Date(text).toISOString().slice(0, 19) === text.slice(0, 19);
 }
 
-// Every list with an envelope has its total; a page that is said to come can be asked for.
+// Every list with an envelope has its total. If a list announces a next page, that page can be requested.
 function listRules(schema, body) {
     if (!schema.allOf?.some((s) => s.$ref === '#/components/schemas/List') || !Array.isArray(body?.items)) {
         return [];
@@ -233,8 +234,8 @@ function listRules(schema, body) {
     return problems;
 }
 
-// Where alternatives cannot be told apart the validator reports each of them as failed; what is deepest in the value is most likely the
-// fault itself.
+// If the validator cannot tell alternatives apart, it reports each of them as failed. The deepest error is most likely
+// the actual fault.
 function explain(errors, value) {
     const combined = new Set(['oneOf', 'anyOf', 'allOf']);
     const depth = (e) => e.instancePath.split('/').length;

@@ -1,4 +1,5 @@
-// How a fault is told: its message, and where in a scenario it arose; the runner's and our own helpers' frames tell nothing.
+// describe returns a fault's message and its place in a scenario. It leaves out the frames of the runner and of our
+// helpers.
 export function describe(error) {
     if (!(error instanceof Error)) {
         return String(error);

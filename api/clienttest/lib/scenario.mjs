@@ -1,4 +1,4 @@
-// What every scenario begins with: users with tokens on a live server, and an organization of its own.
+// Every scenario starts from these: users with tokens on a live server, and a new organization.
 //
 // ../client_test.go sets two environment variables: OCTAVO_URL is the server, and OCTAVO_CLIENTTEST_PROGRAM is the
 // server's program for operator. Calls of enter give the users.

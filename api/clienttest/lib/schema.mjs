@@ -1,7 +1,8 @@
-// Turns schemas of OpenAPI 3.0 into JSON Schema. It knows every keyword that the published document uses and refuses any other, so that
-// a newer document cannot bring a rule that is silently not checked.
+// Turns schemas of OpenAPI 3.0 into JSON Schema. It knows every keyword of the published document and refuses any
+// other. So a newer document cannot add a rule that is silently not checked.
 
-// Keywords that say nothing about which values are valid. A discriminator only helps to choose among the alternatives of a oneOf.
+// These keywords do not restrict the valid values. A discriminator only helps to choose among the alternatives of a
+// oneOf.
 const annotations = new Set(['description', 'title', 'example', 'default', 'deprecated', 'discriminator', 'readOnly', 'writeOnly']);
 
 const plain = new Set([
@@ -11,7 +12,7 @@ const plain = new Set([
 
 /** A JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. `#/components/schemas/X` becomes `#/$defs/X`. */
 export function toJSONSchema(schema) {
-    // In OpenAPI 3.0 what stands beside $ref is ignored.
+    // OpenAPI 3.0 ignores the members next to $ref.
     if (schema.$ref !== undefined) {
         return { $ref: schema.$ref.replace('#/components/schemas/', '#/$defs/') };
     }
@@ -31,7 +32,7 @@ export function toJSONSchema(schema) {
             throw new Error(`the document uses the keyword ${keyword}, which is not checked`);
         }
     }
-    // Only meaningful beside a type; an enum must list null itself.
+    // nullable only has a meaning next to a type; an enum must list null explicitly.
     if (schema.nullable && schema.type !== undefined) {
         out.type = [schema.type, 'null'];
     }
@@ -43,7 +44,7 @@ export function toJSONSchema(schema) {
  * looks only at the alternative that is meant and reports only its faults. It changes nothing about which values are valid.
  */
 export function discriminate($defs) {
-    // A reference into the inside of a schema is not followed: its alternatives are then all tried, as without a mark.
+    // A reference to a part of a schema is not followed. The validator then tries all alternatives.
     const resolve = (schema) => (schema?.$ref ? resolve($defs[schema.$ref.replace('#/$defs/', '')]) : schema ?? {});
     const visit = (schema) => {
         for (const value of Object.values(schema)) {
@@ -59,7 +60,7 @@ export function discriminate($defs) {
     visit($defs);
 }
 
-// The member that every alternative requires and that has other words in each of them.
+// tag returns the member that every alternative requires, with different words in each alternative.
 function tag(alternatives) {
     const [first] = alternatives;
     return Object.keys(first.properties ?? {}).find((name) => {

@@ -1,5 +1,5 @@
-// What the seed (the contract that this service is built to) says beyond or against the published client's document. The schemas here
-// are OpenAPI 3.0 like the document's own and may refer to its components.
+// These are the seed's additions to the published client's document, and its contradictions. The seed is the contract
+// of this service. The schemas are OpenAPI 3.0, like the document's schemas, and may refer to its components.
 
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
 const impact = { type: 'string', enum: ['low', 'medium', 'high'] };

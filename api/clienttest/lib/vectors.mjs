@@ -1,5 +1,6 @@
-// The recorded vectors of ../front-end/, replayed: templates are filled, requests made as the front end makes them, and every answer is
-// judged by the published document of its generation, by the members that the front end reads, and by what the case says.
+// This module replays the recorded vectors of ../front-end/. It fills templates and sends requests like the front end.
+// It checks every answer against the published document of its generation, the members that the front end reads, and
+// the case.
 import { isDeepStrictEqual } from 'node:util';
 
 /** What the front end needs of a member, beyond JavaScript's own types. */
@@ -195,11 +196,11 @@ export class Replay {
         try {
             data = text === '' ? undefined : JSON.parse(text);
         } catch {
-            // The contract's judge reports it.
+            // The contract's checker reports it.
         }
         return { status: response.status, headers: response.headers, text, data, pathname: url.pathname };
     }
 }
 
-// Names of members may hold values, such as `customizations.siteSpaces.{siteSpace}`.
+// Names of members may contain values, such as `customizations.siteSpaces.{siteSpace}`.
 const renamed = (read, values) => Object.fromEntries(Object.entries(read).map(([name, type]) => [fill(name, values), type]));

@@ -1,4 +1,5 @@
-// Many change requests in two spaces: found by status, by who made them and by whom they wait for, counted right, put aside and taken up.
+// This scenario has many change requests in two spaces. They are found by status, author and awaited reviewer, counted,
+// archived and reopened.
 import assert from 'node:assert/strict';
 import { all, begin, edit, insertPage, refused, space, step } from '../lib/scenario.mjs';
 

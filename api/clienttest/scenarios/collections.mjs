@@ -1,4 +1,5 @@
-// Collections hold spaces and each other: made, nested, moved about, handed to another organization, opened to people, removed.
+// This scenario creates, nests and moves collections of spaces and collections. It transfers one to another
+// organization, grants access, and deletes them.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, organization, refused, space, step } from '../lib/scenario.mjs';
 
@@ -69,7 +70,7 @@ await step('a move that cannot be is refused', async () => {
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409); // it is there already
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
-    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // into its own child
+    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // into its own subcollection
     await refused(api.moveCollection('nothing', { parent: null }), 404);
     await refused(api.moveCollection(by.archive.id, {}), 400);
     assert.deepEqual(await listed({ nested: false }), ['Products', 'Staff', 'Archive']);
@@ -87,7 +88,7 @@ await step('people and teams are let in', async () => {
     assert.deepEqual(users.map((p) => [p.user.id, p.permission]), [[cy.id, 'read']]);
     const { data: teams } = await api.listTeamPermissionsInCollection(by.products.id);
     assert.deepEqual(teams.items.map((p) => [p.team.id, p.permission]), [[team.id, 'comment']]);
-    // What is nested is theirs, too.
+    // They also have access to nested spaces.
     assert.equal((await cy.api.spaces.getSpaceById(by.rest.id)).data.permissions.access, true);
     assert.equal((await dee.api.spaces.getSpaceById(by.rest.id)).data.permissions.comment, true);
     await refused(cy.api.spaces.getSpaceById(by.elsewhere.id), 404);

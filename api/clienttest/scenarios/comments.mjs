@@ -66,7 +66,7 @@ await step('an answer is edited, by its author only, and taken back', async () =
 await step('reactions are counted by emoji and user', async () => {
     const react = (person, change) => person.api.spaces.updateCommentInSpace(handbook.id, question.id, change);
     await react(ada, { addedReactions: ['1f44d', '1f389'] });
-    await react(ada, { addedReactions: ['1f44d'] }); // the same again is the same
+    await react(ada, { addedReactions: ['1f44d'] }); // a repeated reaction changes nothing
     const { data: both } = await react(bob, { addedReactions: ['1f44d'] });
     const seen = Object.fromEntries(both.reactions.map((r) => [r.emoji, r.users.map((u) => u.user.id).sort()]));
     assert.deepEqual(seen, { '1f44d': [ada.id, bob.id].sort(), '1f389': [ada.id] });

@@ -1,4 +1,5 @@
-// What people ask for outside: conversations come in, issues are found in them, alike ones are grouped, and a group can be muted.
+// This scenario ingests conversations from outside. Issues are found in them, similar issues are grouped, and a group
+// is muted.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, space, step, until } from '../lib/scenario.mjs';
 

@@ -1,4 +1,5 @@
-// How a site looks: defaults, a partial setting, the whole of it, overrides for one site space, and their end.
+// This scenario customizes a site: defaults, a partial change, a full change, overrides for one site space, and their
+// removal.
 import assert from 'node:assert/strict';
 import { badField, begin, refused, site, space, step } from '../lib/scenario.mjs';
 
@@ -53,7 +54,7 @@ await step('everything is set', async () => {
     const { data: set } = await api.updateSiteCustomizationById(org, docs.id, whole);
     assert.deepEqual(set, whole);
     assert.deepEqual(await ofSite(), whole);
-    // What is sent is all there is: what is left out goes back to its default.
+    // A PUT replaces all settings: an omitted member gets its default again.
     const { data: less } = await api.updateSiteCustomizationById(org, docs.id, { favicon: whole.favicon, title: 'Docs' });
     assert.deepEqual(less, { ...plain, favicon: whole.favicon, title: 'Docs' });
 });

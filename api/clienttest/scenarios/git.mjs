@@ -1,10 +1,11 @@
-// A space that is kept in a Git repository: brought in, sent out, and the old way of doing so removed.
+// This scenario synchronizes a space with a Git repository: an import, an export, and the removal of the old form of
+// configuration.
 import assert from 'node:assert/strict';
 import { badField, begin, refused, space, step } from '../lib/scenario.mjs';
 
 const { ada, bob, eve, org } = await begin('Git', { bob: 'edit' });
 const api = ada.api.spaces;
-// A name that no resolver knows (RFC 6761): the operations are begun, the repository is never reached.
+// No resolver knows this name (RFC 6761), so the operations start but never reach the repository.
 const url = 'https://git.example.invalid/octavo/handbook.git';
 const ref = 'refs/heads/main';
 let handbook;

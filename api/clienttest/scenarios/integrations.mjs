@@ -1,4 +1,4 @@
-// Integrations: published, found by what they do, published again, installed.
+// This scenario publishes integrations, finds them by category, publishes a new version, and installs them.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, step, withToken } from '../lib/scenario.mjs';
 

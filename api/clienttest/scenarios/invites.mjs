@@ -1,4 +1,4 @@
-// People come in: by a link for a role, by a link for one space or collection, by e-mail.
+// This scenario invites people: by a link for a role, by a link for one space or collection, and by e-mail.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, space, step } from '../lib/scenario.mjs';
 
@@ -27,7 +27,7 @@ await step('people join by them', async () => {
     assert.equal(await roleOf(bob), 'read');
     await cy.api.orgs.joinOrganizationWithInvite(org, links.guest.id);
     assert.equal(await roleOf(cy), null);
-    // A link serves many, and again: a higher role is given, a lower one takes nothing away.
+    // Many people can use a link, also repeatedly. A higher role is given, and a lower role changes nothing.
     await bob.api.orgs.joinOrganizationWithInvite(org, links.edit.id);
     assert.equal(await roleOf(bob), 'edit');
     await bob.api.orgs.joinOrganizationWithInvite(org, links.read.id);
@@ -54,7 +54,7 @@ await step('a link opens one space or one collection', async () => {
     const { data: toCollection } = await api.createOrganizationInvite(org, { level: 'read', collection: collection.id });
     assert.equal(toCollection.collection.id, collection.id);
     assert.equal((await api.updateOrganizationInviteById(org, toCollection.id, { level: 'edit' })).data.level, 'edit');
-    // Cy is a guest, who sees nothing but what is opened.
+    // Cy is a guest and sees only what others grant.
     await refused(cy.api.spaces.getSpaceById(handbook.id), 404);
     await cy.api.orgs.joinOrganizationWithInvite(org, toSpace.id);
     assert.equal((await cy.api.spaces.getSpaceById(handbook.id)).data.permissions.comment, true);

@@ -1,4 +1,4 @@
-// A specification of an API, its versions and what is in them.
+// This scenario has the specification of an API, its versions and their contents.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, step, until } from '../lib/scenario.mjs';
 
@@ -56,8 +56,8 @@ await step('it is published, and taken back', async () => {
     assert.equal((await fetch(open.urls.published)).status, 404);
 });
 
-// A text can be judged while its sender waits, so it is refused like any other bad value; only what has to be fetched can fail
-// later.
+// The server checks a text during the request, so a bad text is refused immediately. Only a specification that must be
+// fetched can fail later.
 await step('a text that is no specification is refused and makes no version', async () => {
     for (const bad of ['this is no specification', '{"openapi":', 'openapi: 3.0.3\n']) {
         await badField(ada, 'PUT', `/orgs/${org}/openapi/${slug}`, { source: { text: bad } }, 'source.text');

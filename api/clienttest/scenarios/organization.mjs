@@ -1,4 +1,5 @@
-// An organization grows: members with roles, teams, what each may see, and what strangers may not.
+// This scenario has an organization with members in several roles and teams. It checks the access of each member, and
+// that strangers have none.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, step, withToken } from '../lib/scenario.mjs';
 

@@ -1,4 +1,5 @@
-// What readers of a site do in the open front end, in both of its generations: the vectors of ../front-end/ on sites that are made here.
+// This scenario replays the vectors of ../front-end/ on new sites. They have the requests of the open front end's
+// readers, in both of its generations.
 import { readFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { begin, operator, step, until } from '../lib/scenario.mjs';

@@ -1,4 +1,5 @@
-// Old addresses keep working: a redirect finds its destination also after that was renamed or moved.
+// This scenario checks that old addresses keep working. A redirect still finds its destination after a rename or a
+// move.
 import assert from 'node:assert/strict';
 import { all, badField, begin, insertPage, publish, refused, site, space, step } from '../lib/scenario.mjs';
 
@@ -6,7 +7,7 @@ const { ada, bob, eve, org } = await begin('Redirects', { bob: 'read' });
 const api = ada.api.orgs;
 const made = {};
 let docs, guides, manual, sections, page;
-// Where readers find a section now: that of the default one has no path of its own.
+// address returns the current address of a section. The default section has no path.
 const address = async ({ id }) => (await api.listSiteSections(org, docs.id)).data.items.find((s) => s.id === id).urls.published;
 const target = async (source) => (await api.getSiteRedirectBySource(org, docs.id, { source })).data.target;
 
@@ -20,7 +21,7 @@ await step('a site with two sections and a page', async () => {
         const { data } = await api.addSectionToSite(org, docs.id, { spaceId, title });
         return (await api.updateSiteSectionById(org, docs.id, data.id, { path })).data;
     };
-    // The first is the default section, whose path may be left out of addresses.
+    // The first section is the default; addresses may leave out its path.
     sections = [await section(manual.id, 'Manual', 'manual'), await section(guides.id, 'Guides', 'guides')];
     await api.publishSite(org, docs.id);
 });

@@ -30,7 +30,7 @@ await step('a draft is made', async () => {
     assert.equal(request.revisionInitial, (await bob.api.spaces.getSpaceById(guide.id)).data.revision);
     assert.equal(request.revisionMerged, undefined);
     await leadsTo(bob, made);
-    // It answers to its number, too.
+    // The number also identifies the request.
     assert.deepEqual((await bob.api.spaces.getChangeRequestById(guide.id, String(request.number))).data, request);
 });
 
@@ -116,7 +116,7 @@ await step('a rule keeps it from being merged before its reviewer approves', asy
 });
 
 await step('it is overtaken, and brought up to date', async () => {
-    // The main content goes on to another revision of the same pages. What changes them on both sides conflicts: see below.
+    // The main content gets another revision of the same pages. A page that both sides changed conflicts: see below.
     const [{ data: other }, { data: idle }] = await Promise.all(
         ['Elsewhere', 'Idle'].map((subject) => ada.api.spaces.createChangeRequest(guide.id, { subject })));
     await ada.api.spaces.updateSpaceById(guide.id, { mergeRules: { type: 'none' } });
@@ -130,7 +130,7 @@ await step('it is overtaken, and brought up to date', async () => {
     assert.equal(now.outdated, false);
     assert.equal(now.revision, updated.revision);
     assert.ok(now.revisionMergedAncestor);
-    // Its changes are still in it.
+    // The request still contains its changes.
     const { data: drafted } = await bob.api.spaces.listPagesInChangeRequest(...at());
     assert.ok(drafted.pages.some((p) => p.title === 'Verify'));
 });
@@ -184,7 +184,7 @@ await step('it is printed', async () => {
         const { data } = await bob.api.spaces.getChangeRequestPdf(...at(), query);
         const response = await until('PDF', async () => {
             const answer = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
-            return answer.status !== 503 && answer; // On a busy machine it is not made yet.
+            return answer.status !== 503 && answer; // on a busy machine it may not exist yet
         });
         assert.equal(response.status, 200, data.url);
         const bytes = Buffer.from(await response.arrayBuffer());

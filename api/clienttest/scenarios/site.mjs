@@ -1,4 +1,5 @@
-// A site is built section by section: sections and their groups, site spaces as variants, order, defaults, conditions, publication.
+// This scenario builds a site: sections and their groups, site spaces as variants, order, defaults, conditions,
+// publication.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, site, space, step } from '../lib/scenario.mjs';
 

@@ -1,4 +1,4 @@
-// People and teams are let into a space, listed, given another role and taken out.
+// This scenario adds people and teams to a space, lists them, changes their roles and removes them.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, space, step } from '../lib/scenario.mjs';
 

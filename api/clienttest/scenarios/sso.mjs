@@ -1,8 +1,9 @@
-// Single sign-on: a provider from its name to its activation, and the logins that people are offered.
+// This scenario tests single sign-on: the steps of a provider until its activation, and the logins that people are
+// offered.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, step } from '../lib/scenario.mjs';
 
-// Of a key that nobody has.
+// The certificate belongs to a private key that nobody has.
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIDFzCCAf+gAwIBAgIUdVIA5Qsn1xkmPyNOKiH2mBhvq/wwDQYJKoZIhvcNAQEL
 BQAwGjEYMBYGA1UEAwwPaWRwLmV4YW1wbGUuY29tMCAXDTI2MTEyMTE1MDQ1MFoY

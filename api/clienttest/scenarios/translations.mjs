@@ -1,4 +1,4 @@
-// A space in another language: ordered, instructed, run, ended; and the glossary that translations keep to.
+// This scenario translates a space: it creates, configures, runs and ends a translation, with a glossary.
 import assert from 'node:assert/strict';
 import { all, badField, begin, insertPage, leadsTo, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
 

@@ -1,4 +1,5 @@
-// The judge is judged: it accepts what is right and finds each kind of fault, on answers made by hand.
+// These tests check the contract's checker with handmade answers. The checker accepts correct answers and finds each
+// kind of fault.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract, isTimestamp, published } from '../lib/contract.mjs';
@@ -31,7 +32,7 @@ const saml = {
 };
 const without = (object, ...names) => Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
-// Each row: a schema, a value, and what must be said about it, or nothing if it is valid.
+// Each row has a schema, a value, and the expected error; no error if the value is valid.
 const rows = [
     ['a whole comment', 'Comment', comment],
     ['a resolved comment', 'Comment', { ...comment, status: 'resolved', resolvedAt: at, resolvedBy: user }],
@@ -135,7 +136,7 @@ test('statuses, headers and bodies of answers', () => {
     assert.equal(judged(...removal, answer(204)), '');
     assert.match(judged(...removal, answer(204, {})), /204 has no body/);
     assert.match(judged(...removal, answer(205)), /205: the seed knows 204/);
-    // A documented refusal has the document's own shape for it.
+    // A documented refusal has the shape that the document gives for it.
     assert.equal(judged('GET', '/spaces/s/change-requests/c', answer(404, { error: { code: 404, message: 'no' } })), '');
 });
 

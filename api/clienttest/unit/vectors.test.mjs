@@ -1,4 +1,5 @@
-// The replay of vectors finds what is wrong with an answer: its status, its schema, what the front end reads, what the case says.
+// The replay of vectors finds each fault of an answer: in its status, its schema, the front end's members, and the
+// case's values.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract } from '../lib/contract.mjs';

@@ -1,4 +1,5 @@
-// The witness sees every answer: through the published client and through plain requests, also what the caller does not look at.
+// The witness checks every answer of the published client and of plain requests, even if the caller does not read the
+// answer.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

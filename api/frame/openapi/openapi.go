@@ -140,7 +140,7 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	for _, code := range refusals(op) {
 		responses[strconv.Itoa(code)] = refused
 	}
-	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Refusals are the image as well.
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // The image is also the answer to refused requests.
 		responses = jsonschema.Dict{strconv.Itoa(op.Status): success, "default": success}
 	}
 	out["responses"] = responses

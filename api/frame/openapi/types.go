@@ -25,7 +25,7 @@ type togetherDescribed interface {
 	OpenAPIKeywords() map[string]any
 }
 
-// wellKnown has a row per type with a JSON form of its own.
+// wellKnown has a row for each type with a special JSON form.
 var wellKnown = map[reflect.Type]func() jsonschema.Dict{
 	reflect.TypeFor[time.Time]():      func() jsonschema.Dict { return jsonschema.Dict{"type": "string", "format": "date-time"} },
 	reflect.TypeFor[jsontext.Value](): func() jsonschema.Dict { return jsonschema.Dict{} }, // Any JSON.
@@ -68,7 +68,7 @@ func (d *writer) typeSchema(t reflect.Type, r rules.Rule, tag reflect.StructTag)
 	return scalarSchema(t, r)
 }
 
-// isUnion reports whether a value of the type is one of its fields, so that the type itself has no members.
+// isUnion reports whether a value of the type is encoded as one of its fields, so that the type itself has no members.
 func isUnion(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false
@@ -106,7 +106,7 @@ func (d *writer) ref(t reflect.Type) (jsonschema.Dict, error) {
 	if _, ok := d.types[name]; !ok {
 		d.types[name] = t
 		asked := d.asked
-		d.asked = false // A named type may appear in answers, too.
+		d.asked = false // A named type may also appear in answers.
 		described, err := d.structSchema(t, rules.Rule{})
 		d.asked = asked
 		if err != nil {

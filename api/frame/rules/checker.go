@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Checker collects all problems of a request's members, so that a client learns all of them at once. Most problems come
-// from the rules in the tags of the request's type. Validate methods add checks across several members.
+// Checker collects all problems of a request's members, so that one answer lists them all. Most problems come from the
+// rules in the tags of the request's type. Validate methods add checks across several members.
 type Checker struct {
 	Details []schema.Detail
 }

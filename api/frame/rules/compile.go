@@ -103,7 +103,7 @@ func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 }
 
 // isAbsent reports whether a member was missing from the request. Null counts as absent, except in a schema.Opt, which
-// distinguishes the two.
+// distinguishes null from an absent member.
 func isAbsent(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:

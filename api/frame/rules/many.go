@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// OneOrMany is a body that is one object or an array of them. Its length rules apply to the array; the objects have
-// rules in their own tags. A problem's field has an index only if the body was an array.
+// OneOrMany is a body that is one object or an array of objects. Its length rules apply to the array; the tags of the
+// objects' type have the objects' rules. A problem's field has an index only if the body was an array.
 type OneOrMany[T any] struct {
 	Items []T
 	array bool
@@ -26,7 +26,7 @@ func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func (m OneOrMany[T]) isArray() bool { return m.array }
 
-// Field names an item in problems: it has an index only if several were sent.
+// Field returns an item's name in problems. The name has an index only if the body was an array.
 func (m OneOrMany[T]) Field(i int, name string) string {
 	if m.array {
 		return fmt.Sprintf("[%d].%s", i, name)
@@ -34,7 +34,7 @@ func (m OneOrMany[T]) Field(i int, name string) string {
 	return name
 }
 
-// EitherForm is implemented by every OneOrMany; its first field holds the items.
+// EitherForm is implemented by every OneOrMany. Its first field has the items.
 type EitherForm interface{ isArray() bool }
 
 func (v Vocabulary) manyCheck(t reflect.Type, r Rule) (Check, error) {

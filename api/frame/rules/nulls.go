@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// In a PATCH, null asks for removal. Members that can be removed are schema.Opts. For other members null would count as
-// absence. The answer would then claim a change that was not made. So such a null is refused. Outside of PATCH, many
-// clients send null for "absent".
+// In a PATCH, null means removal. Members that can be removed are schema.Opts. For other members null would count as
+// absence. The answer would then claim a change that was not made. So a null for such a member is refused. Outside of
+// PATCH, many clients send null for "absent".
 
 // Lasting returns the members of a body that cannot be removed. It leaves out required members, because their rule
 // already refuses null.
@@ -51,7 +51,7 @@ func RefuseNulls(body []byte, lasting []string) error {
 }
 
 // EachMember calls see with each member of a decoded body and the kind of its value, until see fails. It refuses a null
-// body, which decodes into any type.
+// body, because null decodes into any type.
 func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {

@@ -36,7 +36,7 @@ type Rule struct {
 // Bounds are inclusive; a missing end is nil.
 type Bounds struct{ Least, Most *int }
 
-// ProblemFinder is a type that checks its own values, such as a rich document.
+// ProblemFinder is a type that checks its values itself, such as a rich document.
 type ProblemFinder interface {
 	Problems(field string) []schema.Detail
 }
@@ -118,7 +118,7 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// Outside describes how a count is outside the bounds, in units; "" means that it is inside.
+// Outside describes how far a count is outside the bounds, in units. It returns "" if the count is inside.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {
 	case b == nil:

@@ -17,7 +17,7 @@ type Vocabulary struct {
 	Patterns map[string]Pattern
 }
 
-// Join merges vocabularies. A name defined twice is an error.
+// Join merges vocabularies. A name that is defined twice is an error.
 func Join(parts ...Vocabulary) (Vocabulary, error) {
 	all := Vocabulary{Enums: map[string][]string{}, Patterns: map[string]Pattern{}}
 	for _, part := range parts {
@@ -44,7 +44,7 @@ type Pattern struct {
 	Match func(text string) bool
 	// Problem completes the sentence "<field> ...".
 	Problem string
-	// Regexp and Format are for the document; Not is an expression that the text must not match.
+	// Regexp and Format go into the document. Not is an expression that the text must not match.
 	Regexp, Not, Format string
 }
 

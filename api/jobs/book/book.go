@@ -1,5 +1,5 @@
-// Package book makes the PDF of a source. If one piece needs too much of the renderer's memory, it makes parts and
-// joins them. The parts are unnamed files in the system's folder for temporary files.
+// Package book makes the PDF of a source. If a single PDF would need too much of the renderer's memory, it makes parts
+// and joins them. The parts are unnamed files in the system's folder for temporary files.
 package book
 
 import (

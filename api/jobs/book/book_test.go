@@ -100,8 +100,8 @@ func small() []page {
 	return pages
 }
 
-// TestPartsAreTheBook compares two PDFs of a book sheet by sheet: one in parts that begin at pages of the first level,
-// and one in a single piece.
+// TestPartsAreTheBook compares two PDFs of a book sheet by sheet. The first PDF has parts that begin at pages of the
+// first level. The second has one piece.
 func TestPartsAreTheBook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -144,8 +144,8 @@ func TestPartsAreTheBook(t *testing.T) {
 	}
 }
 
-// memoryOfParts finds a memory limit with which a source becomes at least the given number of parts. Each part begins
-// at the first level.
+// memoryOfParts finds a memory limit that splits a source into at least the given number of parts. Each part begins at
+// the first level.
 func memoryOfParts(t *testing.T, s pdf.Source, least int) int64 {
 	t.Helper()
 	measured, err := pdf.Measure(s)
@@ -168,7 +168,7 @@ func memoryOfParts(t *testing.T, s pdf.Source, least int) int64 {
 	return 0
 }
 
-// counting counts what is rendered.
+// counting is a renderer that counts its calls.
 type counting struct {
 	book.Renderer
 	front, parts, whole int

@@ -88,7 +88,7 @@ func factsOf(t *testing.T, text []byte) facts {
 	return f
 }
 
-// checkTags follows the tags from the sheets to the document. Each tag has a parent. All tags have different names.
+// checkTags follows the tags from the sheets to the document. Each tag has a parent, and all tags have different names.
 func checkTags(t *testing.T, root reader.Value, sheets map[int64]int) {
 	t.Helper()
 	tags := root.Key("StructTreeRoot")

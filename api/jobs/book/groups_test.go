@@ -24,8 +24,8 @@ func groups() []page {
 	return append(pages, page{"Last group", 0, ""})
 }
 
-// reusing has pages that share contents: the same headings, notes, tables and links are in several parts. Of some
-// contents only a card is shown, because they are not there.
+// reusing has pages that share contents, so several parts have the same headings, notes, tables and links. Missing
+// contents are shown as cards.
 func reusing() []page {
 	var pages []page
 	for i := range 8 {
@@ -44,7 +44,7 @@ var contents = map[string]string{
 	"table": "| a | b |\n| - | - |\n| 1 | [own](ref:anchor/gap?page=p5) |\n\n```go\nfunc main() {}\n```\n",
 }
 
-// expanded puts the contents in the place of the blocks that name them.
+// expanded replaces the blocks that refer to contents by the contents.
 func expanded(d schema.Document) schema.Document {
 	d.Nodes = includes.Replace(d.Nodes, func(id string) ([]schema.Node, bool) {
 		text, ok := contents[id]

@@ -118,8 +118,8 @@ const bookTitle = "Zeitung"
 
 var footer = regexp.MustCompile(`^([0-9]+|\.|` + bookTitle + `)$`)
 
-// plain counts the words of a PDF, apart from numbers, the dots before them in the contents, and the feet of sheets.
-// The place of a note depends on where the sheet ends.
+// plain counts the words of a PDF, except numbers, the dots before page numbers in the contents, and the footers of
+// sheets. The place of a note depends on where the sheet ends.
 func plain(f facts) map[string]int {
 	words := map[string]int{}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(strings.Join(f.texts, " "), "\u2060", " ")) {

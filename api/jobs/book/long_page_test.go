@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongPage makes a book of a page of the largest size, in words and in Chinese. The book has the page's last word,
-// and pieces of the text before it.
+// TestLongPage makes a book of one page of the largest size, in English and in Chinese. The book has the page's last
+// word, and samples of the text before it.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

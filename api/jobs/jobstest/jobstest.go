@@ -1,4 +1,4 @@
-// Package jobstest runs background jobs in tests. Nothing but tests may import it.
+// Package jobstest runs background jobs in tests. Only tests may import it.
 package jobstest
 
 import (
@@ -28,9 +28,9 @@ import (
 )
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason.
-// Jobs for Git stay: the repositories of examples do not exist, and tests that have one use RunAll. Mails stay as well,
-// because there is no mail server: see RunMails. A fake renderer makes the PDFs: see DrainWith. Translations are in
-// capitals.
+// Jobs for Git are left out: the repositories of examples do not exist, and tests with a repository use RunAll. Mails
+// stay as well, because there is no mail server: see RunMails. A fake renderer makes the PDFs: see DrainWith.
+// Translations are in capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
@@ -63,14 +63,14 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
 	late := time.After(eventually.Patience)
-	// The runner is notified only of its own jobs. Another runner may run at the same time.
+	// The runner is notified only of its own jobs. Another runner may run concurrently.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
 	for open(t, st, git, mails) > 0 {
 		select {
 		case state := <-ended:
 			if state == schema.JobDone || state == schema.JobWaiting {
-				continue // A job that gave way to others waits for its next turn.
+				continue // a job that gave way to other jobs waits for its next turn
 			}
 			page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 			t.Fatalf("a job is %s: %+v %v", state, page.Rows, err)
@@ -92,7 +92,7 @@ func (b Broken) Render(context.Context, func(send func(name string, content []by
 
 type noInk struct{ final bool }
 
-// Final reports whether another attempt would fail, too.
+// Final reports whether another attempt would also fail.
 func (e noInk) Final() bool { return e.final }
 
 func (noInk) Error() string { return "secret cause" }
@@ -100,7 +100,7 @@ func (noInk) Error() string { return "secret cause" }
 // Public returns the text for users.
 func (noInk) Public() string { return "there is no ink" }
 
-// Fail runs jobs, without pauses, until one has failed for good.
+// Fail runs jobs without pauses, until a job has failed for good.
 func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
@@ -173,7 +173,7 @@ type poolKey struct {
 	st *store.Store
 }
 
-// pool returns connections that no other runner has, and the function that gives them back.
+// pool returns connections that no other runner has. giveBack returns them to the pool.
 func pool(t testing.TB, st *store.Store) (of *pgxpool.Pool, giveBack func()) {
 	t.Helper()
 	key := poolKey{t, st}
@@ -200,8 +200,8 @@ func pool(t testing.TB, st *store.Store) (of *pgxpool.Pool, giveBack func()) {
 	}
 }
 
-// RunAll runs jobs until each is done or failed, and returns the failed jobs. A job that waits for its next attempt is
-// retried at once.
+// RunAll runs jobs until each is done or failed, and returns the failed jobs. If a job waits for its next attempt,
+// RunAll retries it immediately.
 func RunAll(t testing.TB, st *store.Store) []schema.Job {
 	t.Helper()
 	return RunAllWith(t, st, translationtest.Loudly{})

@@ -20,7 +20,7 @@ type Config struct {
 	Model    string
 }
 
-// Client sends requests to a model. It is safe for concurrent use.
+// Client sends requests to a model. Many goroutines may use it at a time.
 type Client struct {
 	provider *provider.Client
 	model    string
@@ -36,7 +36,7 @@ const (
 	Assistant = "assistant"
 )
 
-// Message is one of a conversation.
+// Message is one message of a conversation.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
@@ -45,11 +45,11 @@ type Message struct {
 // Request is a request to a model.
 type Request struct {
 	Messages []Message
-	// MaxTokens bounds the answer; 0 is the model's own bound. A longer answer is an error with the reason provider.Cut.
+	// MaxTokens bounds the answer; 0 means the model's bound. A longer answer is an error with the reason provider.Cut.
 	MaxTokens int
 }
 
-// The documents of the interface, as far as they are used.
+// These are the interface's documents, with only the members that this package uses.
 type (
 	completionRequest struct {
 		Model          string          `json:"model"`
@@ -76,8 +76,8 @@ type (
 func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.ask(ctx, r, nil) }
 
 // AskJSON requests one JSON object and decodes it into answer. check, which may be nil, returns the problem of the
-// decoded value. Any other answer, or a value with a problem, is an error with the reason provider.Malformed: a retry
-// may help.
+// decoded value. Any other answer, or a value with a problem, is an error with the reason provider.Malformed. A retry
+// may then help.
 //
 // The messages must demand JSON and describe its form, because some servers insist on this.
 func (c *Client) AskJSON(ctx context.Context, r Request, answer any, check func() error) error {

@@ -1,7 +1,7 @@
 // Package embed reads the titles of web pages, for links that are shown with a title. It never passes on a page's HTML.
-// An unreadable page is named by its host.
+// For an unreadable page, it returns the host as the name.
 //
-// It imports of Octavo only package outbound.
+// Of this module it imports only package outbound.
 package embed
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// The bounds of a look-up. Readers wait for it, so it is short; of a page only the beginning is read, where its head is.
+// These bound a look-up. The time of a look-up is short, because readers wait for it. Only the beginning of a page is
+// read, because it contains the head.
 const (
 	wholeTime    = 5 * time.Second
 	maxRedirects = 3
@@ -38,7 +39,7 @@ const (
 	maxFlight = 16
 )
 
-// The longest texts that are kept.
+// These bound the texts that are stored.
 const (
 	maxTitle = 300
 	maxSite  = 100
@@ -53,7 +54,7 @@ type Page struct {
 	Icon string
 }
 
-// Client looks pages up. Many goroutines may use it.
+// Client looks up pages. Many goroutines may use it.
 type Client struct {
 	http interface {
 		Do(*http.Request) (*http.Response, error)
@@ -71,7 +72,7 @@ type remembered struct {
 
 // New builds a Client and opens nothing.
 func New(guard *outbound.Guard) *Client {
-	pages, _ := lru.New[string, remembered](entries) // It fails for no entries only.
+	pages, _ := lru.New[string, remembered](entries) // It fails only for a size of 0.
 	return &Client{
 		http: guard.Client(outbound.Limits{
 			TLS: wholeTime, Headers: wholeTime, Whole: wholeTime, Redirects: maxRedirects, WireBytes: maxBody, Bytes: maxBody,
@@ -88,7 +89,7 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	if known, ok := c.pages.Get(key); ok && time.Now().Before(known.until) {
 		return known.page
 	}
-	found, _, _ := c.flight.Do(key, func() (any, error) { // It has no error.
+	found, _, _ := c.flight.Do(key, func() (any, error) { // The function returns no error.
 		host := byHost(&at)
 		if !c.places.TryAcquire(1) {
 			return host, nil
@@ -113,7 +114,7 @@ func byHost(at *url.URL) Page {
 	return Page{Title: host, Site: host}
 }
 
-// look reads a page's head. It drops errors, because readers of a link cannot use them.
+// look reads a page's head. It ignores errors, because readers of a link cannot act on them.
 func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -125,7 +126,7 @@ func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	if err != nil {
 		return Page{}, false
 	}
-	defer func() { _ = response.Body.Close() }() // What was read is read.
+	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
 	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode != http.StatusOK || media != "text/html" && media != "application/xhtml+xml" {
 		return Page{}, false

@@ -117,7 +117,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindOnce: many callers share a look-up. A page is cached, and an unreadable page is cached for a shorter time.
+// TestFindOnce: many callers share one look-up. A page is cached, and an unreadable page is cached for a shorter time.
 func TestFindOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -142,7 +142,7 @@ func TestFindOnce(t *testing.T) {
 		})
 	}
 	<-begun
-	// With all places taken, an address is called by its host, and that is not remembered.
+	// While all places are taken, the host is the name of an address. This result is not remembered.
 	if err := client.places.Acquire(t.Context(), maxFlight-1); err != nil {
 		t.Fatal(err)
 	}

@@ -95,13 +95,13 @@ func (h head) page(at *url.URL) Page {
 	return page
 }
 
-// reordering are the characters that change the direction of the text around them, so that a title can look like
-// another one. Marks of direction (U+200E, U+200F, U+061C) change no letters, and stay.
+// reordering has the characters that change the direction of the surrounding text, so that a title can look like
+// another title. Marks of direction (U+200E, U+200F, U+061C) do not reorder letters, and stay.
 var reordering = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// shorten makes one line of a text, of at most so many characters, without control characters.
+// shorten makes one line of a text, with at most `most` characters and without control characters.
 func shorten(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(reordering, r) {

@@ -25,9 +25,9 @@ import (
 // If an object is missing or damaged, everything is fetched. A pack is a file of the node and not in Postgres. Postgres
 // would write, replicate and back up data that any Git server can send again.
 
-// CacheKey names objects that are kept between fetches, and their owner. Only fetches of the same owner from the same
-// address use them. Otherwise a server could advertise a commit of another repository and so read its contents. Without
-// an ID nothing is kept.
+// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use them.
+// Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
+// nothing is cached. Without an ID nothing is kept.
 type CacheKey struct{ Owner, ID string }
 
 const (
@@ -39,7 +39,8 @@ const (
 	cachePattern = "new-*"
 )
 
-// cachePath is the file of a key, or "" if nothing is kept. partial says that large files are left out by the server.
+// cachePath returns the cache file of a key, or "" if nothing is cached. partial is true if the server leaves out large
+// files.
 func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
 	if c.cacheDir == "" || key.ID == "" || c.cacheBytes <= 0 {
 		return ""
@@ -79,7 +80,7 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 	return p, tips[0]
 }
 
-// keep stores a commit for a key. If the cache already has the commit, keep only marks it as used.
+// keep stores a commit for a key. If the cache already has the commit, keep only marks the entry as used.
 func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept plumbing.Hash, partial bool) {
 	if path == "" {
 		return
@@ -145,7 +146,7 @@ func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial boo
 			seen[entry.Hash] = true
 			if _, there := from.find(entry.Hash); !there {
 				if partial && entry.Mode != filemode.Dir {
-					continue // It is too large.
+					continue // the object is too large
 				}
 				return nil, fmt.Errorf("object %s is missing", entry.Hash)
 			}

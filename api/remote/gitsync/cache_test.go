@@ -27,7 +27,7 @@ func newCache(t *testing.T, limits Limits) (*Client, string) {
 	return c, c.cacheDir
 }
 
-// manyFiles are some hundred files in folders, of which hardly any deflates.
+// manyFiles are some hundred files in folders. Hardly any of them compresses.
 func manyFiles(n int) map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	files := map[string]string{}
@@ -111,7 +111,7 @@ func TestCache(t *testing.T) {
 			if n := look("forced", 3); n > whole/20 {
 				t.Errorf("%d bytes came after a push by force, of %d", n, whole)
 			}
-			// The old commit is gone from the server, and its files with it.
+			// The server no longer has the old commit and its files.
 			f.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")
 			want = manyFiles(30)
 			f.Files("a.git", "main", want)
@@ -135,7 +135,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged damages the file in all ways. The whole branch is read, and the file is written again.
+// TestCacheDamaged damages the cache file in many ways. The client then reads the whole branch and writes the file
+// again.
 func TestCacheDamaged(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -247,7 +248,7 @@ func TestCacheScope(t *testing.T) {
 	if got := contents(t, fetch(t, c, hostile)); got["other.md"] != "other" || len(got) != 1 || other == secret {
 		t.Error(got)
 	}
-	// A wrong login opens nothing either: the server is asked first.
+	// A wrong login does not open the cache either, because the client requests the server first.
 	f.Before = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusUnauthorized); return true }
 	if _, err := c.Fetch(t.Context(), victim); err == nil {
 		t.Error("no login was asked for")
@@ -257,7 +258,7 @@ func TestCacheScope(t *testing.T) {
 	}
 }
 
-// TestCacheLimits: packs that are too large or unused for a long time are not kept.
+// TestCacheLimits: the cache drops packs that are too large or have not been used for a long time.
 func TestCacheLimits(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -300,7 +301,7 @@ func TestCacheLimits(t *testing.T) {
 		}
 	}
 	sweep(size, now, true, true, true)
-	// Using it makes it new.
+	// The use of a pack makes it new.
 	remote := remoteOf(f, "1.git", "main")
 	remote.Cache = CacheKey{"organization", "cache"}
 	fetch(t, c, remote)
@@ -309,7 +310,7 @@ func TestCacheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(size, now, false, true, false)
-	// An entry that is too large for the cache leaves the others.
+	// An entry that is too large for the cache does not evict the others.
 	c.cacheBytes = 30_000
 	f.Repository("large.git")
 	f.Files("large.git", "main", manyFiles(300))

@@ -19,13 +19,13 @@ import (
 
 // Remote is a branch of a repository with its login.
 type Remote struct {
-	URL string // http or https; login data in it counts if Username and Password are empty
+	URL string // http or https; a login in it counts if Username and Password are empty
 	Ref string // such as refs/heads/main
-	// Commit is the hash of a commit to fetch instead of the branch's newest. Servers give what is reachable from a
-	// branch.
+	// Commit is the hash of a commit to fetch instead of the branch's newest commit. Servers only send commits that are
+	// reachable from a branch.
 	Commit string
-	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
-	// that they choose.
+	// Username and Password are sent only to the repository's own origin. Forges accept a token as password, with a
+	// user name that the forge chooses.
 	Username, Password string
 	// Cache names the objects that are kept for the next fetch.
 	Cache CacheKey
@@ -36,7 +36,7 @@ type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
 	TempDir string // packs are stored below; "" means the system's
-	// CacheDir keeps what Remote.Cache asks for, within CacheBytes. Without them nothing is kept.
+	// CacheDir has the objects with a key in Remote.Cache, up to CacheBytes. Nothing is cached if either is not set.
 	CacheDir   string
 	CacheBytes int64
 	// Warn is called with errors of the cache, which do not stop a fetch. It may be nil.
@@ -101,7 +101,7 @@ func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
 	return endpoint, &githttp.BasicAuth{Username: r.Username, Password: r.Password}, nil
 }
 
-// secrets are the parts of the login that must not be repeated, as they are and as addresses write them.
+// secrets returns the parts of the login that errors must not repeat, plain and as in URLs.
 func (r Remote) secrets() []string {
 	password := r.Password
 	if u, err := url.Parse(r.URL); err == nil && u.User != nil && password == "" && r.Username == "" {
@@ -138,7 +138,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch status := response.StatusCode; {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		_ = response.Body.Close() // the status says more
+		_ = response.Body.Close() // the status is more informative
 		return nil, errServerFailed
 	case status >= 300:
 		_ = response.Body.Close()

@@ -57,13 +57,14 @@ func group(changes []Change, limits Limits) (*folder, error) {
 	return root, nil
 }
 
-// editor makes the new objects of a commit. Trees and files that no change touches are named, not read.
+// editor makes the new objects of a commit. If no change touches a tree or a file, the editor reuses its hash without
+// reading it.
 type editor struct {
 	from objects // nil for a commit without a parent
 	made []plumbing.EncodedObject
 }
 
-// edit returns the hash of a tree with its changes, or the zero hash if nothing is left in it.
+// edit returns the hash of a tree with its changes, or the zero hash if the tree is then empty.
 func (e *editor) edit(tree plumbing.Hash, changes *folder, path string) (plumbing.Hash, error) {
 	var entries []object.TreeEntry
 	if !tree.IsZero() {
@@ -115,7 +116,7 @@ func (e *editor) edit(tree plumbing.Hash, changes *folder, path string) (plumbin
 	return e.add(plumbing.TreeObject, encodeTree(entries))
 }
 
-// listing finds the entries of a tree by name. Of two with one name it finds the first.
+// listing finds the entries of a tree by name. If two entries have the same name, it finds the first one.
 type listing struct {
 	entries []object.TreeEntry
 	at      map[string]int

@@ -14,12 +14,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Step is the step at which a fetch or push failed.
+// Step is the step in which a fetch or push failed.
 type Step string
 
 // The steps, in their order.
 const (
-	StepResolve      Step = "resolve"      // find the addresses of the host, and check them
+	StepResolve      Step = "resolve"      // look up the addresses of the host, and check them
 	StepConnect      Step = "connect"      // connect and ask for the branches
 	StepAuthenticate Step = "authenticate" // be let in
 	StepFindRef      Step = "find the ref" // find the repository and the branch
@@ -32,7 +32,7 @@ const (
 // Reason is why a fetch or push failed: one row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
-	Retryable bool   // whether the same attempt may succeed later
+	Retryable bool   // whether a later attempt may succeed without a change
 	Text      string // for users
 }
 
@@ -62,7 +62,7 @@ var (
 	}
 )
 
-// Error is why a fetch or push failed. Its text is for users; the cause is for logs.
+// Error is the reason why a fetch or push failed. Its text is for users; the cause is for logs.
 type Error struct {
 	Step   Step
 	Reason *Reason
@@ -91,10 +91,10 @@ func (e *Error) Is(target error) bool {
 	return ok && e.Reason == reason
 }
 
-// Retryable reports whether the same attempt may succeed later.
+// Retryable reports whether a later attempt may succeed without a change.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
-		return false // another attempt would take as long
+		return false // another attempt would take just as long
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
 		// Nobody listens at the address: most likely it is wrong.
@@ -109,7 +109,7 @@ var stepOf = map[*outbound.Reason]Step{
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,
 }
 
-// explain makes the Error of what go-git, outbound or this package returned during a step.
+// explain converts an error of go-git, of package outbound or of this package to an Error of the step.
 func explain(step Step, err error) *Error {
 	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // it has no Unwrap
 		err = hidden.Err
@@ -163,7 +163,7 @@ func explain(step Step, err error) *Error {
 	return &Error{Step: step, Reason: PushRefused, cause: err}
 }
 
-// said makes one line of a server's words.
+// said makes one line of a server's text.
 func said(text string) string {
 	const longest = 300
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. A Snapshot is for one goroutine at a time. Its owner closes it.
+// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. Its owner closes it.
 type Snapshot struct {
 	Commit string // hash
 	Files  []File // in the order of the tree
@@ -36,8 +36,8 @@ func (s *Snapshot) Read(f File) ([]byte, error) {
 	return readBlob(s.packs, hash)
 }
 
-// Fetch reads the newest commit of a branch: without its history if the server supports that. Cached objects are not
-// received again.
+// Fetch reads the newest commit of a branch. It leaves out the history if the server supports that. Cached objects are
+// not received again.
 func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -93,8 +93,8 @@ type fetching struct {
 	partial bool // the server is asked to leave out large files
 }
 
-// snapshot receives the objects that are not in the known pack. It takes over the known pack, which has the commit
-// `kept`.
+// snapshot receives the objects that the known pack does not have. It takes ownership of the known pack, which has the
+// commit `kept`.
 func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{Commit: f.tip.String()}
 	if known != nil {
@@ -113,7 +113,7 @@ func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash
 	return s, nil
 }
 
-// download receives the pack of the commit: what it has besides the known one.
+// download receives the pack of the commit, without the objects of the known pack.
 func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash) (*pack, error) {
 	request := packp.NewUploadPackRequestFromCapabilities(f.can)
 	request.Wants = []plumbing.Hash{f.tip}
@@ -137,7 +137,7 @@ func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash
 	if known != nil {
 		request.Haves, request.Shallows = []plumbing.Hash{kept}, []plumbing.Hash{kept}
 		// For a commit that is not an ancestor, Git leaves out known files only in a thin pack. go-git does not show
-		// whether the server can make thin packs, because its own store cannot read them. Servers ignore unknown
+		// whether the server can make thin packs, because go-git's store cannot read them. Servers ignore unknown
 		// capabilities.
 		if err := request.Capabilities.Set(capability.ThinPack); err != nil {
 			return nil, err

@@ -125,7 +125,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// wantError compares step and reason, and looks for what no user and no log may see.
+// wantError compares step and reason. It checks that the error has no text that users or logs must not see.
 func wantError(t *testing.T, err error, step Step, reason *Reason) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
@@ -138,8 +138,8 @@ func wantError(t *testing.T, err error, step Step, reason *Reason) {
 	}
 }
 
-// TestTimeOutsOfPacksAreFinal: a job does not fetch and read a pack again that took too long. It tries again to reach a
-// server, and to push.
+// TestTimeOutsOfPacksAreFinal: if fetching and reading a pack took too long, a job does not try it again. The job does
+// retry connections and pushes.
 func TestTimeOutsOfPacksAreFinal(t *testing.T) {
 	t.Parallel()
 	late, cancel := context.WithTimeout(t.Context(), 0)
@@ -288,7 +288,7 @@ func TestFetchFails(t *testing.T) {
 	wantError(t, err, StepConnect, Canceled)
 }
 
-// cutWriter ends an answer early, as if it were whole.
+// cutWriter ends an answer early, as if the answer were complete.
 type cutWriter struct {
 	http.ResponseWriter
 	left int
@@ -303,7 +303,7 @@ func (w *cutWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// TestRedirectKeepsTheLogin: login data goes to the repository's own origin only.
+// TestRedirectKeepsTheLogin: the login is sent only to the repository's own origin.
 func TestRedirectKeepsTheLogin(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -406,7 +406,7 @@ func TestLimits(t *testing.T) {
 		for {
 			_, err := client.Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
 			if e, ok := errors.AsType[*Error](err); ok && e.Step == StepConnect && limits.Time < time.Minute {
-				// A busy machine has not come to the pack.
+				// A busy machine may not have reached the pack yet.
 				limits.Time *= 2
 				client = newClient(t, limits)
 				continue
@@ -417,7 +417,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestManyFiles: a repository of 2,000 files with a history, whose pack has deltas.
+// TestManyFiles fetches a repository of 2,000 files with a history. Its pack has deltas.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -435,7 +435,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestForcePush: a branch that was moved to a commit of another history is fetched like any other.
+// TestForcePush: a branch that was moved to an unrelated commit is fetched like any other branch.
 func TestForcePush(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

@@ -6,9 +6,9 @@ import "time"
 type Limits struct {
 	Time      time.Duration // everything, from the first connection on
 	RefsBytes int64         // the list of branches and tags
-	PackBytes int64         // the pack, as it is sent
-	// Objects and InflatedBytes bound all objects of the pack together, ObjectBytes each. BaseBytes bounds what deltas
-	// read: the sizes of their bases, once for each delta.
+	PackBytes int64         // bytes of the pack on the wire
+	// Objects and InflatedBytes bound all objects of the pack together, and ObjectBytes bounds each object. BaseBytes
+	// bounds the bytes that deltas read: the sum of the sizes of their bases, counted once for each delta.
 	Objects                               uint32
 	InflatedBytes, ObjectBytes, BaseBytes int64
 	// Entries, Depth and PathBytes bound the tree of the commit.

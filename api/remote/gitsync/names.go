@@ -28,7 +28,7 @@ func isDotGit(name string) bool {
 		}
 		return r
 	}, name))
-	// NTFS ignores what follows a colon, and spaces and dots at the end; git~1 is its short name.
+	// NTFS ignores everything after a colon, and spaces and dots at the end of a name. git~1 is the short name of .git.
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.TrimRight(name, " .")
 	return name == ".git" || name == "git~1"

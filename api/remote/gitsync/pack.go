@@ -44,8 +44,8 @@ func openPack(path string, flags int) (*goGitFile, error) {
 	return &goGitFile{file}, nil
 }
 
-// receive stores a pack and measures it. Only then go-git reads the objects: before the check of the sizes, a few bytes
-// could make go-git allocate a gigabyte. The pack may build on the objects of the known pack.
+// receive stores a pack and measures it. go-git reads the objects only after this check, because a few bytes could make
+// go-git allocate a gigabyte. The pack may build on the objects of the known pack.
 func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 	return nil
 }
 
-// prefix keeps the start of a delta, which has the sizes of its base and of its result.
+// prefix stores the start of a delta, which has the sizes of its base and of its result.
 type prefix struct{ bytes []byte }
 
 func (p *prefix) Write(data []byte) (int, error) {
@@ -213,7 +213,7 @@ func (p *pack) index(ctx context.Context) error {
 	return nil
 }
 
-// census records the objects. It stops when the time is up, because chains of deltas can take long.
+// census records the objects. It stops when the time limit has passed, because chains of deltas can take long.
 type census struct {
 	ctx   context.Context
 	infos map[plumbing.Hash]objectInfo

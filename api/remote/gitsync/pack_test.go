@@ -27,7 +27,7 @@ type rawObject struct {
 func rawPack(count uint32, objects ...rawObject) []byte {
 	var out bytes.Buffer
 	out.WriteString("PACK")
-	_ = binary.Write(&out, binary.BigEndian, [2]uint32{2, count}) // a Buffer takes everything, here and below
+	_ = binary.Write(&out, binary.BigEndian, [2]uint32{2, count}) // a Buffer accepts everything, here and below
 	for _, o := range objects {
 		size, first := o.declared>>4, byte(o.kind)<<4|byte(o.declared&15)
 		for ; size > 0; size >>= 7 {
@@ -49,7 +49,7 @@ func blobHash(content string) []byte {
 	return hash[:]
 }
 
-// delta of the base "base", which says that its result has target bytes and then copies.
+// delta is a delta of the base "base" that announces a result of target bytes, followed by copy commands.
 func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }

@@ -93,8 +93,8 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	return entry.WriteTo(to)
 }
 
-// packSum returns the checksum of the first size bytes of a file; -1 means the whole file. The file's position is then
-// at the end of these bytes.
+// packSum returns the checksum of the first size bytes of a file; -1 means the whole file. The file's position is
+// afterwards at the end of these bytes.
 func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err

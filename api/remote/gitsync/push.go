@@ -21,8 +21,8 @@ import (
 
 // Commit is the commit that a push makes.
 type Commit struct {
-	// Parent is the fetched commit that the new commit builds on. nil makes a first commit, on a branch that must not
-	// exist.
+	// Parent is the fetched commit that becomes the new commit's parent. nil makes a first commit, on a branch that
+	// must not exist.
 	Parent *Snapshot
 	// NewBranch means that the branch must not exist, although there is a parent. Without changes it begins at the
 	// parent.
@@ -36,8 +36,8 @@ type Commit struct {
 	Force bool
 }
 
-// Push makes a commit and moves the branch to it, if the branch still is at the parent. It returns the hash of the
-// commit. If the changes have no effect, it sends no data and returns the hash of the parent.
+// Push makes a commit and moves the branch to the commit, if the branch still is at the parent. It returns the hash of
+// the commit. If the changes have no effect, Push sends no data and returns the hash of the parent.
 func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -61,7 +61,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	if err != nil {
 		return "", explain(StepConnect, err)
 	}
-	// A ref that is not listed does not exist: its hash is zero.
+	// A ref that is not listed does not exist, so its hash is zero.
 	if now := refs.References[r.Ref]; now != expected {
 		if !commit.Force {
 			return "", &Error{Step: StepPush, Reason: RemoteMoved}
@@ -184,7 +184,7 @@ func send(
 // mostWords limits the kept part of a server's text.
 const mostWords = 4 << 10
 
-// firstBytes keeps the beginning of a server's output during a push, which has the messages of its hooks.
+// firstBytes stores the beginning of a server's output during a push, which has the messages of its hooks.
 type firstBytes struct{ kept []byte }
 
 func (b *firstBytes) Write(data []byte) (int, error) {

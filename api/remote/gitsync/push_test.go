@@ -19,7 +19,7 @@ func plumbingHash(text string) plumbing.Hash { return plumbing.NewHash(text) }
 
 var pushedAt = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// shown is the tree of a commit as git shows it.
+// shown returns the tree of a commit in git's format.
 func shown(f *gitsynctest.Forge, repository, commit string) string {
 	return f.Git(repository, "", "-c", "core.quotePath=false", "ls-tree", "-r", commit)
 }
@@ -69,7 +69,7 @@ func TestPush(t *testing.T) {
 	if shown := f.Git("a.git", "", "log", "-1", "--format=%H|%P|%an|%ae|%cn|%at|%B", "main"); shown != strings.Join([]string{got, parent, "A x B", "a@example", "A x B", "1795435200", "docs: change\n\nMore.\n"}, "|") {
 		t.Errorf("%q", shown)
 	}
-	// Changes without an effect are not sent.
+	// Changes without an effect send no data.
 	s = fetch(t, client, remote)
 	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -83,7 +83,7 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushKeepsHostileNames: entries that were left out stay unchanged, also in a folder that changes.
+// TestPushKeepsHostileNames: entries that were left out stay unchanged, even in a folder that changes.
 func TestPushKeepsHostileNames(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

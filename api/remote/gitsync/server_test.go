@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// remoteOf is a branch as a client reaches it.
+// remoteOf is the Remote of a branch in a client.
 func remoteOf(f *gitsynctest.Forge, repository, branch string) Remote {
 	return Remote{URL: f.HTTP.URL + "/" + repository, Ref: "refs/heads/" + branch}
 }
 
-// testLimits are small where a test may want to meet them.
+// testLimits are small where a test reaches a limit.
 var testLimits = Limits{
 	Time: time.Minute, RefsBytes: 1 << 20, PackBytes: 8 << 20,
 	Objects: 10_000, InflatedBytes: 64 << 20, ObjectBytes: 4 << 20, BaseBytes: 64 << 20,

@@ -26,7 +26,7 @@ type Left struct {
 // Leaving is why an entry was not read.
 type Leaving string
 
-// Why entries are left.
+// These are the reasons why entries are left.
 const (
 	LeftSymlink   Leaving = "symbolic link"
 	LeftSubmodule Leaving = "submodule"

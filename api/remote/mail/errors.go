@@ -46,12 +46,13 @@ var (
 // for logs.
 type Error struct {
 	Reason *Reason
-	// Status is the status of the server's answer, such as "550 5.1.1"; "" without an answer.
+	// Status is the status in the server's answer, such as "550 5.1.1"; "" if there was no answer.
 	Status string
 	cause  error
 }
 
-// Error is a message that a user may read. Of what the server said it has the codes alone: the text may name other hosts.
+// Error is a message that a user may read. The message has only the codes of the server's answer, because the answer's
+// text may name other hosts.
 func (e *Error) Error() string {
 	text := "the mail server " + e.Reason.Text
 	if e.Status != "" {
@@ -99,7 +100,7 @@ func opening(err error) *Error {
 	return e
 }
 
-// unanswered makes an Error of a connection that failed, or on which no answer came.
+// unanswered makes an Error of a connection that failed or got no answer.
 func unanswered(err error) *Error {
 	why := outbound.Explain(err)
 	e := &Error{Reason: Interrupted, cause: why}
@@ -115,8 +116,8 @@ func unanswered(err error) *Error {
 	return e
 }
 
-// sending makes an Error of a mail that was not sent; nil if it was. Of the errors of one mail the library gives the codes and one
-// text.
+// sending makes an Error of a mail that was not sent; nil if it was sent. The library reports only the codes and one
+// text for all errors of a mail.
 func sending(err error) *Error {
 	failed, ok := errors.AsType[*mail.SendError](err)
 	if !ok {

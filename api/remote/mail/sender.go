@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config says through which server mails are sent, and from whom. All but Timeout and Authorities are required.
+// Config defines the server that sends mails, and their sender. All members except Timeout and Authorities are
+// required.
 type Config struct {
 	// Guard opens the host of Server, which is the operator's.
 	Guard  *outbound.Guard
@@ -21,11 +22,11 @@ type Config struct {
 	From   *mail.Address
 	// Timeout bounds each of: connecting with the login, and sending one mail; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Authorities sign the server's certificate; nil means the system's.
+	// Authorities sign the server's certificate. nil means the system's authorities.
 	Authorities *x509.CertPool
 }
 
-// DefaultTimeout bounds a step. Servers that look at a mail before they take it may need most of it.
+// DefaultTimeout bounds a step. Servers that check a mail before they accept it may need most of this time.
 const DefaultTimeout = time.Minute
 
 // Sender sends mails. It is safe for concurrent use.
@@ -70,12 +71,12 @@ func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c.client = client
 	if err := client.DialWithContext(ctx); err != nil {
 		if c.conn != nil {
-			_ = c.conn.Close() // The first error says more.
+			_ = c.conn.Close() // The first error is more informative.
 		}
 		return nil, opening(err)
 	}
 	conn := c.conn
-	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // It was given up.
+	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // the connection was given up
 	return c, nil
 }
 
@@ -132,6 +133,6 @@ func (c *Connection) Send(m Message) error {
 // Close ends the connection.
 func (c *Connection) Close() {
 	c.forget()
-	_ = c.client.Close() // What was sent is sent.
+	_ = c.client.Close() // An error does not affect sent mails.
 	_ = c.conn.Close()
 }

@@ -74,7 +74,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// certificate is one for 127.0.0.1, and who signed it.
+// certificate returns a certificate for 127.0.0.1, and the authority that signed it.
 func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOneIsRefused goes on with the next mail on the same connection.
+// TestOneIsRefused: after a refused mail, the next mail is sent on the same connection.
 func TestOneIsRefused(t *testing.T) {
 	t.Parallel()
 	server := mailtest.New(t, mailtest.Options{Rcpt: func(to string) error {
@@ -194,8 +194,8 @@ func TestOneIsRefused(t *testing.T) {
 	}
 }
 
-// broken is a server that answers each command as scripted, and closes the connection when an answer is missing. A nil script
-// never says a word.
+// broken is a server that answers each command as scripted, and closes the connection when an answer is missing. With a
+// nil script, the server sends nothing.
 func broken(t *testing.T, script map[string]string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

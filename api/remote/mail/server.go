@@ -9,17 +9,17 @@ import (
 	"strconv"
 )
 
-// Server says how to reach an SMTP server.
+// Server has the settings for reaching an SMTP server.
 type Server struct {
 	Host string
 	Port int
-	// TLS says when the connection is encrypted.
+	// TLS defines when the connection is encrypted.
 	TLS TLS
 	// User and Password log in, if User is not empty.
 	User, Password string
 }
 
-// TLS says when a connection is encrypted.
+// TLS defines when a connection is encrypted.
 type TLS int
 
 // A connection is encrypted by STARTTLS before anything is sent, from its start, or never.
@@ -34,8 +34,8 @@ const (
 	submissionTLSPort = 465
 )
 
-// ParseServer reads smtp://user:password@host:port or smtps://…. The first wants STARTTLS, unless the host is this machine or the
-// URL ends with ?tls=off. Its errors do not repeat the URL, which may hold a password.
+// ParseServer reads smtp://user:password@host:port or smtps://…. The first form requires STARTTLS, unless the host is
+// this machine or the URL ends with ?tls=off. Its errors do not repeat the URL, which may contain a password.
 func ParseServer(text string) (Server, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {

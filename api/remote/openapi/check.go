@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checker walks a document by the grammar of its version. Its time is in proportion to the document and the referenced
-// documents. Each part is checked once for each kind that it is used as.
+// checker walks a document by the grammar of its version. Its time is proportional to the size of the document and the
+// referenced documents. Each part is checked once for each kind in which it is used.
 type checker struct {
 	grammar  grammar
 	problems Problems
@@ -33,7 +33,7 @@ type queued struct {
 	at place
 }
 
-// place is where a value is: in which document, and where there.
+// place is the position of a value: the document, and the position in the document.
 type place struct {
 	in   *source
 	path *path
@@ -148,9 +148,9 @@ func (c *checker) special(kind string, n *node, at place) {
 			c.wrong(n, at, "says nothing about its value: %s is missing", map[bool]string{true: "schema", false: "schema, content or type"}[body])
 		}
 	case "mapping":
-		// A value may be the name of a schema, which looks like no address.
+		// A value may be the name of a schema instead of an address.
 		for _, value := range n.items {
-			if c.full() { // Each value may name another document to fetch.
+			if c.full() { // each value may refer to another document to fetch
 				return
 			}
 			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {
@@ -161,7 +161,7 @@ func (c *checker) special(kind string, n *node, at place) {
 }
 
 func (c *checker) shape(s shape, n *node, at place) {
-	// YAML reads a member without a value as null: people mean that it is not there.
+	// YAML reads a member without a value as null, but authors mean that the member is absent.
 	if c.full() || n.kind == 'n' {
 		return
 	}

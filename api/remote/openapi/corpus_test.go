@@ -33,7 +33,7 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
-// result is a document, readable, or what is wrong with it.
+// result returns a document in a readable form, or its problem.
 func result(t *testing.T, document []byte, err error) (text, extension string) {
 	t.Helper()
 	if err == nil {
@@ -84,8 +84,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestBundles fetches specifications in several documents. The result has all of them and refers to none; a canary, which is all
-// other hosts, sees no connection.
+// TestBundles fetches specifications that consist of several documents. The result contains all documents and refers to
+// none. A server that answers for all other hosts gets no connection.
 func TestBundles(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/bundled/*")

@@ -2,9 +2,9 @@
 // with OpenAPI 3 or Swagger 2. It checks the structure by a grammar of each version (grammar.go) and locates each
 // problem. If a specification refers to parts of other documents, it copies these parts into the specification.
 //
-// A text may only refer to itself. A fetched document may refer to documents of the same origin. They are fetched only
-// through package outbound, as the specification is. Files are never read. The number of documents, their bytes, values
-// and depth, and the time are bounded. The work is in proportion to the size of the documents.
+// A text may only refer to itself. A fetched document may refer to documents of the same origin. Package outbound
+// fetches them, like the specification. Files are never read. The number of documents, their bytes, values and depth,
+// and the time are bounded. The work is in proportion to the size of the documents.
 //
 // Of ours it imports schema and api/remote/outbound only.
 package openapi

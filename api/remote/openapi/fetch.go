@@ -15,9 +15,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Limits bound what one specification may take.
+// Limits bound the resources of one specification.
 type Limits struct {
-	// Whole bounds everything, with all documents that it refers to; Each bounds one of them.
+	// Whole bounds the fetch of all documents together, and Each bounds the fetch of one document.
 	Whole, Each time.Duration
 	// Documents bounds the number of other documents. Bytes bounds the size of all documents together.
 	Documents int
@@ -54,8 +54,8 @@ type Fetched struct {
 	Sources []schema.OpenAPISourceState
 }
 
-// Fetch reads the specification at an address, and the documents of the same origin that it refers to. known is the
-// previous result's Sources; servers may answer that nothing has changed. Errors are Problems, or the error of a
+// Fetch reads the specification at an address, and the documents of the same origin to which it refers. known is the
+// previous result's Sources. Servers may answer that nothing has changed. Errors are Problems, or the error of a
 // canceled context.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {
 	whole, cancel := context.WithTimeout(ctx, f.limits.Whole)
@@ -79,7 +79,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
 	}
 	target.Fragment = ""
-	// A document without validators must be read again, and then all must be read: no server gets two requests.
+	// A document without validators must be read again. Then all documents must be read, so that no server gets two
+	// requests.
 	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
 		known = []schema.OpenAPISourceState{{}}
 	}
@@ -106,7 +107,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 
 func withoutValidators(one schema.OpenAPISourceState) bool { return one.ETag+one.LastModified == "" }
 
-// allUnchanged asks whether none of the documents has changed. Any doubt is a change.
+// allUnchanged checks with the servers that none of the documents has changed. Any doubt counts as a change.
 func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISourceState) bool {
 	return !slices.ContainsFunc(known, func(one schema.OpenAPISourceState) bool {
 		target, err := url.Parse(one.URL)

@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// web is a fetcher that finds specs.example and mirror.example on loopback, where it may go. The canary listens on loopback as well,
-// where other names lead, and addresses: it must not hear of anybody.
+// web is a fetcher that finds specs.example and mirror.example on loopback, which its policy allows. The canary also
+// listens on loopback, at the addresses of all other names. The canary must get no connection.
 type web struct {
 	t       *testing.T
 	fetcher *Fetcher
@@ -47,7 +47,7 @@ func newWeb(t *testing.T, l Limits) *web {
 	return w
 }
 
-// untouched requires that the canary heard nothing.
+// untouched requires that the canary got no connection.
 func (w *web) untouched() {
 	w.t.Helper()
 	if n := w.heard.Load(); n > 0 {
@@ -76,7 +76,7 @@ func withRef(ref string) string {
 	return "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {$ref: '" + ref + "'}}\n"
 }
 
-// TestFetchFails has a server that fails in every way. No other server is reached.
+// TestFetchFails has a server that fails in every way. No other server receives a request.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
@@ -181,7 +181,8 @@ func TestFetchWithBytesAsETag(t *testing.T) {
 	}
 }
 
-// TestFetchTimesOut has servers that never answer, or never end: for the specification, for another document, and for all together.
+// TestFetchTimesOut has servers that never answer, or whose answers never end. Limits apply to the specification, to
+// another document, and to all documents together.
 func TestFetchTimesOut(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -204,7 +205,7 @@ func TestFetchTimesOut(t *testing.T) {
 		w := newWeb(t, limits)
 		for _, path := range []string{"/slow", "/endless", "/ref"} {
 			_, err := w.fetcher.Fetch(t.Context(), w.at(server, path), nil)
-			// A machine that is busy may be too slow for the first document already, which is a time-out as well.
+			// A busy machine may be too slow even for the first document, which is also a time-out.
 			if problems, ok := errors.AsType[Problems](err); !ok || problems[0].Code != schema.SpecFetchTimeout || !problems[0].Retryable {
 				t.Errorf("%s with %+v: %v", path, limits, err)
 			}
@@ -289,12 +290,12 @@ func TestFetchAgain(t *testing.T) {
 	}
 	documents["/openapi.yaml"] = document{withRef("/a.yaml") + "# changed", `"3"`}
 	step("specification", false, "/openapi.yaml 200", "/a.yaml 200")
-	// The state of another address is of no use.
+	// The state of another address is not used.
 	known[0].URL = "http://specs.example/other"
 	step("moved", false, "/openapi.yaml 200", "/a.yaml 200")
 }
 
-// TestFetchWithoutValidators has a document of which the server does not tell whether it has changed: nothing is read twice.
+// TestFetchWithoutValidators has a document whose server does not report changes. No document is read twice.
 func TestFetchWithoutValidators(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -324,7 +325,7 @@ func TestFetchWithoutValidators(t *testing.T) {
 	}
 }
 
-// TestFetchRedirected reads a specification where it has moved; what it refers to is beside it there.
+// TestFetchRedirected reads a specification at the target of a redirect. Relative references start from there.
 func TestFetchRedirected(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -349,7 +350,7 @@ func TestFetchRedirected(t *testing.T) {
 	}
 }
 
-// TestOriginInCapitals refers to another document by the name of its own host in capitals, which is the same name.
+// TestOriginInCapitals refers to another document with its own host in capitals, which is the same host.
 func TestOriginInCapitals(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)

@@ -13,14 +13,14 @@ import (
 // member that ends with ! is required. A kind that ends with * may be a reference instead, and a kind that ends with ?
 // may be a boolean.
 //
-// Members that are not listed are not looked at: extensions, and what later versions add.
+// The checker ignores members that the grammar does not list: extensions, and additions of later versions.
 type grammar map[string]*object
 
 type object struct {
 	reference bool // it may be a reference
-	siblings  bool // it may have other members beside the reference
+	siblings  bool // a reference may have other members next to it
 	boolean   bool // it may be a boolean
-	// home is where the parts of other documents go, as a JSON pointer.
+	// home is the position for imported parts of this kind, as a JSON pointer.
 	home    []string
 	members map[string]shape
 	// required are the members that must be there, in the order of their line.
@@ -49,7 +49,7 @@ const (
 	scalarAny    = "any"
 )
 
-// Parts that several versions share.
+// These parts are shared by several versions.
 const sharedKinds = `
 info title!:string version!:string description:string termsOfService:string contact:contact license:license
 contact name:string url:string email:string
@@ -135,7 +135,7 @@ var (
 
 var version3 = regexp.MustCompile(`^3\.(0|[1-9]\d*)(\.\d+)?(-.+)?$`)
 
-// grammarOf returns the grammar of a document's version; nil if the document names no known version.
+// grammarOf returns the grammar of a document's version; nil if the document states no known version.
 func grammarOf(document *node) grammar {
 	if document.get("swagger").str() == "2.0" {
 		return grammar2
@@ -151,8 +151,8 @@ func grammarOf(document *node) grammar {
 	}
 }
 
-// parseGrammar reads the text of a grammar. A later line of a kind replaces an earlier line. later means that
-// references of all kinds may have siblings, as from 3.1 on. References of path items may always have siblings.
+// parseGrammar reads the text of a grammar. A later line of a kind replaces an earlier line. later is true from version
+// 3.1 on: references of all kinds may have siblings. References of path items may always have siblings.
 func parseGrammar(text string, homes map[string][]string, later bool) grammar {
 	g := grammar{}
 	for line := range strings.Lines(text) {

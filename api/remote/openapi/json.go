@@ -16,7 +16,7 @@ type jsonReader struct {
 	text    []byte
 	decoder *jsontext.Decoder
 	values  int
-	// The place of the last value that was read, from which the next one is counted.
+	// This is the position of the last value that was read. The next position is counted from there.
 	line, start, seen int
 }
 
@@ -55,7 +55,7 @@ func (r *jsonReader) explain(err error) error {
 	return r.problem(offset, "is not valid JSON")
 }
 
-// next is where the next token starts.
+// next returns the offset at which the next token starts.
 func (r *jsonReader) next() int64 {
 	offset := r.decoder.InputOffset()
 	for offset < int64(len(r.text)) && bytes.IndexByte([]byte(" \t\r\n,:"), r.text[offset]) >= 0 {
@@ -64,7 +64,7 @@ func (r *jsonReader) next() int64 {
 	return offset
 }
 
-// place moves on to an offset and gives its line and column.
+// place moves to an offset and returns its line and column.
 func (r *jsonReader) place(offset int) (line, column int32) {
 	between := r.text[r.seen:offset]
 	if n := bytes.Count(between, []byte("\n")); n > 0 {

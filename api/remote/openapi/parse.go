@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The limits of a document. A few bytes of YAML can become a lot of JSON, so that has its own limit.
+// These are the limits of a document. The JSON has a separate limit, because a few bytes of YAML can become a lot of
+// JSON.
 const (
 	MaxText   = 4 << 20
 	maxJSON   = 8 << 20
@@ -17,7 +18,7 @@ const (
 	maxDepth  = 200
 )
 
-// Parse reads a document and gives it as JSON, its members in the order in which they were written. Errors are Problems.
+// Parse reads a document and returns it as JSON. Members keep the order of the text. Errors are Problems.
 func Parse(text string) ([]byte, error) {
 	root, err := parseText([]byte(text))
 	if err != nil {
@@ -26,7 +27,7 @@ func Parse(text string) ([]byte, error) {
 	return finish(&source{root: root}, nil)
 }
 
-// finish checks a specification, and moves into it what it refers to in other documents.
+// finish checks a specification and imports the referenced parts of other documents.
 func finish(root *source, read load) ([]byte, error) {
 	c := &checker{refs: references{
 		root: root, load: read, sources: map[string]*source{}, moved: map[movedKey]*moved{}, leads: map[*node]leads{},
@@ -52,7 +53,7 @@ func finish(root *source, read load) ([]byte, error) {
 	return document, nil
 }
 
-// asProblems makes problems of any error, whose text is then one of this package.
+// asProblems converts an error of this package to problems.
 func asProblems(err error) Problems {
 	if problem, ok := errors.AsType[*Problem](err); ok {
 		return Problems{problem}
@@ -60,7 +61,7 @@ func asProblems(err error) Problems {
 	return Problems{{Text: err.Error(), Code: schema.SpecParseError}}
 }
 
-// looksLikeJSON tells JSON from YAML, which also allows braces, but nobody quotes names there.
+// looksLikeJSON distinguishes JSON from YAML. YAML also allows braces, but nobody quotes names there.
 var (
 	looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
 	looksLikeHTML = regexp.MustCompile(`^\s*<(?i:!doctype|html|head|body|\?xml)`)

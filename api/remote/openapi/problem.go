@@ -9,9 +9,9 @@ import (
 
 // Problem is one problem of a document. The sender may see it.
 type Problem struct {
-	// Document is the address of the document, if it is another one than the specification itself.
+	// Document is the address of the document, if it is not the specification itself.
 	Document string
-	// Line and Column start at 1; they are 0 if it is not known where.
+	// Line and Column start at 1; they are 0 if the position is unknown.
 	Line, Column int
 	// Pointer is a JSON pointer in its URI fragment form; "" if the text could not be parsed that far.
 	Pointer string
@@ -51,7 +51,7 @@ func (p *Problem) Error() string {
 	return strings.Map(storable, b.String())
 }
 
-// storable replaces control characters, of which the database refuses U+0000. Names in documents may have them.
+// storable replaces control characters, which names in documents may have. The database refuses U+0000.
 func storable(r rune) rune {
 	if unicode.IsControl(r) {
 		return utf8.RuneError
@@ -59,14 +59,13 @@ func storable(r rune) rune {
 	return r
 }
 
-// Problems are the problems of a document, in the order in which they were found: at least one and at most
-// mostProblems.
+// Problems are the problems of a document in the order of their discovery: at least one and at most mostProblems.
 type Problems []*Problem
 
 // mostProblems limits the reported problems of a document.
 const mostProblems = 20
 
-// Error tells the first and how many more there are.
+// Error returns the first problem and the number of the others.
 func (p Problems) Error() string {
 	text := p[0].Error()
 	if more := len(p) - 1; more > 0 {

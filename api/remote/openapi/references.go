@@ -12,10 +12,10 @@ import (
 // source is a document that parts come from. The specification itself has no name.
 type source struct {
 	name string
-	// url is where it was read; nil for a text that was sent.
+	// url is the address of the source. It is nil for a text that was sent.
 	url  *url.URL
 	root *node
-	// failed says why it could not be read.
+	// failed is the reason why the source could not be read.
 	failed error
 }
 
@@ -31,11 +31,11 @@ type references struct {
 	sources map[string]*source
 	// links are the new forms of the references.
 	links []link
-	// moved are the parts of other documents that the specification refers to, in the order in which they were found.
+	// moved has the parts of other documents to which the specification refers. ordered has them in the order of their
+	// discovery.
 	moved   map[movedKey]*moved
 	ordered []*moved
-	// leads has the targets of objects with a reference. starts are these objects in the order in which they were
-	// found.
+	// leads has the targets of objects with a reference. starts has these objects in the order of their discovery.
 	leads  map[*node]leads
 	starts []*node
 }
@@ -47,7 +47,7 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // nil for what is in the specification itself
+	to     *moved // nil for a part of the specification itself
 	within string // pointer there
 }
 
@@ -59,14 +59,14 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // the name in its own document, if the name is free
+	name string // its name in its document, if the name is free
 	// instead is an object of the specification that is only a reference to this part. at is the object's path.
 	instead *node
 	at      *path
 }
 
-// follow finds the target of a reference, and queues its check as an object of a kind. n is the object that has the
-// reference, if it is nothing but one.
+// follow finds the target of a reference, and queues its check as an object of a kind. n is the object with the
+// reference, if it contains nothing else.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)
@@ -81,7 +81,7 @@ func (c *checker) follow(kind string, n, reference *node, at place) {
 	}
 	pointer := target.Fragment
 	if pointer != "" && !strings.HasPrefix(pointer, "/") {
-		// An anchor, which JSON Schema lets stand anywhere in the document.
+		// The reference is an anchor, which JSON Schema allows anywhere in the document.
 		if in != c.refs.root {
 			c.wrong(reference, at, "refers to an anchor of another document, %q: use a JSON pointer", short)
 		}
@@ -186,7 +186,7 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles finds references that only lead to references in a cycle, which a reader would follow without end.
+// circles finds references that only lead to references in a cycle, which a reader would follow endlessly.
 func (c *checker) circles() {
 	const under, over = 1, 2
 	state := map[*node]int{}
@@ -207,7 +207,7 @@ func (c *checker) circles() {
 	}
 }
 
-// nameOf returns the name of an imported part in the specification. It is the last name of the pointer to the part, or
+// nameOf returns the name of an imported part in the specification. It is the last name in the pointer to the part, or
 // otherwise the name of the file.
 func nameOf(in *source, pointer string) string {
 	name := unescape.Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
@@ -227,7 +227,7 @@ func nameOf(in *source, pointer string) string {
 	return name
 }
 
-// alone returns a path item without its file's other members, because tools refuse unknown members.
+// alone returns a path item without the other members of its file, because tools refuse unknown members.
 func (c *checker) alone(item *node) *node {
 	known := c.grammar["pathItem"].members
 	only := &node{kind: '{', line: item.line, column: item.column}
@@ -240,7 +240,7 @@ func (c *checker) alone(item *node) *node {
 }
 
 // bundle moves the parts of other documents into the specification, and changes all references to the new places. A
-// path item replaces its reference, because before 3.1 tools have no other place for it.
+// path item replaces the reference to it, because before 3.1 tools have no other place for path items.
 func (c *checker) bundle() error {
 	texts, taken := map[*moved]string{}, map[string]int{}
 	for _, m := range c.refs.ordered {

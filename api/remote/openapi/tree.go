@@ -10,7 +10,7 @@ import (
 )
 
 // node is a value of a document: an object or an array with its parts, or a scalar as JSON text. Members of objects
-// keep their order. line and column are the place in the text.
+// keep their order. line and column are the position in the text.
 type node struct {
 	kind         jsontext.Kind
 	line, column int32
@@ -23,7 +23,7 @@ type node struct {
 // manyMembers is the largest number of members of an object without an index.
 const manyMembers = 8
 
-// get returns a member of an object; nil if there is none, or no object.
+// get returns a member of an object; nil if the node is not an object or has no such member.
 func (n *node) get(name string) *node {
 	if i := n.member(name); i >= 0 {
 		return n.items[i]
@@ -31,7 +31,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// member returns the index of a member of an object; -1 if the object lacks it, or if the node is not an object.
+// member returns the index of a member of an object; -1 if the node is not an object or has no such member.
 func (n *node) member(name string) int {
 	if n == nil || n.kind != '{' {
 		return -1
@@ -78,7 +78,7 @@ func (n *node) str() string {
 	return text
 }
 
-// what names the kind of a value for people.
+// what returns the kind of a value for error messages.
 func (n *node) what() string {
 	if n == nil {
 		return "nothing"
@@ -148,8 +148,8 @@ var (
 	unescape     = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// path is the place of a value in its document. It is a JSON pointer that shares its beginning with the pointers of the
-// enclosing values.
+// path is the position of a value in its document. It is a JSON pointer that shares its beginning with the pointers of
+// the enclosing values.
 type path struct {
 	parent *path
 	name   string
@@ -158,7 +158,7 @@ type path struct {
 func (p *path) to(name string) *path { return &path{p, name} }
 func (p *path) item(i int) *path     { return &path{p, strconv.Itoa(i)} }
 
-// pointer writes a path as the fragment of a URL would have it, but readable.
+// pointer writes a path like the fragment of a URL, but readably.
 func (p *path) pointer() string {
 	if p == nil {
 		return "#"

@@ -23,8 +23,8 @@ type yamlReader struct {
 
 // readYAML reads the one document of a text.
 func readYAML(text []byte) (*node, error) {
-	// The parser itself has no bound. Every value except one in a block has one of these characters before it. Texts
-	// have these characters as well.
+	// The parser has no limit on the number of values. Every value except one in a block has one of these characters
+	// before it. Texts have these characters as well.
 	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
 		return nil, errManyValues
 	}
@@ -62,7 +62,7 @@ func yamlProblem(n *yaml.Node, text string) error {
 	return &Problem{Line: n.Line, Column: n.Column, Text: text, Code: schema.SpecParseError}
 }
 
-// step counts every node that aliases can reach, because nodes without output take time too.
+// step counts every node that aliases can reach, because nodes without output also take time.
 func (r *yamlReader) step(n *yaml.Node, depth int) error {
 	r.values++
 	r.bytes += len(n.Value) + 1
@@ -145,12 +145,12 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 		return yamlProblem(key, "has text that is not valid")
 	}
 	item, err := r.value(value, depth+1)
-	// YAML takes names such as 200 for numbers, and on for a boolean; in OpenAPI they are text.
+	// YAML reads names such as 200 as numbers, and on as a boolean. In OpenAPI these names are text.
 	to.names, to.items = append(to.names, key.Value), append(to.items, item)
 	return err
 }
 
-// merge adds the members of `<<` that the mapping itself lacks; the first source that has a member wins.
+// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first one wins.
 func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, depth int) error {
 	// The depth limit also stops a source that merges itself.
 	if err := r.step(source, depth); err != nil {
@@ -186,8 +186,8 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 	}
 }
 
-// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text, also dates, and
-// YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
+// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. This includes
+// dates, and YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
 func scalar(to *node, from *yaml.Node) error {
 	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if tagged := from.Style&yaml.TaggedStyle != 0; tagged && from.ShortTag() == "!!str" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Limits bound one use of HTTP. All are required but Redirects.
+// Limits bound one use of HTTP. All limits except Redirects are required.
 type Limits struct {
 	TLS     time.Duration // the TLS handshake
 	Headers time.Duration // from the end of the request to the headers of the answer
@@ -27,13 +27,13 @@ const (
 	idleTimeout       = 30 * time.Second
 )
 
-// Client returns a client for one use of HTTP, to be made once and shared: it keeps connections. Its errors are for
-// Explain.
+// Client returns a client for one use of HTTP. Callers make it once and share it, because it reuses connections.
+// Explain converts its errors.
 //
-// Answers are inflated if they are gzip. A redirect to another origin takes no headers along but those of safeHeaders.
+// Answers are inflated if they are gzip. A redirect to another origin sends only the headers of safeHeaders.
 func (g *Guard) Client(l Limits) *http.Client {
 	base := &http.Transport{
-		Proxy:       nil, // not from the environment either: it would resolve names itself
+		Proxy:       nil, // also none from the environment: a proxy would resolve names itself
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
@@ -55,7 +55,7 @@ func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	fail := func(err error) (*http.Response, error) {
 		if req.Body != nil {
-			_ = req.Body.Close() // RoundTrip must; the first error says more
+			_ = req.Body.Close() // RoundTrip must close the body; the first error is more useful
 		}
 		return nil, firstHop(req, err)
 	}
@@ -80,7 +80,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	response.Body = watched.watch(response.Body, true)
 	if err := t.bound(req, response); err != nil {
-		_ = response.Body.Close() // the first error says more
+		_ = response.Body.Close() // the first error is more informative
 		return nil, firstHop(req, err)
 	}
 	return response, nil
@@ -114,7 +114,7 @@ func (t *transport) bound(req *http.Request, response *http.Response) error {
 	return nil
 }
 
-// firstHop gives an error the host that the user typed: the host of the first request in a chain of redirects.
+// firstHop sets an error's host to the host that the user typed: the host of the first request in a chain of redirects.
 func firstHop(req *http.Request, err error) *Error {
 	known := Explain(err)
 	e := &Error{Reason: known.Reason, Host: known.Host, Detail: known.Detail, cause: err}
@@ -123,7 +123,7 @@ func firstHop(req *http.Request, err error) *Error {
 		first = first.Response.Request
 	}
 	if first != req {
-		e.Redirected, e.Detail = true, "" // the detail is about what the user did not type
+		e.Redirected, e.Detail = true, "" // the detail is about text that the user did not type
 	}
 	if _, h, refused := parseURL(first.URL); refused == nil {
 		e.Host = h.String()
@@ -131,7 +131,7 @@ func firstHop(req *http.Request, err error) *Error {
 	return e
 }
 
-// safeHeaders may go to another origin than they were meant for: callers put no secret into them.
+// safeHeaders may be sent to a redirect's other origin, so callers put no secrets into them.
 var safeHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
 
 // checkRedirect decides whether a redirect is followed. transport checks the URL itself.
@@ -149,8 +149,8 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 			return refuse(RefusedRedirect)
 		}
 		req.Header.Del("Referer") // its query may hold a secret
-		// net/http gives every hop the headers of the first request. So a chain that left its origin once must stay
-		// without these headers.
+		// net/http gives every hop the headers of the first request. So a chain that has left its origin once must not
+		// get these headers back.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
 			if SameOrigin(via[0].URL, hop.URL) {
 				continue
@@ -185,7 +185,8 @@ func port(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// bounded reads up to left bytes. More is an error, not an end: a cut answer is not the answer.
+// bounded reads up to `left` bytes. If there are more bytes, it returns an error, because a cut answer is not the
+// answer.
 type bounded struct {
 	from io.Reader
 	left int64

@@ -218,7 +218,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRebindingRedirect: a redirect to the same host is a new connection, whose addresses are checked again.
+// TestRebindingRedirect: a redirect to the same host opens a new connection, whose addresses are checked again.
 func TestRebindingRedirect(t *testing.T) {
 	t.Parallel()
 	hops := 0
@@ -250,7 +250,7 @@ func TestBodies(t *testing.T) {
 	zip := func(size int) []byte {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
-		_, _ = w.Write(make([]byte, size)) // a Buffer takes everything
+		_, _ = w.Write(make([]byte, size)) // a Buffer accepts everything
 		_ = w.Close()
 		return out.Bytes()
 	}
@@ -312,7 +312,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestHostileServers speak something else, or nothing.
+// TestHostileServers calls servers that speak another protocol, or that send nothing.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	quick := testLimits

@@ -12,14 +12,15 @@ import (
 	"syscall"
 )
 
-// Error is why a host was not reached. Its text is for users; the cause, which may name internal addresses, is for logs.
+// Error is the reason why a host was not reached. Its text is for users; the cause, which may name internal addresses,
+// is for logs.
 type Error struct {
 	Reason *Reason
-	// Host is the host that the user typed; "" if it is not known.
+	// Host is the host that the user typed; "" if it is unknown.
 	Host string
 	// Redirected means that the host was reached, and its redirect failed.
 	Redirected bool
-	// Detail says more about what the user typed; it may be "".
+	// Detail describes what is wrong with the user's input; it may be empty.
 	Detail string
 	cause  error
 }
@@ -96,7 +97,7 @@ func isTLS(err error) bool {
 	return ok
 }
 
-// shown quotes a part of what a user typed.
+// shown quotes a part of the user's input.
 func shown(text string) string {
 	const longest = 100
 	if runes := []rune(text); len(runes) > longest {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Resolver looks up the addresses of a name; *net.Resolver is one.
+// Resolver looks up the addresses of a name. *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -31,7 +31,7 @@ type Guard struct {
 	policy      Policy
 	resolver    Resolver
 	authorities *x509.CertPool
-	// connect opens a connection to a checked address; tests look at the address.
+	// connect opens a connection to a checked address. Tests replace it to see the address.
 	connect func(ctx context.Context, network, address string) (net.Conn, error)
 	// own returns the addresses of this machine.
 	own func() ([]net.Addr, error)
@@ -51,7 +51,7 @@ func New(cfg Config) *Guard {
 const (
 	// dialTimeout bounds DialContext, with the look-up of the name.
 	dialTimeout = 10 * time.Second
-	// mostAddresses bounds how many addresses of one name are tried.
+	// mostAddresses bounds the number of a name's addresses that are tried.
 	mostAddresses = 6
 )
 
@@ -101,7 +101,7 @@ func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Ad
 	}
 	opened, addrs := g.policy.names(h), []netip.Addr{h.addr}
 	if !h.isAddress() {
-		// Only a name that the operator knows goes through the host's search list.
+		// Only a name that the operator has allowed uses the host's search list.
 		name := h.name
 		if !opened {
 			name += "."
@@ -157,7 +157,7 @@ func (g *Guard) ours() ([]netip.Addr, error) {
 	return ours, nil
 }
 
-// connectAny tries the addresses in their order. Each gets an equal part of the time that is left.
+// connectAny tries the addresses in order. Each attempt gets an equal share of the remaining time.
 func (g *Guard) connectAny(ctx context.Context, h host, addrs []netip.Addr, port uint16) (net.Conn, *Error) {
 	var last error
 	for i, addr := range addrs {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// names is a resolver. Each look-up of a name takes its next answer, a list of addresses; the last stays.
+// names is a resolver. Each look-up of a name takes the name's next answer, which is a list of addresses. The last
+// answer stays.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]string
@@ -137,8 +138,7 @@ func wantReason(t *testing.T, err error, reason *Reason) {
 	}
 }
 
-// TestRebinding: each connection goes to the address that was checked for it, even if DNS later returns another
-// address.
+// TestRebinding: each connection uses the address that was checked for it, even if DNS later returns another address.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	d, dns := &dialed{}, &names{answers: map[string][]string{"a.example": {"93.184.216.34", "127.0.0.1", "93.184.216.34"}}}

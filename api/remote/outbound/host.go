@@ -25,16 +25,16 @@ func (h host) String() string {
 	return h.name
 }
 
-// parseHost accepts the spellings that every program reads alike. It refuses numbers that only some programs read as
-// IPv4 addresses (127.1, 0x7f000001, 017700000001). It also refuses IPv6 zones, and characters at which some programs
-// cut a name.
+// parseHost accepts only spellings that every program reads in the same way. It refuses numbers that only some programs
+// read as IPv4 addresses (127.1, 0x7f000001, 017700000001). It also refuses IPv6 zones, and characters at which some
+// programs end a name.
 func parseHost(text string) (host, *Error) {
 	refuse := func(detail string) (host, *Error) {
 		return host{}, &Error{Reason: InvalidAddress, Host: shown(text), Detail: detail}
 	}
 	name := text
 	if !isASCII(name) {
-		// The mapping comes first, because it converts other digits and dots to ASCII.
+		// The mapping comes first, because it converts non-ASCII digits and dots to ASCII.
 		var err error
 		if name, err = idna.Lookup.ToASCII(name); err != nil {
 			return refuse("the name is no valid international name")

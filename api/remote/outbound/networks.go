@@ -76,8 +76,8 @@ func row(prefix, what string, access access) network {
 // nat64 is the network whose addresses end with the IPv4 address that a gateway connects to.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// networkOf returns the row that decides about a network or an address: the row with the longest prefix that contains
-// it. The address must not be IPv4-mapped or have a zone.
+// networkOf returns the row that applies to a network or an address: the row with the longest prefix that contains it.
+// The address must not be IPv4-mapped or have a zone.
 func networkOf(part netip.Prefix) network {
 	var found network
 	for _, n := range networks {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Policy says which addresses may be reached. The zero Policy allows the public network only.
+// Policy decides which addresses may be reached. The zero Policy allows the public network only.
 type Policy struct {
 	hosts    []string
 	networks []netip.Prefix
 }
 
-// ParsePolicy reads hosts, addresses and networks that the operator opens: each as "git.example.lan", "10.1.2.3" or
-// "10.0.0.0/8". Its error names the entry.
+// ParsePolicy reads the hosts, addresses and networks that the operator allows. Each has the form "git.example.lan",
+// "10.1.2.3" or "10.0.0.0/8". Its error names the invalid entry.
 func ParsePolicy(entries []string) (Policy, error) {
 	var p Policy
 	for _, entry := range entries {
@@ -68,7 +68,8 @@ func (p Policy) opens(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// check returns an error, for logs, unless an address may be reached. opened says that the operator opened the host by name.
+// check returns an error for logs if an address must not be reached. opened is true if the operator has allowed the
+// host by name.
 func (p Policy) check(addr netip.Addr, opened bool) error {
 	if addr.Zone() != "" || !addr.IsValid() {
 		return fmt.Errorf("%s is in a zone, or not valid", addr)
@@ -88,12 +89,12 @@ func (p Policy) check(addr netip.Addr, opened bool) error {
 	return nil
 }
 
-// privateNames are the names of this machine and of private networks, with all names below them. The metadata services of
-// clouds are among them.
+// privateNames has the names of this machine and of private networks. All names below them are also private. The list
+// includes the metadata services of clouds.
 var privateNames = []string{"localhost", "localdomain", "internal", "local", "metadata", "instance-data"}
 
-// PermitsURL reports whether an http or https URL may be reached, as far as the URL alone tells. The addresses of a name are
-// checked when it is reached. Login data in the URL is ignored.
+// PermitsURL reports whether an http or https URL may be reached, judged by the URL only. The addresses of a name are
+// checked when a connection is opened. Login data in the URL is ignored. Login data in the URL is ignored.
 func (p Policy) PermitsURL(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {

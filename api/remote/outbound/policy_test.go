@@ -117,7 +117,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestNetworkTable: every row decides about its own network.
+// TestNetworkTable: every row decides about the addresses of its network.
 func TestNetworkTable(t *testing.T) {
 	t.Parallel()
 	for i, n := range networks {
@@ -222,8 +222,8 @@ func inetAton(name string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(all)))), true
 }
 
-// FuzzParseHost: an accepted host has one meaning for every reader. Writing and reading it gives the same host. No C
-// library reads a name as an address.
+// FuzzParseHost: an accepted host means the same to every parser. Formatting and parsing gives the same host again. No
+// C library reads a name as an address.
 func FuzzParseHost(f *testing.F) {
 	for _, seed := range []string{
 		"git.example", "127.0.0.1", "127.1", "0x7f.1", "①②⑦.0.0.1", "a.0x1", "::1", "::ffff:1.2.3.4", "fe80::1%eth0", "ａ.example", "a..b", "xn--bcher-kva.example", "1.2.3.4.", "0.0.0.0x",

@@ -1,6 +1,6 @@
 package outbound
 
-// Reason is why a host was not reached, or its answer not taken: one row of Reasons.
+// Reason is a row of Reasons: why a host was not reached, or why its answer was not accepted.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Retryable bool   // whether the same request may succeed later

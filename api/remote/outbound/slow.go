@@ -17,8 +17,7 @@ const (
 
 type whenSlowKey struct{}
 
-// WhenSlow returns a context whose requests call found if one is slow, from a goroutine of its own and perhaps many
-// times.
+// WhenSlow returns a context for requests. If a request is slow, its own goroutine calls found, perhaps many times.
 func WhenSlow(ctx context.Context, found func()) context.Context {
 	return context.WithValue(ctx, whenSlowKey{}, found)
 }

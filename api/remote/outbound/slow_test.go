@@ -15,7 +15,7 @@ import (
 
 // The tests run in bubbles of synctest: a sleep moves the clock of its bubble and takes no time.
 
-// drip gives a KB each time that pause has passed, until it has given all.
+// drip returns a KB after each pause, until it has returned all bytes.
 type drip struct {
 	pause time.Duration
 	left  int
@@ -33,12 +33,12 @@ func (d *drip) Read(data []byte) (int, error) {
 
 func (*drip) Close() error { return nil }
 
-// TestSlowTransfers has requests that move fewer than 10 KB a second for 15 seconds, in either direction, and others. A
-// request that is over is not reported.
+// TestSlowTransfers has requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
+// requests. A request that is over is not reported.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		// request and answer are the bodies; headers is how long the server thinks.
+		// request and answer are the bodies. headers is the server's delay before the headers.
 		request, answer *drip
 		headers         time.Duration
 		slow            bool
@@ -85,7 +85,7 @@ func TestSlowTransfers(t *testing.T) {
 	}
 }
 
-// TestClientsTellOfSlowTransfers: a client watches the requests whose context wants to know.
+// TestClientsTellOfSlowTransfers: a client watches requests whose context has a watcher.
 func TestClientsTellOfSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for _, thinks := range []time.Duration{14 * time.Second, 16 * time.Second} {

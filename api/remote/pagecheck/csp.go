@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Policy is a content security policy that is enforced: the sources of each directive, in lower-case names.
+// Policy is an enforced content security policy: the sources of each directive, by the directive's lower-case name.
 // https://www.w3.org/TR/CSP3/ defines the syntax and the matching.
 type Policy struct {
 	directives map[string][]string
-	// From says where the policy stands, for people: "header" or "meta element".
+	// From is the place of the policy, in words for users: "header" or "meta element".
 	From string
 }
 
@@ -56,7 +56,7 @@ type Request struct {
 	Added bool
 }
 
-// Kind is a kind of request with directives of its own.
+// Kind is a kind of request with special directives.
 type Kind int
 
 // The kinds of requests.

@@ -65,7 +65,7 @@ func address(t *testing.T, text string) *url.URL {
 	return u
 }
 
-// TestRefuses: the first directive that a policy has decides, and scripts are also trusted by nonce and hash.
+// TestRefuses: a policy's first applicable directive decides. Nonces and hashes also make scripts trusted.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	const o = "https://o.example"

@@ -1,9 +1,9 @@
-// Package pagecheck loads a web page as a reader's browser does. It finds out whether a script of the page would run
-// and could send requests. page.go reads the HTML, csp.go reads the content security policies, and load.go sends the
+// Package pagecheck loads a web page like a reader's browser. It finds out whether a script of the page would run and
+// could send requests. page.go reads the HTML, csp.go reads the content security policies, and load.go sends the
 // requests.
 //
-// It runs no script. A script that another script adds is found by its address in the texts of the page and of the
-// page's own scripts.
+// It runs no script. If another script adds the tracker's script, its address is found in the text of the page and of
+// the page's own scripts.
 //
-// It imports of Octavo only package outbound.
+// Of this module it imports only package outbound.
 package pagecheck

@@ -25,7 +25,7 @@ const (
 	maxPage      = 2 << 20
 	maxScript    = 512 << 10
 	maxWire      = 16 << 20
-	// OwnScripts is how many of the page's own scripts are read.
+	// OwnScripts is the number of the page's own scripts that are read.
 	OwnScripts = 8
 )
 
@@ -50,7 +50,7 @@ func (c *Client) Load(ctx context.Context, address string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // What was read is read.
+	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the page answers with the status %d", response.StatusCode)
 	}
@@ -80,7 +80,7 @@ func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = response.Body.Close() }() // What was read is read.
+	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
 	if response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("%s answers with the status %d", address.Host, response.StatusCode)
 	}
@@ -91,8 +91,8 @@ func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
 	return text, nil
 }
 
-// Post sends a body for a page as its scripts do, and returns the status. readable says whether the page may read the
-// answer.
+// Post sends a body for a page like the page's scripts, and returns the status. readable reports whether the page may
+// read the answer.
 func (c *Client) Post(ctx context.Context, page, to *url.URL, body string) (status int, readable bool, err error) {
 	origin := page.Scheme + "://" + page.Host
 	response, err := c.send(ctx, http.MethodPost, to.String(), "*/*", origin, strings.NewReader(body))

@@ -14,7 +14,7 @@ type Page struct {
 	URL     *url.URL
 	Scripts []Element
 	Images  []Element
-	// header has the policies of the answer, which hold for the whole page.
+	// header has the policies in the answer's headers, which apply to the whole page.
 	header []Policy
 	// meta has the policies of meta elements, and the number of scripts before each.
 	meta []metaPolicy
@@ -22,7 +22,7 @@ type Page struct {
 
 // Element is a script or an image.
 type Element struct {
-	// Address is absolute; nil for an element without an address.
+	// Address is absolute. It is nil for an element without an address.
 	Address    *url.URL
 	Attributes map[string]string
 	// Text is the text of a script in the page.
@@ -37,7 +37,7 @@ type metaPolicy struct {
 // Refused is a request that a policy refuses.
 type Refused struct {
 	Directive string
-	// From says where the policy stands: see Policy.
+	// From is the place of the policy: see Policy.
 	From string
 }
 
@@ -122,7 +122,7 @@ func newElement(base *url.URL, attributes map[string]string) Element {
 	return e
 }
 
-// readText reads at most so many bytes, and drops the rest.
+// readText reads at most `most` bytes, and drops the rest.
 func readText(r io.Reader, most int64) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most))
 	return string(text), err

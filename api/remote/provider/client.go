@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config says which provider it is. Key may be empty, and so may Timeout.
+// Config has the settings of a provider. Key may be empty, and so may Timeout.
 type Config struct {
 	// Guard opens the host of URL, which is the operator's.
 	Guard *outbound.Guard
@@ -32,7 +32,7 @@ type Config struct {
 // DefaultTimeout bounds a call. Language models may think for minutes before the first byte.
 const DefaultTimeout = 5 * time.Minute
 
-// The bounds of an answer, and of what of an error's text is kept for logs.
+// These bound an answer, and the part of an error's text that is logged.
 const (
 	maxAnswer    = 8 << 20
 	maxErrorText = 500
@@ -91,7 +91,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, ans
 	if err != nil {
 		return c.unreached(err)
 	}
-	defer func() { _ = response.Body.Close() }() // What was read is read.
+	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
 	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		return c.unreached(err)
@@ -129,7 +129,7 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 	return e
 }
 
-// said returns the provider's text for logs, without the key, which some providers repeat.
+// said returns the provider's text for logs, without the key. Some providers repeat the key.
 func (c *Client) said(body []byte) string {
 	text := string(body)
 	if c.key != "" { // Replace the key before the text is cut. Otherwise the first half of a key could stay.

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is why a call gave no usable answer: one row of Reasons.
+// Reason is the reason why a call had no usable answer. It is one row of Reasons.
 type Reason struct {
 	Label string
-	// Retryable says that the same call may succeed later.
+	// Retryable is true if the same call may succeed later.
 	Retryable bool
 	// Text completes the sentence "<the provider> ..." for users.
 	Text string
@@ -66,12 +66,12 @@ func (e *Error) Unwrap() error { return e.cause }
 // Retryable reports whether the same call may succeed later.
 func (e *Error) Retryable() bool { return e.Reason.Retryable }
 
-// Fail makes an Error of a client for what its user found in an answer.
+// Fail makes an Error of this client for a problem that a caller has found in an answer.
 func (c *Client) Fail(reason *Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Provider: c.name, cause: fmt.Errorf(format, args...)}
 }
 
-// unreached makes an Error of what an outbound client returned.
+// unreached makes an Error of an outbound client's error.
 func (c *Client) unreached(err error) *Error {
 	why := outbound.Explain(err)
 	reason := Unreachable

@@ -1,4 +1,4 @@
-// Package refining lets a language model write a title and a summary of a cluster of issues, in the language of most of
+// Package refining asks a language model for a title and a summary of a cluster of issues, in the language of most of
 // the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its results
 // are reproducible.
 //
@@ -40,7 +40,7 @@ type (
 const (
 	MaxTitle   = 80
 	MaxSummary = 400
-	// maxTokens bounds an answer: enough for both texts in any script, and for the braces around them.
+	// maxTokens bounds an answer. It is enough for both texts in any script, and for the JSON around them.
 	maxTokens = 1000
 )
 
@@ -78,7 +78,7 @@ func (m *Model) Refine(ctx context.Context, language string, titles []string) (t
 	return "", "", err
 }
 
-// settle brings an answer to one line each, and says what is wrong with it.
+// settle reduces each text of an answer to one line, and returns the answer's problem.
 func (a *answer) settle() error {
 	for _, text := range []struct {
 		name string

@@ -20,22 +20,22 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// limits bound one call. A front end only marks what it keeps, and answers at once.
+// limits bound one call. A front end only marks its cached data as stale, and answers immediately.
 var limits = outbound.Limits{TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second, WireBytes: 64 << 10, Bytes: 64 << 10}
 
 // maxTags bounds the tags of one call.
 const maxTags = 200
 
-// path is where front ends take revalidations, below their own address.
+// path is the front ends' path for revalidations, below their own address.
 const path = "/~gitbook/revalidate"
 
 // signatureHeader has the hex HMAC-SHA256 of the body.
 const signatureHeader = "X-Gitbook-Signature"
 
-// Config says which front ends there are. All members but Secret are required.
+// Config has the front ends and their secret. All members except Secret are required.
 type Config struct {
 	Guard *outbound.Guard
-	// FrontEnds are the addresses of front ends, as ParseFrontEnds reads them.
+	// FrontEnds has the addresses of front ends, as returned by ParseFrontEnds.
 	FrontEnds []*url.URL
 	// Secret is the shared secret with the front ends. Without a secret, calls are not signed.
 	Secret string
@@ -53,7 +53,7 @@ func New(cfg Config) *Client {
 	return &Client{frontEnds: cfg.FrontEnds, secret: []byte(cfg.Secret), do: cfg.Guard.Client(limits).Do}
 }
 
-// ParseFrontEnds reads the addresses of front ends; its error names the address that is invalid.
+// ParseFrontEnds reads the addresses of front ends. Its error names the invalid address.
 func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
 	var parsed []*url.URL
 	for _, address := range addresses {

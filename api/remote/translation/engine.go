@@ -19,7 +19,7 @@ type Provider interface {
 	Check(ctx context.Context, from, to string) error
 	// Bounds are how many texts, and bytes of texts, a batch has at most. A text may be longer than all.
 	Bounds() (texts, bytes int)
-	// KnowsTerms reports whether the provider accepts terms. If not, the engine inserts them.
+	// KnowsTerms reports whether the provider accepts terms. If it does not, the engine inserts the terms.
 	KnowsTerms() bool
 }
 
@@ -30,7 +30,7 @@ type Batch struct {
 	Texts        []Text
 }
 
-// Text is one of a batch.
+// Text is one text of a batch.
 type Text struct {
 	Source string
 	Terms  []Term
@@ -55,7 +55,7 @@ type Done struct {
 	Problem string
 }
 
-// Engine sends segments to a provider, and checks and repairs what comes back.
+// Engine sends segments to a provider, and checks and repairs the translations.
 type Engine struct {
 	Provider Provider
 	// Pause waits; it ends early with the context.
@@ -63,8 +63,8 @@ type Engine struct {
 }
 
 const (
-	// attempts is the number of attempts of a call whose failure may be temporary. Then the whole run is retried, after
-	// longer pauses.
+	// attempts is the number of attempts of a call whose failure may be temporary. After that, the whole run is
+	// retried, with longer pauses.
 	attempts = 3
 	// longestPause is the longest time that a run waits for a provider. For a longer pause, the run ends and is
 	// retried.
@@ -74,8 +74,8 @@ const (
 	hopelessAfter = 10
 )
 
-// Run translates segments, batch by batch. done gets each batch as soon as it is complete. So if the run is stopped,
-// complete batches are not requested again.
+// Run translates segments, batch by batch. done gets each batch as soon as it is complete. So a stopped run does not
+// request complete batches again.
 func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
 	r := run{Engine: e, work: w}
 	texts, bytes := e.Provider.Bounds()
@@ -100,12 +100,13 @@ func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(
 type run struct {
 	*Engine
 	work Work
-	// accepted says that the provider translated something; rejected counts the texts that it did not before.
+	// accepted is true if the provider has translated a text. rejected counts the texts that it rejected before the
+	// first success.
 	accepted bool
 	rejected int
 }
 
-// batch translates one batch and repairs what is wrong, once.
+// batch translates one batch and repairs faulty translations once.
 func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	results := make([]Done, len(segments))
 	texts := make([]Text, len(segments))
@@ -216,8 +217,8 @@ func (r *run) parts(ctx context.Context, d *Done) error {
 	return nil
 }
 
-// ask translates texts, at most one batch. If the provider refuses the batch, each text is requested alone. The result
-// has nil for refused texts.
+// ask translates texts, at most one batch. If the provider refuses the batch, each text is requested separately. The
+// result has nil for refused texts.
 func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -246,10 +247,10 @@ func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
 	return append(first, second...), err
 }
 
-// ofTheText are the reasons for which a smaller batch may succeed.
+// ofTheText has the reasons for which a smaller batch may succeed.
 var ofTheText = []*provider.Reason{provider.Rejected, provider.Refused, provider.Cut, provider.Malformed}
 
-// persist makes a call, again if that may help.
+// persist makes a call, and retries it if a retry may help.
 func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 	b := Batch{From: r.work.From, To: r.work.To, Instructions: r.work.Instructions, Texts: texts}
 	var shields []map[string]string

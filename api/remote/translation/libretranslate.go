@@ -18,14 +18,14 @@ type LibreTranslate struct {
 	languages map[string]libreLanguage
 }
 
-// NewLibreTranslate builds a client and opens nothing. The key, which may be empty, is sent as this interface wants it.
+// NewLibreTranslate builds a client and opens nothing. The key, which may be empty, is sent in a member of the request.
 func NewLibreTranslate(cfg provider.Config) *LibreTranslate {
 	key := cfg.Key
 	cfg.Key = ""
 	return &LibreTranslate{client: provider.New(cfg), key: key}
 }
 
-// The documents of the interface, as far as they are used.
+// These are the interface's documents, with only the members that this package uses.
 type (
 	libreRequest struct {
 		Q      []string `json:"q"`

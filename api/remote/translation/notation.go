@@ -21,13 +21,13 @@ import (
 // singleTag is the name of tags without text.
 const singleTag = "img"
 
-// maxAlt bounds what a single tag tells of its content, in characters.
+// maxAlt bounds the description in a single tag, in characters.
 const maxAlt = 80
 
 // token is a part of a text in the notation.
 type token struct {
 	kind tokenKind
-	// text is that of a text, unescaped.
+	// text is the unescaped text of a text token.
 	text string
 	// id and name are those of a tag.
 	id, name string
@@ -44,7 +44,7 @@ const (
 
 var errBroken = errors.New("the tags are not those of the source")
 
-// tokens reads the notation. Whatever is no text and no numbered tag is an error.
+// tokens parses the notation. It returns an error for anything except texts and numbered tags.
 func tokens(notation string) ([]token, error) {
 	var all []token
 	var open []string
@@ -161,7 +161,7 @@ func shape(all []token) []string {
 	return tags
 }
 
-// fits reports whether a translation has each tag of its source exactly once, in the same pair.
+// fits reports whether a translation has each tag of its source exactly once, in the same pairs.
 func fits(source, target string) bool {
 	from, err := tokens(source)
 	if err != nil {
@@ -183,10 +183,10 @@ func hasLetters(all []token) bool {
 // keptMarks are marks of text that stays as it is.
 var keptMarks = []string{"code", "keyboard"}
 
-// markTags are the names of pairs for marks, which tell a translator what they are.
+// markTags has the tag names of marks. They tell a translator the kind of the mark.
 var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s", "superscript": "sup", "subscript": "sub"}
 
-// inlineTags are the names of pairs for inlines with a text. All other inlines are single tags.
+// inlineTags has the tag names of inlines with text. All other inlines are single tags.
 var inlineTags = map[string]string{"link": "a", "annotation": "span"}
 
 // notes tell a translator of inlines without a text, by the member of their data.
@@ -344,7 +344,7 @@ func (d *decoder) within() []token {
 	return inside
 }
 
-// split cuts the white space off both ends of a text, because translators lose it.
+// split separates the white space at both ends of a text, because translators lose it.
 func split(text string) (lead, core, trail string) {
 	core = strings.TrimLeftFunc(text, unicode.IsSpace)
 	lead = text[:len(text)-len(core)]

@@ -175,7 +175,7 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	// Putting the sources back gives the document again, so nothing but texts was changed.
+	// Inserting the sources as translations restores the document, so only texts were changed.
 	again, places := Places(d)
 	for i := range places {
 		if places[i].Source != "" && !places[i].Put(places[i].Source) {
@@ -193,7 +193,7 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	}
 }
 
-// loud is a translation into capitals; see translationtest.Loud, which this package cannot import.
+// loud is a translation into capitals, like translationtest.Loud, which this package cannot import.
 func loud(source string) string {
 	all, err := tokens(source)
 	if err != nil {
@@ -233,7 +233,7 @@ func compareKept(t *testing.T, at string, from, to []schema.Node) {
 	}
 }
 
-// joinTexts makes neighbouring texts, and leaves with the same marks, one.
+// joinTexts joins neighbouring texts, and neighbouring leaves with the same marks.
 func joinTexts(nodes []schema.Node) []schema.Node {
 	var joined []schema.Node
 	for _, n := range nodes {
@@ -274,7 +274,7 @@ func TestPlacesAreTranslated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No text of the source is left but in what stays.
+	// The source's texts must only remain in the parts that are not translated.
 	_, after := Places(*copied)
 	for i := range after {
 		if after[i].Source != "" && after[i].Source != loud(after[i].Source) && !strings.Contains(after[i].Source, "alt=") {

@@ -21,7 +21,7 @@ type Place struct {
 	// Source is the text to translate, in the notation, without white space at both ends. It is "" if there is no text
 	// to translate.
 	Source string
-	// Text is the whole text as a reader sees it.
+	// Text is the whole text that a reader sees.
 	Text string
 	// State is equal for equal contents, links and marks included.
 	State string
@@ -50,14 +50,14 @@ func (p *Place) Put(target string) bool {
 	return true
 }
 
-// Copy writes what another document has in the same place.
+// Copy copies the content of another document's equal place.
 func (p *Place) Copy(from *Place) {
 	if (p.inlines == nil) == (from.inlines == nil) {
 		p.put(from.inlines, from.Text)
 	}
 }
 
-// PlainPlace is the place of a text that is no document, such as the title of a page. put stores its translation.
+// PlainPlace is the place of a text outside of a document, such as the title of a page. put stores its translation.
 func PlainPlace(id, text string, put func(string)) Place {
 	return textPlace(id, text, put)
 }
@@ -72,7 +72,7 @@ func Places(d schema.Document) (*schema.Document, []Place) {
 
 type walk struct{ places []Place }
 
-// clone copies nodes deeply enough for what Put changes.
+// clone copies the parts of nodes that Put changes.
 func (w *walk) clone(nodes []schema.Node) []schema.Node {
 	if nodes == nil {
 		return nil
@@ -85,7 +85,7 @@ func (w *walk) clone(nodes []schema.Node) []schema.Node {
 	return copied
 }
 
-// left are the kinds of blocks that stay as they are, with all that is in them.
+// left has the kinds of blocks that stay unchanged, with all their contents.
 var left = map[string]bool{"code": true, "math": true, "integration": true, "embed": true, "reusable-content": true}
 
 // texts has the members of a block's or an inline's data that are translated.
@@ -157,7 +157,8 @@ func (w *walk) beside(n *schema.Node, id string) {
 	}
 }
 
-// table finds the titles of columns, the labels of options, and the cells that are a text themselves. The others are fragments.
+// table finds the titles of columns, the labels of options, and the cells that contain text. The other cells are
+// fragments.
 func (w *walk) table(n *schema.Node, id string) {
 	definition := cloneMaps(n.Data, "definition")
 	for _, column := range slices.Sorted(maps.Keys(definition)) {
@@ -247,7 +248,8 @@ func stateOf(content any) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Words counts the words of a source, as translators are paid by them. In scripts without spaces a character counts as half a word.
+// Words counts the words of a source, because translators charge by the word. In scripts without spaces a character
+// counts as half a word.
 func Words(source string) int {
 	all, err := tokens(source)
 	if err != nil {
@@ -270,5 +272,5 @@ func Words(source string) int {
 	return words + (halves+1)/2
 }
 
-// counted are the scripts of which characters are counted.
+// counted has the scripts in which characters are counted.
 var counted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana}

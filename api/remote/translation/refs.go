@@ -9,14 +9,14 @@ import (
 
 // Refs changes the references of a document from a space to the copy of the space. Pages and anchors have equal ids in
 // both. contents maps the ids of reusable contents that differ in the copy. Refs changes the document, which must be a
-// clone that Places made. It returns the files of the copy that the document names.
+// clone that Places made. It returns the files of the copy to which the document refers.
 func Refs(d *schema.Document, space, copied string, contents map[string]string) []string {
 	r := refs{space: space, copied: copied, contents: contents, files: map[string]bool{}}
 	r.nodes(d.Nodes)
 	return slices.Sorted(maps.Keys(r.files))
 }
 
-// Ref does the same for one reference, such as where a link among the pages leads.
+// Ref does the same for one reference, such as the target of a link among the pages.
 func Ref(ref schema.Data, space, copied string) schema.Data {
 	r := refs{space: space, copied: copied, files: map[string]bool{}}
 	changed, _ := r.value(map[string]any(ref)).(map[string]any)
@@ -33,7 +33,7 @@ func (r *refs) nodes(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Type == "integration" {
-			continue // What its members mean is its own.
+			continue // the meaning of its members is unknown
 		}
 		for name, value := range n.Data {
 			n.Data[name] = r.value(value)
@@ -45,7 +45,7 @@ func (r *refs) nodes(nodes []schema.Node) {
 	}
 }
 
-// value copies what it changes: the original shares it.
+// value copies a value before changing it, because the original document shares the value.
 func (r *refs) value(value any) any {
 	switch value := value.(type) {
 	case []any:

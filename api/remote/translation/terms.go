@@ -24,7 +24,7 @@ type folded struct {
 	runes []rune
 }
 
-// NewGlossary makes a glossary. Of several terms with the same source the last counts. Empty ones are left out.
+// NewGlossary makes a glossary. If terms have the same source, the last term counts. Empty ones are left out.
 func NewGlossary(terms []Term) *Glossary {
 	last := map[string]folded{}
 	for _, term := range terms {

@@ -20,7 +20,7 @@ import (
 // limits bound one call: an integration answers when it has dealt with the event.
 var limits = outbound.Limits{
 	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second,
-	// A long answer is no failure: the rest of it is left unread.
+	// A long answer is not a failure; the client does not read the rest.
 	WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
 }
 
@@ -38,7 +38,8 @@ type Client struct {
 // New builds a Client. It opens no connection.
 func New(guard *outbound.Guard) *Client { return &Client{do: guard.Client(limits).Do} }
 
-// Send posts an event with its environment, both JSON, and gives the status of the answer. An error is a text for users.
+// Send posts an event with its environment, both as JSON, and returns the status of the answer. An error is a text for
+// users.
 func (c *Client) Send(ctx context.Context, address string, event, environment []byte) (status int, err error) {
 	target, err := url.Parse(address)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	outcomeUnanswered = "unanswered"
 )
 
-// NewMetrics registers the metrics. All series exist from the start, so that a rate sees the first failure too.
+// NewMetrics registers the metrics. All series exist from the start, so that a rate also includes the first failure.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{

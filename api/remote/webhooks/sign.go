@@ -16,7 +16,7 @@ const (
 	headerSignature = "Webhook-Signature"
 )
 
-// sign returns the values of the headers for the time and the signature of a message: one signature for each key.
+// sign returns the headers with the time and the signatures of a message. There is one signature for each key.
 func sign(keys [][]byte, id string, at time.Time, body []byte) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(keys))

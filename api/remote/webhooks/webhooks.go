@@ -48,7 +48,7 @@ func New(cfg Config) *Client {
 	}
 	client := cfg.Guard.Client(outbound.Limits{
 		TLS: cfg.Timeout, Headers: cfg.Timeout, Whole: cfg.Timeout,
-		// A long answer is no failure: the rest of it is left unread.
+		// A long answer is not a failure; the client does not read the rest.
 		WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
 	})
 	return &Client{do: client.Do, timeout: cfg.Timeout, metrics: cfg.Metrics}
@@ -73,7 +73,7 @@ type Result struct {
 	StatusCode *int
 	// Response is the start of the answer's body.
 	Response string
-	// Reason is a text for users that says why the message was not taken; "" if it was.
+	// Reason is a text for users about why the message was not accepted; "" if it was accepted.
 	Reason string
 	// RetryAfter is the receiver's requested pause.
 	RetryAfter time.Duration
@@ -109,7 +109,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	request.Header.Set(headerTimestamp, timestamp)
 	request.Header.Set(headerSignature, signature)
 	response, err := c.do(request)
-	if response != nil { // There is one, which is closed, beside the error about a redirect.
+	if response != nil { // a redirect's error comes with a response, whose body is closed
 		r.StatusCode = &response.StatusCode
 	}
 	if err != nil {

@@ -57,7 +57,7 @@ func newClient(t *testing.T, timeout time.Duration, allow ...string) (*Client, *
 	return New(Config{Guard: outboundtest.Guard(t, allow...), Timeout: timeout, Metrics: m}), m
 }
 
-// TestSend has a receiver for every way in which a delivery ends.
+// TestSend has a receiver for every outcome of a delivery.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	key := []byte("a key of 24 bytes or more, or so")
@@ -213,7 +213,7 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// FuzzText looks for bodies that could not be stored or are too long.
+// FuzzText checks that texts of bodies can be stored and are not too long.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "ok", "\x00\xff", strings.Repeat("é", 600), "<html>"} {
 		f.Add([]byte(seed))

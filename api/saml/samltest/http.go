@@ -28,7 +28,7 @@ func RequestOf(address *url.URL) (crewjam.AuthnRequest, error) {
 	return request, nil
 }
 
-// answerPage posts the answer by itself, as identity providers do.
+// answerPage posts the answer without a click, like identity providers.
 var answerPage = template.Must(template.New("answer").Parse(`<!doctype html><title>Identity provider</title>
 <form method="post" action="{{.Address}}"><input type="hidden" name="SAMLResponse" value="{{.Answer}}"></form>
 <script>document.forms[0].submit()</script>

@@ -33,7 +33,7 @@ var (
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 )
 
-// New makes an identity provider with a key of its own.
+// New makes an identity provider with a new key.
 func New(entityID string) *IdP {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -54,7 +54,7 @@ func New(entityID string) *IdP {
 	return &IdP{EntityID: entityID, Key: key, Certificate: certificate}
 }
 
-// PEM is the certificate as administrators copy it.
+// PEM is the certificate in the form that administrators copy.
 func (i *IdP) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.Certificate.Raw}))
 }
@@ -102,7 +102,7 @@ func (i *IdP) Assertion(s saml.Service, requestID string, who Person) *crewjam.A
 	return a
 }
 
-// Response is a good response around an assertion, which is not signed yet.
+// Response is a valid response with an assertion that is not signed yet.
 func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Element) *etree.Element {
 	r := &crewjam.Response{
 		ID: saml.NewRequestID(), InResponseTo: requestID, Version: "2.0", IssueInstant: time.Now().UTC(), Destination: s.ACSURL,
@@ -135,7 +135,7 @@ func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 	return signed
 }
 
-// Encode writes a response as a browser posts it.
+// Encode writes a response in the form that a browser posts.
 func Encode(response *etree.Element) string {
 	document := etree.NewDocument()
 	document.SetRoot(response)

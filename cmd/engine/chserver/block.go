@@ -172,7 +172,7 @@ func readBlock(s *source, form framing) (*block, error) {
 			}
 		}
 		start := s.pos
-		if rows > 0 { // a block without rows has neither state nor data
+		if rows > 0 { // a block without rows has no state and no data
 			if err := skipColumn(s, typ, int(rows)); err != nil {
 				return nil, err
 			}
@@ -210,7 +210,7 @@ func skipBlockInfo(s *source) error {
 	}
 }
 
-// appendBlockInfo writes an ordinary block's info: no overflow row, no bucket.
+// appendBlockInfo writes the info of an ordinary block: no overflow row and no bucket.
 func appendBlockInfo(buf []byte) []byte {
 	buf = append(buf, 1, 0, 2)
 	buf = binary.LittleEndian.AppendUint32(buf, ^uint32(0))

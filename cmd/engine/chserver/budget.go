@@ -2,8 +2,8 @@ package chserver
 
 import "sync"
 
-// budget bounds the bytes that all connections together hold of INSERTs that
-// are still arriving. The engine's own memory limit does not count them.
+// budget bounds the memory for incomplete INSERTs of all connections. The engine's own memory limit does not count
+// these bytes.
 type budget struct {
 	mu    sync.Mutex
 	limit int64

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Config says what to serve. Zero values of the limits mean the defaults.
+// Config configures a Server. Zero values of the limits mean the defaults.
 type Config struct {
 	Listen  string // host:port on loopback; port 0 takes a free one
 	DataDir string // the engine's directory; created if missing
 	Library string // path of libchdb.so
 
-	// User and Password are required of every connection: other users of the
-	// machine can connect to loopback too.
+	// User and Password are required of every connection, because other users of the machine can connect to loopback
+	// too.
 	User, Password string
 
 	MaxConnections int           // default 64
@@ -78,8 +78,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// checkLoopback refuses addresses that other machines can reach: connections
-// are not encrypted.
+// checkLoopback refuses addresses that other machines can reach, because connections are not encrypted.
 func checkLoopback(listen string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -94,7 +93,7 @@ func checkLoopback(listen string) error {
 	return nil
 }
 
-// fullMemory is the memory with which the engine's caches have their full sizes.
+// fullMemory is the least memory with which the engine's caches have their full sizes.
 const fullMemory = 4 << 30
 
 // cache returns the size of a cache, which shrinks with the engine's memory.
@@ -108,7 +107,7 @@ func (c Config) cache(most int) int {
 // mergeThread is the memory that a merge of large parts takes.
 const mergeThread = 128 << 20
 
-// merges returns how many merges run at once. The engine needs two.
+// merges returns the number of concurrent merges. The engine needs at least two.
 func (c Config) merges() int {
 	merges := runtime.NumCPU()
 	if c.MaxMemory > 0 {

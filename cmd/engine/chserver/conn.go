@@ -172,7 +172,7 @@ func (c *conn) servePacket() error {
 		return c.flush()
 	case clientQuery:
 		return c.serveQuery()
-	case clientCancel: // too late: the statement has finished
+	case clientCancel: // too late, because the statement has finished
 		return nil
 	}
 	return refuse(codeUnexpectedPacket, "Unexpected packet %d from client", code)
@@ -252,7 +252,7 @@ func (c *conn) refuseExternalTables() error {
 	return nil
 }
 
-// block queues a block. It makes conn an answer.
+// block queues a block. With this method, conn implements answer.
 func (c *conn) block(b *block) error {
 	c.out = appendDataHead(c.out)
 	if !c.compressed {
@@ -279,7 +279,7 @@ func (c *conn) progress(total figures) error {
 
 func (c *conn) cancelled() bool { return c.cancel.Load() }
 
-// flush writes what is queued.
+// flush writes the queued packets.
 func (c *conn) flush() error {
 	_, err := c.socket.Write(c.out)
 	const keep = 4 << 20

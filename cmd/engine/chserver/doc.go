@@ -4,7 +4,7 @@
 // Its one job is to translate between the protocol and the library's C API. It has no code for events, sites or tables.
 // Of this module it may import only kafkaserver/disk, for the free disk space.
 //
-// Each client connection owns one engine connection, so session state (the current database, SET, temporary tables)
+// Each client connection has its own engine connection. So session state (the current database, SET, temporary tables)
 // behaves as on a real server. Statements of one connection run one after the other. Statements of different
 // connections run concurrently.
 //
@@ -13,8 +13,7 @@
 // (1,048,449 rows, 256 MiB). An acknowledgement means that the parts' files are written. So they survive the end of
 // this process. To survive a power loss, a table needs fsync_after_insert.
 //
-// It differs from a ClickHouse server, on purpose or because of the library, as
-// follows:
+// For a reason, or because of the library, it differs from a ClickHouse server as follows:
 //
 //   - There is one user, whose password is chosen by the parent process (see
 //     Config), and it serves loopback only. Connections that have not logged in

@@ -23,8 +23,8 @@ const (
 	codeUnknown          = 1000
 )
 
-// exception is the content of an Exception packet. Its message is the engine's
-// text without the leading "Code: N. DB::Exception: ".
+// exception is the content of an Exception packet. Its message is the engine's text without the leading "Code: N.
+// DB::Exception: ".
 type exception struct {
 	code    int32
 	name    string

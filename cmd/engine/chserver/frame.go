@@ -43,9 +43,8 @@ func (p *plainReader) giveBack(unused int) error {
 	return err
 }
 
-// A compressed frame is: 16 bytes checksum of all that follows, 1 byte method,
-// 4 bytes packed size (including these 9 bytes), 4 bytes plain size, and the
-// data.
+// A compressed frame has 16 bytes of checksum over all later bytes, 1 byte for the method, 4 bytes packed size
+// (including these 9 bytes), 4 bytes plain size, and the data.
 const (
 	frameChecksum = 16
 	frameHeader   = 9
@@ -55,8 +54,8 @@ const (
 	maxFrame      = 128 << 20 // ClickHouse's limit is larger, but its clients stay far below this
 )
 
-// frameReader unpacks the frames of one connection. ch-go's reader is not used
-// because it allocates by the announced sizes before it has seen the data.
+// frameReader unpacks the frames of one connection. ch-go's reader is not used, because it allocates the announced
+// sizes before it has read the data.
 type frameReader struct {
 	r      io.Reader
 	packed []byte
@@ -92,7 +91,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	case frameNone:
 		buf = append(buf, packed...)
 	case frameLZ4:
-		if plainSize > 255*len(packed)+64 { // beyond LZ4's best ratio
+		if plainSize > 255*len(packed)+64 { // impossible with LZ4's best ratio
 			return buf, refuse(codeBadData, "an LZ4 frame of %d bytes cannot hold %d", len(packed), plainSize)
 		}
 		buf = append(buf, make([]byte, plainSize)...)
@@ -123,12 +122,12 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	return buf, nil
 }
 
-// framePlain is the size of an outgoing frame's plain data. The client decodes
-// a frame as a whole, so small frames keep its memory use low.
+// framePlain is the size of an outgoing frame's plain data. The client decodes a whole frame at a time, so small frames
+// keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain into LZ4 frames. Results use LZ4. The client may use another method for its own data,
-// because each frame names its method.
+// appendFrames packs plain into LZ4 frames. Results use LZ4. The client may use another method for its data, because
+// each frame states its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {
 		n := min(len(plain), framePlain)

@@ -10,7 +10,7 @@ import (
 // file(), disks defined in a statement, INTO OUTFILE, table engines that open files or addresses, and changes of the
 // role that has the grants.
 //
-// It has lists of allowed parts. It refuses texts that its lexer and the engine's lexer could read differently.
+// It has lists of allowed parts. It also refuses texts that its lexer and the engine's lexer could read differently.
 type guard struct {
 	functions map[string]bool // refused functions, in lower case
 }
@@ -19,16 +19,15 @@ type guard struct {
 var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRUNCATE RENAME EXCHANGE OPTIMIZE DELETE UPDATE
 	DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL SYSTEM DETACH`)
 
-// allowedTableFunctions compute their rows or read tables that the statement
-// names, which needs the grant to read these. All other table functions of the engine are refused.
+// allowedTableFunctions compute their rows, or read tables that the statement names. The second kind needs the grant to
+// read these tables. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
 // refusedFunctions are ordinary functions. The function file reads a file as a value. The function disk makes a path or
 // an address the storage of a table.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
-// allowedEngines keep their rows in the data directory or in memory, or keep
-// none.
+// allowedEngines store their rows in the data directory or in memory, or store no rows.
 var allowedEngines = words(`MergeTree ReplacingMergeTree SummingMergeTree AggregatingMergeTree CollapsingMergeTree
 	VersionedCollapsingMergeTree CoalescingMergeTree GraphiteMergeTree Memory Null Log TinyLog StripeLog Set Join Buffer Merge Atomic`)
 
@@ -100,7 +99,7 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	default:
 		return nil
 	}
-	// Refuse file without a bracket too. In some places the engine takes a function's name as a value, and no bracket
+	// Refuse file without a bracket too. In some places the engine reads a function's name as a value, and no bracket
 	// follows.
 	name := strings.ToLower(unquoteIdentifier(written))
 	if name == "file" || g.functions[name] && l.isSymbol(next, '(') {

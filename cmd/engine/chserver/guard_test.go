@@ -18,13 +18,13 @@ import (
 // hostile are statements that would open a file, an address or another database, or gain the right to. SECRET is
 // replaced by a file, FOLDER by a writable folder, and URL by a server that detects requests.
 var hostile = []string{
-	// Statements of another user of the machine.
+	// These are statements of another user of this machine.
 	"select * from file('SECRET', 'LineAsString')",
 	"select count() from file('/etc/shadow','LineAsString')",
 	"insert into function file('FOLDER/written.txt','LineAsString','line String') values ('hello')",
 	"select * from url('URL', 'LineAsString')",
 
-	// Variants of the same.
+	// These are variants of the same statement.
 	"SELECT * FROM FILE('SECRET')", "SELECT * FROM `file`('SECRET', LineAsString)", `SELECT * FROM "file"('SECRET', LineAsString)`,
 	"SELECT * FROM file /* x */ ('SECRET', LineAsString)", "SELECT * FROM file -- x\n('SECRET', LineAsString)", "SELECT * FROM file\t\n(\n'SECRET')",
 	`SELECT * FROM "\x66ile"('SECRET')`, "SELECT * FROM `fil\\145`('SECRET')",
@@ -68,7 +68,7 @@ var hostile = []string{
 	"SELECT * FROM `SECRET`", `SELECT * FROM "SECRET"`, "SELECT * FROM 'SECRET'", "SELECT * FROM default.`SECRET`", "DESCRIBE TABLE `SECRET`",
 	"EXISTS TABLE `SECRET`", "INSERT INTO `FOLDER/x.csv` VALUES (1)", "SHOW CREATE TABLE `SECRET`", "CREATE TABLE t3 AS `SECRET`",
 
-	// Tables, databases and other objects to create.
+	// These create tables, databases and other objects.
 	"CREATE TABLE t4 (a String) ENGINE = File(LineAsString, 'SECRET')", "CREATE TABLE t4 (a String) ENGINE File(LineAsString)",
 	"CREATE TABLE t4 (a String) ENGINE = `File`(LineAsString)", "CREATE TABLE t4 (a String) /* */ engine /* */ = /* */ URL('URL', CSV)",
 	"CREATE TEMPORARY TABLE t4 (a String) ENGINE = URL('URL', CSV)", "CREATE OR REPLACE TABLE t4 (a String) ENGINE = S3('URL/b/k', CSV)",
@@ -146,8 +146,7 @@ func TestHostileStatements(t *testing.T) {
 	names := strings.NewReplacer("SECRET", secret, "FOLDER", folder, "URL", "http://"+listener.Addr().String())
 	for _, text := range hostile {
 		t.Run(text, func(t *testing.T) {
-			// Keep the table engine named URL, which is spelled like the
-			// placeholder.
+			// Do not replace the table engine URL, which is spelled like the placeholder.
 			text := strings.ReplaceAll(names.Replace(strings.ReplaceAll(text, "URL(", "\x02(")), "\x02(", "URL(")
 			got, err := read(t.Context(), db, text)
 			if err == nil || strings.Contains(got+err.Error(), "oct_secret") {

@@ -45,9 +45,9 @@ func readGreeting(r wireReader) (*clientGreeting, error) {
 	return g, nil
 }
 
-// check refuses clients with a wrong user or password, and clients too old for the server's revision.
+// check refuses clients with a wrong user or password, and clients that are too old for the server's revision.
 func (g *clientGreeting) check(user, password string) error {
-	// Compare both and in constant time: the time of a refusal must not reveal how much was right.
+	// Compare both values in constant time. The time of a refusal must not reveal how many characters were right.
 	if equal(g.user, user)&equal(g.password, password) != 1 {
 		return refuse(codeAuthentication, "Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
 	}

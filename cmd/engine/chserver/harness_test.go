@@ -26,8 +26,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
-// The engine takes over its process. So each server in these tests is a child process: this test binary, started with
-// childEnv.
+// The engine changes its whole process. So each server in these tests is a child process: this test binary, started
+// with childEnv.
 const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
 
 const testUser, testPassword = "tester", "a password for tests"
@@ -173,7 +173,7 @@ func (p *process) kill(t testing.TB) {
 	}
 }
 
-// shared is the server that most tests use, each with a database of its own.
+// shared is the server that most tests use. Each test has a separate database.
 var shared struct {
 	once   sync.Once
 	dir    string

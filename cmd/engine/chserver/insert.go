@@ -26,7 +26,7 @@ type insert struct {
 	size  int64
 	rows  uint64
 	hash  city.U128
-	head  []byte // buffer for what precedes a column's data
+	head  []byte // buffer for the bytes before a column's data
 }
 
 // beginInsert looks up the columns and creates the file.
@@ -171,8 +171,8 @@ func (in *insert) text(q *query) string {
 
 // deduplication makes the engine treat the statement like a server treats an INSERT of blocks. A server drops a
 // repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So the hash of
-// the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT either, so they
-// are translated to its own setting.
+// the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT either. So they
+// are translated to the setting of INSERT … SELECT.
 func (in *insert) deduplication(q *query) []string {
 	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}
@@ -210,7 +210,7 @@ func (in *insert) token() string {
 	return fmt.Sprintf("rows-%x", sum)
 }
 
-// explain removes the file's name from an error, because the client has no such file.
+// explain removes the file's name from an error, because the file does not exist for the client.
 func (in *insert) explain(err error) error {
 	if e := (*exception)(nil); errors.As(err, &e) {
 		clean := *e

@@ -85,7 +85,7 @@ func TestTypesRoundTrip(t *testing.T) {
 				must(t, err)
 				for i := 0; rows.Next(); i++ {
 					kind := reflect.TypeOf(values[i])
-					// A case gives a UUID or a decimal as text, but the driver cannot scan them into a string.
+					// A case has a UUID or a decimal as text, but the driver cannot scan them into a string.
 					if kind.Kind() == reflect.String {
 						kind = rows.ColumnTypes()[0].ScanType()
 					}
@@ -207,7 +207,7 @@ func TestInsertDeduplication(t *testing.T) {
 		{2, clickhouse.Settings{"insert_deduplication_token": "x"}, 1},
 		{2, clickhouse.Settings{"insert_deduplication_token": "y"}, 2},
 		{3, nil, 3},
-		{3, nil, 3}, // the same rows again: dropped by their hash
+		{3, nil, 3}, // the same rows again, which are dropped by their hash
 		{3, clickhouse.Settings{"insert_deduplicate": 0}, 4},
 		{3, clickhouse.Settings{"deduplicate_insert": "disable"}, 5},
 		{3, clickhouse.Settings{"deduplicate_insert": "enable"}, 5},
@@ -264,7 +264,7 @@ func TestRowsOfNewlines(t *testing.T) {
 }
 
 // TestInsertWithoutLowCardinality: if a client turns the setting off, for its statement or its session, the server
-// requests plain values. The table stores them as its own types. Other clients send the table's types.
+// requests plain values. The table stores these values as its own types. Other clients send the table's types.
 func TestInsertWithoutLowCardinality(t *testing.T) {
 	t.Parallel()
 	const (

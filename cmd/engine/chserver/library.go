@@ -36,7 +36,7 @@ const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. It cannot be unloaded.
 func openLibrary(path string) (*library, error) {
-	// The reason of a failure belongs to the thread that met it.
+	// The reason of a failure is stored in the thread on which it happened.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -98,7 +98,7 @@ func (l *library) open(args []string) (*engineConn, error) {
 // runs one statement at a time and is not safe for concurrent use.
 type engineConn struct {
 	lib    *library
-	handle uintptr // chdb_connection*, which points at the chdb_connection
+	handle uintptr // chdb_connection*, which points to the chdb_connection
 }
 
 func (c *engineConn) close() {
@@ -106,16 +106,16 @@ func (c *engineConn) close() {
 	c.handle = 0
 }
 
-// conn is the chdb_connection itself, which the library may move.
+// conn is the chdb_connection itself, which the library may move to another address.
 func (c *engineConn) conn() uintptr {
 	return *(*uintptr)(foreign(c.handle))
 }
 
-// param is a typed parameter of a statement: the name and the value's text,
-// with the TSV escapes that the engine expects.
+// param is a typed parameter of a statement: its name, and its value as text with the TSV escapes that the engine
+// expects.
 type param struct{ name, value string }
 
-// call runs text with parameters, which hold for this call only.
+// call runs text with parameters that are valid for this call only.
 func (c *engineConn) call(fn queryFunc, text, format string, params []param) (*result, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -135,8 +135,7 @@ func (c *engineConn) call(fn queryFunc, text, format string, params []param) (*r
 	return c.wrap(res)
 }
 
-// cText pins a text for the duration of a call. An empty text has a valid
-// address too.
+// cText pins a text for the duration of a call. The pointer to an empty text is also valid.
 func cText(pin *runtime.Pinner, text string) (unsafe.Pointer, uintptr) {
 	if text == "" {
 		return unsafe.Pointer(unsafe.StringData("\x00")), 0 // static data needs no pin
@@ -184,8 +183,8 @@ func (r *result) bytes() []byte {
 	return unsafe.Slice((*byte)(data), n)
 }
 
-// foreign turns an address from C into a pointer. The memory is not Go's, so
-// neither the collector nor stack moves affect it.
+// foreign converts an address from C to a pointer. The memory is not Go's, so neither the collector nor stack moves
+// affect it.
 func foreign(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }

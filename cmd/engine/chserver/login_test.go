@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSilentConnections: connections that do not log in are closed, and do not crowd out other connections.
+// TestSilentConnections: connections that do not log in are closed, and cannot crowd out other connections.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_CONNECTIONS=2")
@@ -45,7 +45,7 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 	defer func() { _, _ = a.Close(), b.Close() }()
 	var before, after runtime.MemStats
 	conns := make([]*conn, 50)
-	least := uint64(math.MaxUint64) // the least of many rounds, because other tests add to some
+	least := uint64(math.MaxUint64) // the minimum of many rounds, because other tests add to some rounds
 	for range 20 {
 		runtime.ReadMemStats(&before)
 		for i := range conns {
@@ -54,7 +54,7 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		least = min(least, (after.TotalAlloc-before.TotalAlloc)/uint64(len(conns)))
 	}
-	// A connection that has logged in takes at least 64 KiB.
+	// A connection after its login takes at least 64 KiB.
 	if least > 16<<10 {
 		t.Errorf("a connection takes %d bytes", least)
 	}

@@ -329,8 +329,7 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestEngineArguments: the library ignores unknown arguments, so check that
-// they took effect.
+// TestEngineArguments checks that the arguments took effect, because the library ignores unknown arguments.
 func TestEngineArguments(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -339,7 +338,7 @@ func TestEngineArguments(t *testing.T) {
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
 	}
-	// With so small a pool, a server's defaults for these would keep merges small and mutations waiting.
+	// By default these numbers are too large for so small a pool: merges would stay small, and mutations would wait.
 	if got := one[uint64](t, db, t.Context(), "SELECT max(toUInt64(value)) FROM system.merge_tree_settings WHERE name LIKE 'number_of_free_entries_in_pool%'"); got > 1 {
 		t.Errorf("merges need %d free slots", got)
 	}
@@ -348,7 +347,7 @@ func TestEngineArguments(t *testing.T) {
 	}
 }
 
-// TestSmallEngine gives the engine little memory: its caches and merges are smaller. A query that does not fit fails
+// TestSmallEngine gives the engine little memory, so its caches and merges are smaller. A query that does not fit fails
 // with the engine's total limit, and the next query runs.
 func TestSmallEngine(t *testing.T) {
 	t.Parallel()

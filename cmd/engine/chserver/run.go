@@ -63,7 +63,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 	for {
 		chunk, err := s.conn.wrap(lib.streamFetch(s.conn.conn(), stream.handle))
 		if err != nil {
-			return err // the library has already ended the stream
+			return err // the library has already closed the stream
 		}
 		last := len(chunk.bytes()) == 0
 		if !last {
@@ -107,7 +107,7 @@ func (s *session) runWhole(st *statement, params []param, to answer, total *figu
 	return forward(res.bytes(), to, total)
 }
 
-// forward forwards all blocks of data, which is in FORMAT Native.
+// forward forwards all blocks of data, which has FORMAT Native.
 func forward(data []byte, to answer, total *figures) error {
 	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
 		b, err := readBlock(src, native)
@@ -195,7 +195,7 @@ func (f *figures) add(res *result, started time.Time) {
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {
-		return // keep the sums of the chunks, which are lower bounds
+		return // use the sums of the chunks, which are lower bounds
 	}
 	defer res.close()
 	f.rowsRead = max(f.rowsRead, conn.lib.storageRows(res.handle))
@@ -203,7 +203,7 @@ func (f *figures) settle(conn *engineConn, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// countReadAsWritten reports the read rows and bytes of an INSERT as written. The library does not report what
+// countReadAsWritten reports the read rows and bytes of an INSERT as written. The library does not report the rows that
 // materialized views wrote.
 func (f *figures) countReadAsWritten() {
 	f.rowsWritten, f.bytesWritten = f.rowsRead, f.bytesRead

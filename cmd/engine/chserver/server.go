@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Server serves one engine. Only one can run in a process: the library cannot
-// open two data directories.
+// Server serves one engine. A process can run only one, because the library cannot open two data directories.
 type Server struct {
 	cfg    Config
 	engine *engine
@@ -20,7 +19,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{} // logged in
-	greeted []*conn            // not logged in yet, the oldest first
+	greeted []*conn            // connections that have not logged in, the oldest first
 	closing bool
 	open    sync.WaitGroup
 
@@ -37,8 +36,9 @@ func New(cfg Config) (*Server, error) {
 	return &Server{cfg: cfg, inserts: budget{limit: cfg.MaxInserts}, conns: map[*conn]struct{}{}}, nil
 }
 
-// Run opens the engine, listens and serves until ctx ends. Then it stops accepting, and gives running statements the
-// drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. A Server runs once.
+// Run opens the engine, listens and serves until ctx ends. Then it accepts no more connections, and gives running
+// statements the drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. A Server
+// runs once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
 	engine, err := startEngine(ctx, s.cfg)
@@ -98,8 +98,8 @@ func (s *Server) accept(listener net.Listener) error {
 }
 
 // maxGreeted bounds the connections that have not logged in. They are counted separately from connections that have
-// logged in. The oldest is closed to make room for a new connection. So clients without the password cannot crowd out
-// clients with it.
+// logged in. The oldest of them is closed to make room for a new connection. So clients without the password cannot
+// crowd out clients with the password.
 const maxGreeted = 256
 
 func (s *Server) add(c *conn) (ok bool) {

@@ -10,14 +10,14 @@ import (
 // session is one engine connection and its current settings. Settings of a query apply only to the query. A SET
 // statement of the client is permanent.
 //
-// A query's settings are reset before the next statement, together with the settings of that statement. So no extra
+// A query's settings are reset before the next statement, in one statement together with the new settings. So no extra
 // statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
 // client must run inside with, or settings would leak.
 type session struct {
 	engine   *engine
 	conn     *engineConn
 	marker   string            // identifies this session's statement in system.processes
-	own      map[string]string // set by the client's SET: name to literal
+	own      map[string]string // set by the client's SET: from name to literal
 	passing  map[string]string // set now, but only for the last query
 	database string            // from the greeting or the client's USE, as a quoted identifier
 }

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// disposition is the kernel's struct sigaction. Its layout differs between
-// architectures but only the kernel reads it, and 64 bytes hold it on all of
-// them.
+// disposition is the kernel's struct sigaction. Its layout differs between architectures, but only the kernel reads it.
+// 64 bytes are enough on all of them.
 type disposition [64]byte
 
 const lastSignal = 64

@@ -33,8 +33,8 @@ type insertTarget struct {
 // assignment is one "name = value" of a SET. The value is as written.
 type assignment struct{ name, value string }
 
-// outline reads a query's outline. It refuses several statements in one query, as a server does. The library would run
-// all of them.
+// outline reads a query's outline. It refuses several statements in one query, like a server. The library would run all
+// of them.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()
@@ -52,7 +52,7 @@ func outline(text string) (*statement, error) {
 			st.kind, st.insert = insertData, insert
 			return st, nil
 		}
-		if inline { // only the format knows where the data ends and another statement begins
+		if inline { // only the format defines where the data ends and another statement begins
 			return nil, denied("data of a format in the text of an INSERT: send it as blocks or VALUES")
 		}
 	case "SELECT", "WITH", "FROM", "(":
@@ -94,9 +94,8 @@ func outlineEnd(l *lexer, last token) (int, error) {
 	return last.end, nil
 }
 
-// outlineInsert reads what follows INSERT. It returns the target if rows will
-// follow as blocks. inline means that the text contains data of a format
-// instead.
+// outlineInsert reads the part after INSERT. It returns the target if the rows follow as blocks. inline is true if the
+// text itself contains the data, in a format.
 func outlineInsert(l *lexer) (target *insertTarget, inline bool, err error) {
 	t := l.next()
 	if l.is(t, "INTO") {
@@ -154,8 +153,7 @@ func insertIfNothingFollows(l *lexer, target *insertTarget, inline bool) (*inser
 	return nil, inline, nil
 }
 
-// outlineColumns reads a column list after its opening bracket. It is plain if
-// it contains only names.
+// outlineColumns reads a column list after its opening bracket. plain is true if the list contains only names.
 func outlineColumns(l *lexer) (names []string, plain bool) {
 	name := ""
 	for {

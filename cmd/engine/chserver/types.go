@@ -19,7 +19,7 @@ const (
 	text                      // each value: length and bytes
 	nullable                  // a byte per row, then the values
 	list                      // an end offset per row, then the elements: Array, Map, Nested
-	record                    // the elements' columns one after the other: Tuple
+	record                    // Tuple: the columns of the elements one after the other
 	lowCardinality            // a dictionary and an index per row
 )
 
@@ -36,13 +36,13 @@ var fixedWidths = map[string]int{
 	"IntervalHour": 8, "IntervalDay": 8, "IntervalWeek": 8, "IntervalMonth": 8, "IntervalQuarter": 8, "IntervalYear": 8,
 }
 
-// aliases are named types that stand for other types.
+// aliases maps named types to the types that they stand for.
 var aliases = map[string]string{
 	"Point": "Tuple(Float64, Float64)", "Ring": "Array(Point)", "LineString": "Array(Point)",
 	"MultiLineString": "Array(LineString)", "Polygon": "Array(Ring)", "MultiPolygon": "Array(Polygon)",
 }
 
-// Types come from the client too, so nesting and widths are bounded.
+// Clients also send types, so nesting and widths are bounded.
 const (
 	maxTypeDepth   = 32
 	maxFixedString = 1 << 20
@@ -143,11 +143,10 @@ func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	return &layout{kind: lowCardinality, parts: []*layout{inner}}, nil
 }
 
-// withoutLowCardinality is the type of the same values without dictionaries, also
-// within other types.
+// withoutLowCardinality returns the type of the same values without dictionaries, including types within it.
 func withoutLowCardinality(typ string) string {
 	name, args, err := splitType(typ)
-	if err != nil { // the engine's own types have none
+	if err != nil { // the engine's own types have no errors
 		return typ
 	}
 	inner := args

@@ -75,8 +75,7 @@ func skipTexts(s *source, rows int) error {
 	return nil
 }
 
-// skipLists skips end offsets, the last of which is the number of elements, and
-// the elements.
+// skipLists skips the end offsets and the elements. The last offset is the number of elements.
 func (l *layout) skipLists(s *source, rows int) error {
 	if rows == 0 {
 		return l.parts[0].skipValues(s, 0)

@@ -30,8 +30,7 @@ const (
 	serverProfileInfo = 6
 )
 
-// Sizes beyond these limits end the connection. No client sends them by
-// accident.
+// Sizes beyond these limits end the connection. No client exceeds them by accident.
 const (
 	maxLoginText = 1 << 10  // before the login
 	maxShortText = 64 << 10 // names, settings, ids
@@ -141,7 +140,7 @@ func appendProfileInfo(buf []byte, f figures) []byte {
 	for _, v := range []uint64{f.resultRows, f.resultBlocks, f.resultBytes} {
 		buf = binary.AppendUvarint(buf, v)
 	}
-	buf = appendBool(buf, false)       // whether a limit was applied: the library does not say
+	buf = appendBool(buf, false)       // whether a limit was applied, which the library does not report
 	buf = binary.AppendUvarint(buf, 0) // rows before that limit
 	return appendBool(buf, false)      // whether they were counted
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unguarded maps each call that can write or create a file, and that the guard does not replace, to the reason. The
-// reason is empty if the library does not make the call.
+// unguarded has the calls that can write or create a file and that the guard does not replace. The value is the reason.
+// The reason is empty if the library does not make the call.
 var unguarded = map[string]string{}
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 				__vdprintf_chk __syslog_chk fseeko64 fsetpos fsetpos64`,
 		"The call returns no error.": "sync",
 		// The engine's calls were counted during inserts, merges, mutations and copies, on every allowed table engine.
-		// The kernel saw the same number.
+		// The kernel counted the same number.
 		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs
 				fputc fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko
 				rewind setbuf setvbuf __overflow syslog`,

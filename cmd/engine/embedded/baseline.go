@@ -46,8 +46,8 @@ func named(baseline string) string {
 	return "baseline " + baseline
 }
 
-// foundBaseline returns the text of the directory's baseline file, or "" if there is no file. filled is false for a
-// directory without the file and without engine data.
+// foundBaseline returns the text of the directory's baseline file, or "" if there is no file. filled is false if the
+// directory has neither the file nor engine data.
 func foundBaseline(dir string) (found string, filled bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, baselineFile))
 	if err == nil {
@@ -64,7 +64,7 @@ func foundBaseline(dir string) (found string, filled bool, err error) {
 	return "", false, nil
 }
 
-// hasData tells whether an engine has written into its folder of the data directory.
+// hasData reports whether an engine has written into its folder of the data directory.
 func hasData(dir, engine string) (bool, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, engine))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -78,7 +78,7 @@ func hasData(dir, engine string) (bool, error) {
 // ErrNoData is the error of CheckData.
 var ErrNoData = errors.New("has no data")
 
-// CheckData fails with ErrNoData if the data directory has no data of a wanted engine, which Start would create.
+// CheckData fails with ErrNoData if the data directory has no data of a wanted engine. Start would create this data.
 func CheckData(dir string, want Set) error {
 	for _, engine := range want.names() {
 		filled, err := hasData(dir, engine)

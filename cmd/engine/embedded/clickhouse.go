@@ -13,8 +13,8 @@ import (
 // the password.
 const wrongLogin = 516
 
-// pingClickHouse opens a new connection, as a new client would, and runs a statement. The protocol's ping is not
-// enough: a server with a hanging engine still answers it.
+// pingClickHouse opens a new connection, like a new client, and runs a statement. The protocol's ping is not enough,
+// because a server with a hanging engine still answers it.
 func pingClickHouse(ctx context.Context, address string, login Login) error {
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Addr: []string{address}, Auth: clickhouse.Auth{Username: login.User, Password: login.Password}, MaxOpenConns: 1, MaxIdleConns: 1, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,

@@ -43,16 +43,17 @@ type Config struct {
 	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline without
 	// changing it. 0 is for tests, and skips the check and the mark.
 	Baseline int
-	// AcceptLoss names engines whose folders may be empty, older than the others or damaged. Start refuses such folders
-	// of other engines, and changes nothing.
+	// AcceptLoss lists the engines whose folders may be empty, older than the others, or damaged. For other engines,
+	// Start refuses such folders and changes nothing.
 	AcceptLoss []string
-	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
+	// EnginesDir is the folder in which npm has installed the engine packages. If it is empty, package packages
+	// searches for it.
 	EnginesDir string
 	// Executable is the octavo binary whose `engine` commands are run. If it is empty, it is this process's own
-	// program, even if its file has been replaced meanwhile.
+	// program, even if its file has been replaced since the start.
 	Executable string
 	Want       Set
-	// Ports has fixed ports by engine name. Other engines get a free port, which is remembered in DataDir.
+	// Ports has fixed ports by engine name. Other engines get a free port, which is stored in DataDir.
 	Ports  map[string]int
 	Logger *slog.Logger
 	// OnRestart is called with the engine's name before each restart, for
@@ -62,18 +63,18 @@ type Config struct {
 	// them.
 	BackoffMax  time.Duration
 	GiveUpAfter int
-	// Memory has the bytes that each engine may use, by its name. 0 means the engine's default.
+	// Memory has the bytes that each engine may use, by the engine's name. 0 means the engine's default.
 	Memory map[string]int64
-	// Load is halved when the kernel kills an engine because memory ran out. nil: nothing depends on it.
+	// Load is halved when the kernel kills an engine because memory has run out. It may be nil.
 	Load *memory.Load
-	// Kills is memory.Kills of this machine if it is nil. Tests replace it.
+	// Kills counts the kernel's kills; nil means memory.Kills of this machine. Tests replace it.
 	Kills func() (count int64, known bool)
 	// Log limits the Kafka broker's log. The zero value means the broker's
 	// defaults.
 	Log LogLimits
 	// ClockFile is the broker's kafkaserver.Config.Clock.
 	ClockFile string
-	// NoSync makes tests faster where an engine allows it: data survives kill -9 but not a power loss.
+	// NoSync makes tests faster if an engine allows it. Data then survives kill -9 but not a power loss.
 	NoSync bool
 	// KafkaWithoutLogin opens the broker to every user of the machine, for tests whose clients do not log in.
 	KafkaWithoutLogin bool

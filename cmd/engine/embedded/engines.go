@@ -41,7 +41,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
-	damage, err := cfg.checkData() // before the lock, which changes the directory
+	damage, err := cfg.checkData() // before the lock, because locking changes the directory
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		}),
 	}
 	marked := &e.marks
-	if err = cfg.checkBaseline(); err == nil { // another process may have marked it meanwhile
+	if err = cfg.checkBaseline(); err == nil { // another process may have marked it since the first check
 		*marked, err = cfg.checkMarks()
 	}
 	if _, found := marked.Losses[Postgres]; damage != "" && !found {
@@ -89,8 +89,8 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	return e, nil
 }
 
-// killed returns the function that halves the load after an engine was killed for its memory. The kernel counts what it
-// kills, which tells its kills from other kills. Without a count, each kill may be the kernel's.
+// killed returns the function that halves the load after an engine was killed for its memory. The kernel counts its
+// kills, which distinguishes them from other kills. Without this count, any kill may be the kernel's.
 func (c *Config) killed() func(engine string) {
 	var mu sync.Mutex
 	before, _ := c.Kills()
@@ -179,8 +179,8 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
-// checkData returns an error if the data directory is of another baseline, or not as the engines left it. If the
-// operator accepts damaged files of Postgres, it names them. It changes nothing.
+// checkData returns an error if the data directory has another baseline, or differs from the state in which the engines
+// left it. If the operator accepts damaged files of Postgres, checkData returns their names. It changes nothing.
 func (c *Config) checkData() (accepted string, err error) {
 	if err := c.checkBaseline(); err != nil {
 		return "", err
@@ -191,8 +191,8 @@ func (c *Config) checkData() (accepted string, err error) {
 	return c.checkInventory()
 }
 
-// Losses says, by engine, what was missing or damaged when the operator let the engine start with Config.AcceptLoss.
-// Each start returns it again until ForgetLosses.
+// Losses has, by engine, the missing or damaged data that the operator has accepted with Config.AcceptLoss. Each start
+// returns the losses again until ForgetLosses.
 func (e *Engines) Losses() map[string]string { return e.marks.Losses }
 
 // ForgetLosses is called when the losses are in the audit log.
@@ -214,6 +214,6 @@ func (e *Engines) Stop(ctx context.Context) error {
 // State returns a snapshot of all engines, for readiness and metrics.
 func (e *Engines) State() []supervise.State { return e.supervisor.State() }
 
-// Err receives the error of an engine that has failed for good. The owner should Stop and exit, so that its service
-// manager restarts everything.
+// Err receives the error of an engine that failed and will not be restarted. The owner should Stop and exit, so that
+// its service manager restarts everything.
 func (e *Engines) Err() <-chan error { return e.supervisor.Err() }

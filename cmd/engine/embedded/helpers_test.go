@@ -60,8 +60,7 @@ func enginesDir(t *testing.T) string {
 	return found.Dir()
 }
 
-// kill sends SIGKILL to an engine and returns once it has been restarted and
-// answers.
+// kill sends SIGKILL to an engine. It returns after the engine has restarted and answers.
 func kill(t *testing.T, engines *embedded.Engines, name string) {
 	t.Helper()
 	before := state(engines, name)
@@ -71,7 +70,7 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 	awaitRestart(t, engines, name, before)
 }
 
-// awaitRestart returns once an engine has restarted since the state before, and answers.
+// awaitRestart returns after an engine has restarted since the state `before` and answers.
 func awaitRestart(t *testing.T, engines *embedded.Engines, name string, before supervise.State) {
 	t.Helper()
 	eventually.Succeeds(t, name+" to be restarted", func() error {

@@ -15,12 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
 
-// inventoryFile lists Postgres's files as its last clean stop left them. It is in the data directory, so that an older
-// copy of Postgres's folder differs from it. Postgres itself reads a page of zeros as empty, and a file that was cut,
-// or that comes from an older copy, as what it is.
+// inventoryFile lists Postgres's files with their state at its last clean stop. It is outside of Postgres's folder, so
+// that it differs from an older copy of this folder. Postgres itself does not detect this damage: it reads a page of
+// zeros as empty, and accepts a truncated file or a file from an older copy.
 const inventoryFile = "postgres.inventory.json"
 
-// inventoryBytes bounds what an inventory reads. Of larger files it has the sizes.
+// inventoryBytes bounds the bytes that an inventory reads. For larger files, the inventory has only the sizes.
 const inventoryBytes = 2 << 30
 
 // inventory has the size and the checksum of each file, by its path.
@@ -31,7 +31,8 @@ type counted struct {
 	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
 }
 
-// takeInventory lists files of Postgres. It reads the contents that with has, or of the smaller files if with is nil.
+// takeInventory lists files of Postgres. It reads the contents of the files whose contents `with` has. If with is nil,
+// it reads the smaller files.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {
@@ -77,8 +78,8 @@ func takeInventory(dir string, with inventory) (inventory, error) {
 	return list, nil
 }
 
-// sumOf returns the sum of a file. A CRC would not do, because a file that ends with its own CRC, such as pg_control,
-// always has the same.
+// sumOf returns the sum of a file. A CRC does not work, because every file that ends with its own CRC, such as
+// pg_control, has the same CRC.
 func sumOf(path string) (uint64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -89,7 +90,7 @@ func sumOf(path string) (uint64, error) {
 	return sum.Sum64(), errors.Join(err, file.Close())
 }
 
-// differences names what a list of files lacks or has changed.
+// differences lists the files that are missing in another inventory or have changed.
 func (i inventory) differences(now inventory) (list []string) {
 	for path, was := range i {
 		is, ok := now[path]
@@ -106,8 +107,8 @@ func (i inventory) differences(now inventory) (list []string) {
 	return list
 }
 
-// checkInventory returns an error if Postgres's files are not as its last clean stop left them. If the operator accepts
-// that, it returns what is damaged.
+// checkInventory returns an error if Postgres's files have changed since its last clean stop. If the operator accepts
+// the changes, it returns the damaged files instead.
 func (c *Config) checkInventory() (accepted string, err error) {
 	if !c.Want.Postgres {
 		return "", nil

@@ -58,7 +58,7 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 }
 
 // TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write. The log has the reason. A
-// limit on the size of files makes writes fail as on a full disk.
+// limit on the size of files makes writes fail, like a full disk.
 func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	t.Parallel()
 	var log capture.Buffer

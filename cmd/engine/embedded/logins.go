@@ -25,8 +25,8 @@ const (
 	EnvPassword = "OCTAVO_ENGINE_PASSWORD"
 )
 
-// Login is the user and password that an engine demands of every connection. The zero value is no login. Package
-// pgserver keeps the login of Postgres.
+// Login is the user and password that an engine demands of every connection. The zero value means that no login is
+// needed. Package pgserver keeps the login of Postgres.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// marksFile is a file of the data directory and of each engine's folder. It shows that a folder is missing, of another
-// installation, or from an older copy than the others.
+// marksFile is a file of the data directory and of each engine's folder. It shows that a folder is missing, belongs to
+// another installation, or is from an older copy than the others.
 const marksFile = "installation.json"
 
 // marks are the content of the data directory's file.
@@ -46,8 +46,8 @@ var essential = map[string]string{
 	ClickHouse: filepath.Join("store", "*"),
 }
 
-// checkMarks returns an error if a wanted engine's folder does not belong to the data directory as it is now. It
-// changes nothing. The insights store may be empty or older: the events that it lacks are known, and the log has them.
+// checkMarks returns an error if a wanted engine's folder does not match the data directory's current state. It changes
+// nothing. The insights store may be empty or older, because its missing events are known and the log has them.
 func (c *Config) checkMarks() (marks, error) {
 	own := marks{Starts: map[string]int64{}}
 	known, err := readMarks(filepath.Join(c.DataDir, marksFile), &own)

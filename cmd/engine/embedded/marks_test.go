@@ -31,8 +31,8 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// TestFoldersOfAnotherTime refuses an engine's folder that is gone, empty, older than the data directory, or another
-// installation's, in a sentence with the ways out, and changes nothing. With the typed consent, it starts.
+// TestFoldersOfAnotherTime refuses a folder that is missing, empty, older than the data directory, or another
+// installation's. The message names the ways out, and nothing is changed. With the typed consent, it starts.
 func TestFoldersOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	other := withBinary(t, embedded.Config{Want: embedded.Set{Kafka: true}})
@@ -41,7 +41,7 @@ func TestFoldersOfAnotherTime(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir, older string)
-		word   string // of the refusal; "" for none
+		word   string // a word of the refusal; "" for none
 	}{
 		"whole": {func(*testing.T, string, string) {}, ""},
 		"gone":  {func(t *testing.T, dir, _ string) { remove(t, dir, "kafka") }, "lacks its data"},
@@ -117,7 +117,7 @@ func remove(t *testing.T, dir, pattern string) {
 }
 
 // TestFilesOfPostgres refuses files of Postgres that changed after its last clean stop, and names them. Postgres itself
-// reads most of this damage as it is, without a word.
+// accepts most of this damage without a message.
 func TestFilesOfPostgres(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.Set{Postgres: true}})
@@ -199,7 +199,7 @@ func TestFilesOfPostgres(t *testing.T) {
 	if err := os.WriteFile(control, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A kill leaves no inventory, and the next start compares nothing.
+	// A kill leaves no inventory, so the next start compares nothing.
 	if engines, err = embedded.Start(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 const (
 	portsFile = "ports.json"
 	// Ports are chosen below Linux's range for outgoing connections (32768 and up). In that range, a retrying client
-	// could get the port of a stopped engine as its own port. It would then connect to itself, and the engine could not
-	// bind the port.
+	// could get the port of a stopped engine as its own source port. It would then connect to itself, and the engine
+	// could not bind the port.
 	lowestPort  = 20000
 	highestPort = 32000
 	portTries   = 200
@@ -79,7 +79,7 @@ func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 	return 0, fmt.Errorf("cannot find a free port for %s on 127.0.0.1 between %d and %d", engine, lowestPort, highestPort)
 }
 
-// promised reports whether the port belongs to another engine, which may not have bound it yet.
+// promised reports whether the port is chosen for another engine, which may not have bound it yet.
 func (p *ports) promised(port int) bool {
 	for _, used := range p.chosen {
 		if used == port {

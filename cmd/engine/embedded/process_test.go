@@ -49,7 +49,7 @@ func TestKilledParentLeavesNoOrphanAndTheNextStartWorks(t *testing.T) {
 	if err := first.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// Start again at once, while the children may still be dying.
+	// Start again immediately, while the children may still be exiting.
 	<-first.Exited()
 	second := launch(t, enginetest.Launch{Dir: dir})
 	for name, pid := range first.PIDs {
@@ -83,8 +83,8 @@ func TestSignalStopsCleanly(t *testing.T) {
 		if left := below(dir); len(left) > 0 {
 			t.Errorf("%v left %v", signal, left)
 		}
-		// The lock file is removed after any kind of exit, so it proves nothing. Postgres records a clean shutdown in
-		// its control file, as DB_SHUTDOWNED in src/include/catalog/pg_control.h.
+		// The lock file is removed after every kind of exit, so its absence proves nothing. Postgres records a clean
+		// shutdown in its control file, as DB_SHUTDOWNED in src/include/catalog/pg_control.h.
 		control, err := os.ReadFile(filepath.Join(dir, "postgres", "data", "global", "pg_control"))
 		if err != nil || binary.NativeEndian.Uint32(control[16:]) != 1 {
 			t.Errorf("%v: Postgres did not shut down cleanly: %v", signal, err)

@@ -28,7 +28,7 @@ const loadTimeout = 10 * time.Minute
 // plan is one engine that is to be started, before its port is chosen.
 type plan struct {
 	name string
-	// build returns the child for a port, and the URL at which it will listen.
+	// build returns the child for a port, and the child's URL.
 	build func(ctx context.Context, port int) (supervise.Spec, string, error)
 }
 
@@ -149,7 +149,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			if most := c.Memory[name]; name == Kafka && most > 0 {
-				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go's memory is all of it
+				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go has all of its memory
 			}
 			return cmd, nil
 		},
@@ -173,8 +173,8 @@ func childEnv() []string {
 	return env
 }
 
-// ownLine takes the level and message from a line that slog's text handler wrote in the child. The time is dropped: the
-// parent's log adds its own.
+// ownLine takes the level and message from a line that slog's text handler wrote in the child. The time is dropped,
+// because the parent's log adds the time.
 func ownLine(line string) (slog.Level, string) {
 	_, rest, found := strings.Cut(line, " level=")
 	if !found {

@@ -16,14 +16,14 @@ import (
 type Usage struct {
 	Name string
 	Up   bool // it answers
-	// Memory is the resident memory of the engine's processes in bytes. Pages that they share count once. It is 0 while
-	// no process runs.
+	// Memory is the resident memory of the engine's processes in bytes. Shared pages count only once. It is 0 while no
+	// process runs.
 	Memory int64
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
 	Disk, MaxDisk int64
-	// Load is the part of the full load that the node gives to its store: 1, or less after engines were killed. It is 0
-	// for other engines.
+	// Load is the fraction of the full load that the node gives to its store. It is 1, or less after engines were
+	// killed. It is 0 for other engines.
 	Load float64
 	// Damaged is the number of files that keep damaged bytes of the log.
 	Damaged int

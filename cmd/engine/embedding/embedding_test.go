@@ -53,7 +53,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestBrokenModels opens files that are no models.
+// TestBrokenModels opens files that are not models.
 func TestBrokenModels(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*zip.Writer) error{

@@ -23,13 +23,13 @@ const (
 	narrow   = 320
 )
 
-// branches are the convolutions. Each combines span neighboring pieces, of which before precede the current piece.
+// branches are the convolutions. Each combines `span` neighbouring pieces; `before` of them precede the current piece.
 var branches = []struct {
 	name         string
 	span, before int
 }{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
-// tiny prevents a division by zero. The model was trained with it.
+// tiny prevents a division by zero. It is part of the trained model.
 const tiny = 1e-12
 
 // sizes returns the number of values of each weight by name.

@@ -94,7 +94,7 @@ type Shared struct {
 	model weak.Pointer[Model]
 }
 
-// NewShared shares the model of a file, which it does not read yet.
+// NewShared shares the model in a file. The file is read at the first use.
 func NewShared(path string) *Shared { return &Shared{path: path} }
 
 // Open returns the model.

@@ -49,7 +49,7 @@ func readPieces(data []byte) *pieces {
 				score = math.Float32frombits(binary.LittleEndian.Uint32(value))
 			}
 		}
-		p.numbers[text] = int32(len(p.scores)) // The table bounds them.
+		p.numbers[text] = int32(len(p.scores)) // the table's size bounds the numbers
 		p.scores = append(p.scores, score)
 		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score-unknownPenalty)
 	}
@@ -78,7 +78,7 @@ func field(data []byte) (number uint64, value, rest []byte) {
 const space = "\u2581"
 
 // cut returns the numbers of a text's pieces. The first is the start piece and the last is the end piece. It returns at
-// most maxPieces, including both.
+// most maxPieces numbers, including these two.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {

@@ -12,7 +12,7 @@ import (
 
 // The ports are below the ports that embedded engines choose, because these engines do not check reservations. They are
 // also below Linux's range for outgoing connections. In that range, a retrying client could get the port of a closed
-// address as its own port. It would then connect to itself, and the server could not bind the port.
+// address as its own source port. It would then connect to itself, and the server could not bind the port.
 const (
 	lowestPort  = 10000
 	highestPort = 20000
@@ -30,7 +30,7 @@ func FreeAddress() (string, error) {
 var reservations sync.Map
 
 // reserve returns a free address and a reservation. The reservation is a listener on the same port of the next loopback
-// address. So other callers do not get the address.
+// address. So other callers do not get the same address.
 func reserve() (address string, reservation net.Listener, err error) {
 	var listen net.ListenConfig
 	for range 100 {
@@ -48,7 +48,7 @@ func reserve() (address string, reservation net.Listener, err error) {
 	return "", nil, errors.New("cannot find a free port on 127.0.0.1")
 }
 
-// Address is FreeAddress for a test, which gives it back when it ends.
+// Address is FreeAddress for a test. The address is free again when the test ends.
 func Address(t testing.TB) string {
 	t.Helper()
 	address, reservation, err := reserve()

@@ -82,7 +82,7 @@ func build(name, source string) (string, error) {
 	path := filepath.Join(dir, "octavo")
 	for _, arguments := range [][]string{
 		{"make", writeGuard},
-		// Without the version stamp, an unrelated commit causes no new link.
+		// Without the version stamp, an unrelated commit does not make go link again.
 		{"go", "build", "-buildvcs=false", "-o", path, source},
 	} {
 		cmd := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)

@@ -64,7 +64,7 @@ func (a *Authority) Issue(name string) (certificate, key string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	dir := a.t.TempDir() // a directory of its own: parallel tests may use the same name
+	dir := a.t.TempDir() // a separate directory, because parallel tests may use the same name
 	return a.write(dir, name+".pem", &pem.Block{Type: "CERTIFICATE", Bytes: der}), a.write(dir, name+".key", &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
 

@@ -160,7 +160,7 @@ func TestMissingPackages(t *testing.T) {
 	}
 }
 
-// TestAddressesAreReserved: another caller does not get an address of a test, even if no server listens on it.
+// TestAddressesAreReserved: while a test has an address, other callers do not get it, even if no server listens on it.
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -47,7 +47,8 @@ func Topic(t testing.TB, partitions int) string {
 	return name
 }
 
-// led returns nil once every partition has a leader. Apache Kafka reports a topic as created before that.
+// led returns nil once every partition has a leader. Apache Kafka reports a topic as created before its partitions have
+// leaders.
 func led(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
 	var ends []kafka.OffsetRequest
 	for partition := range partitions {

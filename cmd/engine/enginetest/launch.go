@@ -85,7 +85,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the engines' log: %w", err)
 	}
-	// Only the open file is needed; the child has it open too.
+	// Only the open file is needed, and the child has it open too.
 	defer func() { _ = log.Close() }()
 	defer func() { _ = os.Remove(log.Name()) }()
 	arguments := []string{"engine", "run", "--engines", strings.Join(l.Engines, ",")}
@@ -104,8 +104,8 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 		arguments = append(arguments, "--open-kafka")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.Binary, append(arguments, l.Args...)...)
-	// Do not use this process's stderr. `go test` waits for all processes that hold it, and engines outlive the test
-	// process by a moment.
+	// Do not use this process's stderr. `go test` waits for all processes that have it open, and engines outlive the
+	// test process for a short time.
 	cmd.Stderr = log
 	// SIGTERM lets the engines stop cleanly and removes their directory.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -27,8 +27,8 @@ func withDatabase(base, database string) (string, error) {
 	return u.String(), nil
 }
 
-// step returns a context for one statement of set-up or clean-up. The test's own context is already done when clean-up
-// runs.
+// step returns a context for one statement of set-up or clean-up. During clean-up, the test's own context is already
+// done.
 func step() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), eventually.Patience)
 }

@@ -59,7 +59,7 @@ func cloneDatabase(t testing.TB, base, template string) string {
 	return fresh
 }
 
-// dropDatabase ends a test's connections and drops its database. It waits for the server's own workers, such as
+// dropDatabase ends a test's connections and drops its database. It waits for Postgres' own workers, such as
 // autovacuum, because tests have no right to end them.
 func dropDatabase(base, name string) error {
 	ctx, cancel := step()
@@ -108,8 +108,8 @@ func execPostgres(url, statement string) error {
 var templates sync.Map
 
 // ensureTemplate creates the template unless it exists. The template is migrated under a temporary name and then
-// renamed, so that under its final name it is always complete. An advisory lock lets one process at a time do this. The
-// template's comment holds the note.
+// renamed. So a template with its final name is always complete. An advisory lock lets only one process do this at a
+// time. The template's comment holds the note.
 func ensureTemplate(base, key string, migrate func(url string) (string, error)) (name, note string, err error) {
 	name, err = templateName(key)
 	if err != nil {
@@ -158,7 +158,7 @@ func makeTemplate(
 		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
 	}
 	if err != nil {
-		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err, not this
+		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err instead of this error
 	}
 	return note, err
 }

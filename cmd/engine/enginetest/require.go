@@ -13,8 +13,8 @@ const (
 	EnvPostgres   = "OCTAVO_TEST_POSTGRES_URL"
 	// EnvRequire makes a test without engines fail instead of being skipped. CI must not pass by skipping tests.
 	EnvRequire = "OCTAVO_TEST_REQUIRE_ENGINES"
-	// EnvBinary is a program with octavo's engine commands, such as octavo itself. Without it, one is built from this
-	// module.
+	// EnvBinary is a program with octavo's engine commands, such as octavo itself. Without it, the tests build such a
+	// program from this module.
 	EnvBinary = "OCTAVO_TEST_BINARY"
 	// EnvRun identifies a test run, so that runs that share a Postgres do not use each other's templates.
 	EnvRun = "OCTAVO_TEST_RUN"
@@ -34,9 +34,9 @@ func require(t testing.TB, err error) {
 	}
 }
 
-// Missing ends a test for which something is not installed. A plain `go test` in a fresh clone skips the test. `make
-// test` and `make test-all` install everything and run the tests through package with. It sets EnvRequire, so that CI
-// skips no test.
+// Missing ends a test that needs an uninstalled program or package. A plain `go test` in a fresh clone skips the test.
+// `make test` and `make test-all` install everything and run the tests through package with. It sets EnvRequire, so
+// that CI skips no test.
 func Missing(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv(EnvRequire) == "" {

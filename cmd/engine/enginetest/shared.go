@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Each engine is started separately at its first use. So a test of one engine does not wait for the others. The shared
-// broker requires no login, so that an Apache Kafka without a login can replace it.
+// Each engine is started separately at its first use. So a test of one engine does not wait for the other engines. The
+// shared broker requires no login, so that an Apache Kafka without a login can replace it.
 var (
 	ownClickHouse = sync.OnceValues(func() (*Running, error) { return launch("clickhouse") })
 	ownKafka      = sync.OnceValues(func() (*Running, error) { return launch("kafka") })

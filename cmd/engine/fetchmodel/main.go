@@ -125,7 +125,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 // links matches the addresses in an index's page.
 var links = regexp.MustCompile(`(?i)<a\s[^>]*href=["']([^"']+)["']`)
 
-// find returns the file's address, which the index lists.
+// find returns the file's address from the index's list.
 func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	answer, kind, err := get(ctx, base, "application/vnd.pypi.simple.v1+json, text/html;q=0.1")
 	if err != nil {
@@ -162,7 +162,8 @@ func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	if found == "" {
 		return nil, errors.New("the index has no file with the hash of the pin")
 	}
-	// A relative address starts at the page to which the index redirected. Only the index's own host gets its password.
+	// A relative address is relative to the page to which the index redirected. Only the index's own host receives the
+	// index's password.
 	address, err := answer.Request.URL.Parse(found)
 	if err == nil && address.Host == base.Host {
 		address.User = base.User

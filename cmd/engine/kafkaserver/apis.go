@@ -30,11 +30,11 @@ func grouped[Q kmsg.Request, R kmsg.Response](f func(m *group.Manager, q Q) R) f
 }
 
 // apis are all supported requests, in the versions before the flexible versions. Flexible versions begin with a count
-// of tags. kmsg loops over this count, even if no tags follow. So a few bytes would cost seconds of CPU time, even
-// before the login.
+// of tags. kmsg loops over this count, even if the request has no tags. So a few bytes would cost seconds of CPU time,
+// even before the login.
 var apis []api
 
-func init() { // not a literal: apiVersions refers to it
+func init() { // set here, because apiVersions refers to it
 	apis = []api{
 		{keyProduce, 3, 8, false, (*conn).produceRequest},
 		{1, 4, 11, false, on((*conn).fetch)},

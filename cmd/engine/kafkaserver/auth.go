@@ -10,7 +10,7 @@ import (
 
 const (
 	mechanism = "SCRAM-SHA-256"
-	// iterations is Kafka's minimum, which is enough for a random password.
+	// iterations is Kafka's minimum, which is sufficient for a random password.
 	iterations = 4096
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// BenchmarkProduce measures acknowledged produces of 16 writers, to one and to four partitions, of 1 and of 1,000
-// messages of 600 bytes.
+// BenchmarkProduce measures acknowledged produce requests of 16 writers. They write batches of 1 and 1,000 messages of
+// 600 bytes to one and to four partitions.
 func BenchmarkProduce(b *testing.B) {
 	for _, c := range []struct{ partitions, messages int }{{1, 1}, {4, 1}, {1, 1000}, {4, 1000}} {
 		b.Run(fmt.Sprintf("partitions=%d/messages=%d", c.partitions, c.messages), func(b *testing.B) {

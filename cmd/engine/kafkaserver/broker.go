@@ -73,8 +73,8 @@ func (b *broker) close() {
 	b.journal.Close()
 }
 
-// noteEnds writes to the journal which offsets the logs have reached, so that the next start knows what damage takes
-// meanwhile. The logs are closed.
+// noteEnds writes the ends of the logs to the journal, so that the next start can detect offsets lost by damage. The
+// logs are closed.
 func (b *broker) noteEnds() {
 	var entries []journal.Entry
 	for _, t := range b.list() {
@@ -215,7 +215,7 @@ func (b *broker) hasMessages(dir string) (bool, error) {
 	return false, err
 }
 
-// forgetDeleted removes the entries of deleted topics whose folders are gone for good.
+// forgetDeleted removes the entries of deleted topics whose folders no longer exist.
 func (b *broker) forgetDeleted(folders []disk.Entry) error {
 	var entries []journal.Entry
 	b.journal.Each(deletedPrefix, func(key string, _ []byte) {

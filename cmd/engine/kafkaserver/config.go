@@ -27,8 +27,8 @@ type Config struct {
 	// MaxBytes limits the size of the log. Records that every group has committed are removed to make space. When the
 	// other records reach the limit, produce requests are refused. Default 16 GiB.
 	MaxBytes int64
-	// RetainBytes is the size of the committed records that are retained. Records are committed when every group has
-	// committed them. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
+	// RetainBytes is the size of the committed records that are retained. A record counts as committed when every group
+	// has committed it. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
 	// records stay, or an eighth of MaxBytes if an eighth is less.
 	RetainBytes int64
 	// MinFreeBytes is the space that stays free on the disk. With less free space, produce requests are refused.
@@ -39,7 +39,7 @@ type Config struct {
 	// MaxBytes is small.
 	SegmentBytes int64
 	// Clock is a file with the time that records' ages are measured against. Another process rewrites the file
-	// regularly. Without the file, no record is old. If Clock is "", this machine's clock decides.
+	// regularly. Without the file, no record is old. If Clock is "", ages are measured against this machine's clock.
 	Clock string
 	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration
@@ -69,7 +69,7 @@ func (c *Config) complete() error {
 		c.RetainBytes = min(defaultRetainBytes, c.MaxBytes/2)
 	}
 	if c.SegmentBytes == 0 {
-		// Segments are removed as a whole, so many of them must fit.
+		// Only whole segments are removed, so many of them must fit.
 		c.SegmentBytes = min(64<<20, max(1<<20, c.MaxBytes/64))
 	}
 	if c.fs == nil {

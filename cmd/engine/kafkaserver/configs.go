@@ -28,7 +28,7 @@ func (c *conn) describeConfigs(_ *request, q *kmsg.DescribeConfigsRequest) *kmsg
 	return resp
 }
 
-// configured returns the topic that a resource names. For the broker, which has no configs, it returns a nil topic
+// configured returns the topic to which a resource refers. For the broker, which has no configs, it returns a nil topic
 // without a refusal.
 func (c *conn) configured(kind kmsg.ConfigResourceType, name string) (*topic, *apiError) {
 	switch kind {

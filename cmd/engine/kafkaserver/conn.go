@@ -51,7 +51,7 @@ type request struct {
 	body         []byte
 	inFlight     int64
 	apiOf        *api
-	kmsg         kmsg.Request // nil for produce, which is decoded by hand
+	kmsg         kmsg.Request // nil for a produce request, which is decoded by hand
 	noAnswer     bool         // a produce with acks=0
 	closeAfter   bool
 }

@@ -40,8 +40,8 @@ type kept struct {
 	values []int // from offset 0 on
 }
 
-// TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses in
-// between.
+// TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses
+// between these steps.
 func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -178,7 +178,7 @@ func forget(r *rapid.T, b *broker, topic string) {
 	}
 }
 
-// checkPartition reads a whole partition. Only committed records may be missing, once the group has committed at all.
+// checkPartition reads a whole partition. Only committed records may be missing, and only if the group has committed.
 func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit int64) {
 	start, end := l.Offsets()
 	if end != int64(len(k.values)) || start < k.first {

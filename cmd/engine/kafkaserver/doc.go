@@ -2,8 +2,8 @@
 // and group offsets that it has acknowledged survive kill -9 and a power loss.
 //
 // It is our own broker, because a single node has only this broker to protect acknowledged events from loss. It must
-// stop acknowledging when a sync fails, start in seconds with a log of any size, and never fill the disk. It supports
-// the requests that kafka-go uses, as one broker that leads every partition:
+// not acknowledge records after a failed sync, must start in seconds with a log of any size, and must never fill the
+// disk. It supports the requests that kafka-go uses, as one broker that leads every partition:
 //
 //   - produce (also idempotent), fetch with long polling, offsets by time, metadata with automatic topic creation;
 //   - topics: create, delete, add partitions, configs (see topicConfigs), delete records;
@@ -15,10 +15,10 @@
 //
 // The log is a queue. Records that every group has committed are removed, except for a limited rest. Records that a
 // group has not committed stay. When they reach the log's limit, or the disk is full, produce requests are answered
-// POLICY_VIOLATION until there is space again. Apache Kafka gives this answer only if an operator has set a policy. So
+// POLICY_VIOLATION until space is available. Apache Kafka gives this answer only if an operator has set a policy. So
 // clients can distinguish it from a fault.
 //
-// Damaged records cost only themselves: see seglog. A damaged journal is refused.
+// Damage loses only the damaged records: see seglog. A damaged journal is refused.
 //
 // The folders below it:
 //

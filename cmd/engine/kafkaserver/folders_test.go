@@ -111,7 +111,8 @@ func (p *patient) create(name, text string) {
 	}
 }
 
-// TestAJournalWithoutTopics refuses a journal that lacks a topic with messages, and leaves all files as they are.
+// TestAJournalWithoutTopics refuses a journal in which a topic with messages is missing, and leaves all files
+// unchanged.
 func TestAJournalWithoutTopics(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b []byte) []byte{
@@ -149,7 +150,7 @@ func TestAJournalWithoutTopics(t *testing.T) {
 	}
 }
 
-// TestTheRestOfADeletedTopic removes the folder of a deleted topic, which a power cut or a failure left behind.
+// TestTheRestOfADeletedTopic removes the folder of a deleted topic, which was left after a power cut or a failure.
 func TestTheRestOfADeletedTopic(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -176,7 +177,7 @@ func TestTheRestOfADeletedTopic(t *testing.T) {
 	}
 }
 
-// TestAPartitionIsGone knows how many messages a partition had whose folder is gone, also if no group has read them.
+// TestAPartitionIsGone checks that the number of messages in a missing folder is known, even if no group has read them.
 func TestAPartitionIsGone(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -226,8 +227,8 @@ func TestSwappedSegments(t *testing.T) {
 	}
 }
 
-// TestProducerIDsAreNotUsedAgain loses the journal's entry of the ids of producers. A log would take the first batches
-// of a reused id for repeats, and drop them.
+// TestProducerIDsAreNotUsedAgain loses the journal's entry of producer ids. If an id were reused, a log would regard
+// its first batches as repeats and drop them.
 func TestProducerIDsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)

@@ -56,7 +56,8 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		// Bodies of other versions are never parsed: a count of tags in a flexible version costs kmsg seconds.
+		// Bodies of other versions are never parsed, because a count of tags in a flexible version would take kmsg
+		// seconds.
 		if served(key, version) && (waits(key, version, body) || makesMany(key, version, body)) {
 			return
 		}

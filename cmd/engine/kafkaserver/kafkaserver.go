@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// lockWait is the time that a new broker waits for the directory. The broker of a killed parent dies a moment after the
+// lockWait is the time that a new broker waits for the directory. The broker of a killed parent dies shortly after the
 // parent.
 const lockWait = 10 * time.Second
 
@@ -30,8 +30,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("cannot start the Kafka broker: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
-	// Listen before opening the data, which takes longer, so that a taken port
-	// is reported at once.
+	// Listen before opening the data, which takes longer, so that a port in use is reported immediately.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return startError(address, cfg.DataDir, err)

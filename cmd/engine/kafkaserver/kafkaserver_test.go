@@ -54,7 +54,7 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
-// TestLoginIsRequired also starts on a directory whose data was written with another password, and without a password.
+// TestLoginIsRequired also starts on a directory whose data was written with another password or without a password.
 func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// run starts a broker. It returns its address and a function that stops it, which may be called repeatedly.
+// run starts a broker. It returns its address, and a function that stops it. The function may be called repeatedly.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
 	return runConfig(t, kafkaserver.Config{Listen: listen, DataDir: dir})

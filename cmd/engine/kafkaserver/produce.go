@@ -17,8 +17,8 @@ type toAppend struct {
 	batch     []byte // points into the request
 }
 
-// readProduce decodes a produce request of versions 3 to 8, which have the same layout. It allocates by the bytes
-// present, not by announced counts.
+// readProduce decodes a produce request of versions 3 to 8, which have the same layout. It allocates memory for the
+// bytes present, not for announced counts.
 func readProduce(b []byte) (acks int16, transaction bool, list []toAppend, err error) {
 	r := reader{left: b}
 	_, transaction = r.text()

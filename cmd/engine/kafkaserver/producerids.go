@@ -9,7 +9,7 @@ import (
 
 const (
 	producerKey = "producer"
-	// producerBlock is how many ids are reserved in the journal at once. A restart skips the unused rest.
+	// producerBlock is the number of ids that the journal reserves in one entry. A restart skips the unused rest.
 	producerBlock = 1000
 )
 

@@ -54,7 +54,7 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if err := produce(t, c, "events.dead", 0, "put aside"); err != nil {
 		t.Error(err)
 	}
-	// Records stay until each group has committed them.
+	// A record stays until each group has committed it.
 	if err := errors.Join(commit(t, c, "other", "events", 0, 0, ""), commit(t, c, "sink", "events", 0, int64(taken), "")); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
 	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
-	// grow waits until the broker has removed old records, which the other topic shows.
+	// grow waits until the broker has removed old records, as the other topic shows.
 	grow := func() {
 		t.Helper()
 		before, _ := offsets(t, c, "large", 0)
@@ -157,8 +157,8 @@ func TestRetentionHasAClock(t *testing.T) {
 	})
 }
 
-// TestAFullDiskLeavesARest: some committed records stay even on a full disk. A sink that takes over a partition reads
-// them again.
+// TestAFullDiskLeavesARest: some committed records stay even on a full disk. A sink reads them again when it takes over
+// a partition.
 func TestAFullDiskLeavesARest(t *testing.T) {
 	t.Parallel()
 	cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFreeBytes: 1}
@@ -178,7 +178,7 @@ func TestAFullDiskLeavesARest(t *testing.T) {
 	cfg.MinFreeBytes = 1 << 60
 	address, _ = runConfig(t, cfg)
 	c = clientOf(t, address)
-	// It cleans before it refuses.
+	// The broker removes old messages before it refuses new ones.
 	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
 		t.Fatalf("on a full disk: %v", err)
 	}
@@ -337,7 +337,7 @@ func TestConfigs(t *testing.T) {
 	if err != nil || made.Errors["events"] != nil {
 		t.Fatal(err, made)
 	}
-	c = clientOf(t, address) // the other one has cached the number of partitions
+	c = clientOf(t, address) // the other client has cached the number of partitions
 	if err := produce(t, c, "events", 2, "x"); err != nil {
 		t.Error(err)
 	}

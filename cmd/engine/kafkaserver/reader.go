@@ -14,7 +14,7 @@ type reader struct {
 	short bool
 }
 
-// take returns the next n bytes, which point into the request.
+// take returns the next n bytes, which alias the request.
 func (r *reader) take(n int) []byte {
 	if r.short || n > len(r.left) {
 		r.short, r.left = true, nil

@@ -34,7 +34,7 @@ func (b *broker) maintain() {
 	}
 }
 
-// guarded returns the earlier of a time of this machine's clock and the time in the file Clock.
+// guarded returns the earlier of two times: this machine's time and the time in the file Clock.
 func (c *Config) guarded(now time.Time) time.Time {
 	if c.Clock == "" {
 		return now
@@ -74,8 +74,8 @@ func (b *broker) committed() map[string]*committed {
 	return byTopic
 }
 
-// of returns the offset before which no group needs the partition. A group that has committed only on other partitions
-// of the topic needs all of it.
+// of returns the offset before which no group needs the partition's records. A group that has committed only on other
+// partitions of the topic needs the whole partition.
 func (c *committed) of(partition int32) int64 {
 	least := int64(-1)
 	for _, offsets := range c.groups {
@@ -98,8 +98,7 @@ type candidate struct {
 }
 
 // clean removes segments that exceed their topic's retention time or size, and the oldest committed segments beyond
-// RetainBytes. If any group has ever committed on a topic, records that a group has not committed stay, at any age and
-// size.
+// RetainBytes. If any group has ever committed on a topic, its uncommitted records stay, at any age and size.
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
@@ -115,14 +114,14 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
-// cleanPartition removes the segments beyond the topic's retention. It returns the remaining segments that every group
-// has committed.
+// cleanPartition removes the segments that exceed the topic's retention. It returns the remaining segments that every
+// group has committed.
 func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now time.Time, tight bool) (kept []candidate) {
 	l, s := t.partitions()[partition], t.settings.Load()
 	old := func(seg seglog.Segment) bool {
 		return s.retention >= 0 && seg.MaxTime < now.Add(-s.retention).UnixMilli()
 	}
-	done := int64(-1) // no group: retention alone decides
+	done := int64(-1) // without a group, only the retention decides
 	if groups != nil {
 		done = groups.of(int32(partition))
 	}
@@ -152,7 +151,7 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 }
 
 // leastRest is the size of the committed records that stay when space is short. A sink that takes over a partition
-// reads these messages again to recognise repeats. Without them, an event that was produced twice would be stored
+// reads these messages again to recognize repeats. Without them, an event that was produced twice would be stored
 // twice.
 const leastRest = 64 << 20
 
@@ -177,7 +176,7 @@ func (b *broker) cleanKept(kept []candidate) {
 
 func (b *broker) drop(c candidate) {
 	if start, _ := c.topic.partitions()[c.partition].Offsets(); start >= c.segment.End {
-		return // it was removed together with a later one
+		return // it was removed together with a later segment
 	}
 	if err := c.topic.trim(c.partition, c.segment.End); err != nil {
 		b.cfg.Logger.Warn("Cannot remove a segment.", "topic", c.topic.name, "partition", c.partition, "error", err)

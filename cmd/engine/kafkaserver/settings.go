@@ -32,7 +32,7 @@ const (
 	kindBool   = 1
 )
 
-// topicConfigs are all supported topic configs. A config with only one allowed value is here for tools that set it.
+// topicConfigs are all supported topic configs. A config with a single allowed value is listed for tools that set it.
 var topicConfigs = []topicConfig{
 	{"cleanup.policy", "delete", kindList, only("delete")},
 	{"compression.type", "producer", kindString, only("producer")},

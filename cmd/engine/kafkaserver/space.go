@@ -61,9 +61,9 @@ func (s *space) tight() bool {
 	return !s.fits(max(tenth, s.broker.cfg.SegmentBytes))
 }
 
-// reserved reports whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be
-// a deadlock. Only commits make space, and before a commit a sink must write dead letters for events that it cannot
-// store.
+// reserved reports whether a topic is small enough to use a reserve above the limits. Without this reserve, a full log
+// would be a deadlock. Only commits free space, and before a commit a sink must write dead letters for events that it
+// cannot store.
 func (s *space) reserved(t *topic, n int64) bool {
 	share := s.broker.cfg.MaxBytes / 16
 	size := n
@@ -100,7 +100,7 @@ func (s *space) wrote(n int64) {
 	s.free.Add(-n)
 }
 
-// exhausted records that the disk refused a write. It holds until the free space is measured again.
+// exhausted records that the disk refused a write. The record is valid until the free space is measured again.
 func (s *space) exhausted() {
 	s.free.Store(0)
 	s.report(true)
@@ -126,7 +126,7 @@ func (s *space) report(refused bool) {
 	logger.Info("The log has space again.", numbers...)
 }
 
-// look measures and reports when there is space again.
+// look measures the free space, and reports when space is available again.
 func (s *space) look() {
 	s.measure()
 	if s.fits(s.broker.cfg.SegmentBytes / 8) {

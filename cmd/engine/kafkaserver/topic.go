@@ -40,7 +40,7 @@ type topic struct {
 	settings atomic.Pointer[settings]
 
 	mu      sync.Mutex
-	configs map[string]string // as given by the client
+	configs map[string]string // as sent by the client
 }
 
 // topicEntry is the journal's value of a topic.

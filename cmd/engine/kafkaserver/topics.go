@@ -38,9 +38,9 @@ func (c *conn) metadata(_ *request, q *kmsg.MetadataRequest) *kmsg.MetadataRespo
 			if !validTopicName(name) {
 				refusal = failed(errInvalidTopic, "")
 			} else if q.Version < 4 || q.AllowAutoTopicCreation {
-				// Create it automatically, as Apache Kafka does by default.
+				// Create the topic automatically, as Apache Kafka does by default.
 				if t, refusal = b.create(name, 1, nil, false); t == nil {
-					t = b.topic(name) // another request created it
+					t = b.topic(name) // another request has created it
 				}
 			}
 		}

@@ -16,8 +16,8 @@ type Limit struct {
 	Set   string // the file that sets the limit
 }
 
-// groupFiles has the files of a control group that limit its memory, by the type of its file system. A value that is no
-// number sets no limit.
+// groupFiles has the files of a control group that limit its memory, by the type of its file system. A value that is
+// not a number sets no limit.
 var groupFiles = map[string][]string{
 	"cgroup2": {"memory.max", "memory.high"},
 	"cgroup":  {"memory.limit_in_bytes"},
@@ -30,8 +30,8 @@ const (
 	statistic = "memory.stat" // of version 1; its hierarchical limit includes groups that a container does not see
 )
 
-// Find returns the least limit of this process: of its control group, of the groups around the group, or of the
-// machine. files is the root of the file system. A system without control groups has the machine's limit.
+// Find returns the lowest limit for this process: of its control group, of the enclosing groups, or of the machine.
+// files is the root of the file system. A system without control groups has the machine's limit.
 func Find(files fs.FS) (Limit, error) {
 	least := Limit{Set: "/" + meminfo}
 	text, err := fs.ReadFile(files, meminfo)
@@ -87,7 +87,7 @@ type group struct {
 	below string // the group's path below mount
 }
 
-// folders are the folders of the group and of the groups around it.
+// folders are the folders of the group and of its enclosing groups.
 func (g group) folders() (list []string) {
 	for below := g.below; ; below = path.Dir(below) {
 		list = append(list, path.Join(g.mount, below))
@@ -129,7 +129,7 @@ func memoryGroups(files fs.FS) (list []group) {
 }
 
 // ownPath returns the path of this process's group in the hierarchy of a controller of version 1, or of version 2 with
-// controller "". Without a line about the hierarchy, the path is its root.
+// controller "". If no line is about the hierarchy, the path is the hierarchy's root.
 func ownPath(own []byte, controller string) string {
 	for line := range bytes.Lines(own) {
 		parts := strings.SplitN(strings.TrimSuffix(string(line), "\n"), ":", 3)
@@ -140,8 +140,9 @@ func ownPath(own []byte, controller string) string {
 	return "/"
 }
 
-// belowMount returns a group's path below a mounted folder, whose own path is root. A container may see its group's
-// path on the host while only the group itself is mounted. Then the mounted folder is the group.
+// belowMount returns a group's path below a mounted folder. root is the mounted folder's path in the hierarchy. A
+// container may see its group's path on the host while only the group itself is mounted. Then the mounted folder is the
+// group.
 func belowMount(group, root string) string {
 	below, found := group, true
 	if root != "/" {
@@ -164,7 +165,7 @@ func hasItem(list, item string) bool {
 	return false
 }
 
-// unescape reads a path of mountinfo, in which blanks are octal numbers.
+// unescape decodes a path of mountinfo, in which blanks are octal numbers.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
@@ -177,7 +178,7 @@ func readNumber(files fs.FS, name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// valueOf returns the number after a name at the begin of a line.
+// valueOf returns the number after a name at the beginning of a line.
 func valueOf(text []byte, name string) (int64, bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(lines.Text())

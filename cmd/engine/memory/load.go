@@ -12,11 +12,11 @@ const (
 	Quiet = 10 * time.Minute
 )
 
-// Load is the part of the full load that a node gives its engines: threads, blocks and concurrent queries. It halves
-// with each killed engine and doubles after each Quiet without one, up to the full load. The zero value is the full
-// load.
+// Load is the fraction of the full load that a node gives to its engines: threads, blocks and concurrent queries. It
+// halves with each killed engine. It doubles after each Quiet without a kill, up to the full load. The zero value is
+// the full load.
 type Load struct {
-	// Doubled is called each time that the load has doubled; nil for nothing. It must not block.
+	// Doubled is called after each doubling of the load; it may be nil. It must not block.
 	Doubled func(part float64)
 
 	mu       sync.Mutex

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// Part is a part of a node that has its own share of the memory.
+// Part is a part of a node with a separate share of the memory.
 type Part string
 
 // The parts. Each except System is a process or, with Node and Git, a part of one.
@@ -21,10 +21,10 @@ const (
 
 const mib = 1 << 20
 
-// table has the memory of each part in MiB. A part gets its least, and its percentage of what the leasts of all parts
-// leave, up to its most. A part with useful gets nothing below that size, and that size as soon as it is half of what
-// is left. Store gets the rest, at most half of the whole. The percentages are below 100 together, also with the half
-// of PDF, so that the parts fit into each budget.
+// table has the memory of each part in MiB. A part gets its least, plus its percentage of the memory that remains after
+// the leasts of all parts. Its most limits this. A part with `useful` gets nothing below that size. It gets that size
+// as soon as half of the remaining memory is enough. Store gets the remaining memory, at most half of the whole. The
+// percentages sum to less than 100, including the half of PDF, so that the parts fit into each budget.
 var table = []struct {
 	part                         Part
 	least, percent, most, useful int64
@@ -44,7 +44,7 @@ type Plan struct {
 	parts  map[Part]int64
 }
 
-// Of returns the bytes of a part; 0 if the part does not run here, or if there is too little memory for it.
+// Of returns the bytes of a part; 0 if the part does not run on this node, or if there is too little memory for it.
 func (p Plan) Of(part Part) int64 { return p.parts[part] }
 
 // Each calls each with the parts that have memory, in the table's order.
@@ -64,7 +64,7 @@ func (p Plan) Sum() (sum int64) {
 	return sum
 }
 
-// TooSmall is the error of a budget that is too small for the parts.
+// TooSmall is the error for a budget that is too small for the parts.
 type TooSmall struct{ Budget, Least int64 }
 
 func (e *TooSmall) Error() string {
@@ -72,8 +72,8 @@ func (e *TooSmall) Error() string {
 		e.Budget/mib, (e.Least+mib-1)/mib)
 }
 
-// Divide divides a budget between the parts that run. A part in given gets the bytes there. If the budget is too small,
-// the parts of the returned plan have their least, and the error is a *TooSmall.
+// Divide divides a budget between the parts that run. given has the parts with fixed sizes. If the budget is too small,
+// the parts of the returned plan have their least sizes, and the error is a *TooSmall.
 func Divide(budget int64, runs map[Part]bool, given map[Part]int64) (Plan, error) {
 	p := Plan{budget, maps.Clone(given)}
 	if p.parts == nil {

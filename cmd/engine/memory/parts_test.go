@@ -18,8 +18,8 @@ var parts = []memory.Part{
 	memory.System, memory.Node, memory.Git, memory.Broker, memory.Postgres, memory.PDF, memory.Store,
 }
 
-// TestPartsFit draws budgets, running parts and given sizes: whatever they are, the parts are together at most the
-// budget, each has at least what it has with the least budget, and a budget that is too small is refused.
+// TestPartsFit draws budgets, running parts and given sizes. The parts together are at most the budget. Each part has
+// at least its size with the least budget. A budget that is too small is refused.
 func TestPartsFit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

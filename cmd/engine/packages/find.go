@@ -15,8 +15,8 @@ const EnvDir = "OCTAVO_ENGINES_DIR"
 // Config says where to look. The zero value looks where `octavo serve` does.
 type Config struct {
 	// Dir is the folder with the engines' package.json and node_modules. If it is empty, the folder is EnvDir's value.
-	// Without this, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working directory
-	// or one of its parents.
+	// Without EnvDir, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working
+	// directory or one of its parents.
 	Dir string
 	// GOOS and GOARCH default to this build's.
 	GOOS, GOARCH string
@@ -48,8 +48,8 @@ const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_B
 // ErrPlatform is wrapped by the error for a platform without engine packages.
 var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
 
-// ErrNoPackage is wrapped by the error for an engine without a package for this platform, if other engines have a
-// package.
+// ErrNoPackage is wrapped by the error for an engine that has no package for this platform, although other engines have
+// one.
 var ErrNoPackage = errors.New("its package exists")
 
 // MissingError means that a part of an engine is not installed.
@@ -61,8 +61,8 @@ func (e *MissingError) Error() string {
 		e.Part, e.Path, EnvDir, elsewhere)
 }
 
-// Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
-// installed, because an engine that is not needed may be missing.
+// Find chooses the folder and checks that engine packages exist for this platform. It does not check that the packages
+// are installed, because an unneeded engine may be missing.
 func Find(cfg Config) (*Packages, error) {
 	if cfg.GOOS == "" {
 		cfg.GOOS = runtime.GOOS
@@ -161,7 +161,8 @@ func (p *Packages) ClickHouse() (library, writeGuard string, err error) {
 	return library, writeGuard, nil
 }
 
-// PostgresBin returns the folder with initdb and postgres. It creates the package's symlinks if npm has not.
+// PostgresBin returns the folder with initdb and postgres. It creates the package's symlinks if npm has not created
+// them.
 func (p *Packages) PostgresBin() (string, error) {
 	root := p.path(p.platform.postgres)
 	bin := filepath.Join(root, "native", "bin")

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// linkAll creates the symlinks that the Postgres package lists. npm packages cannot contain symlinks, so the package
-// creates them in an install script, which npm 11 and later do not run.
+// linkAll creates the symlinks that the Postgres package lists. npm packages cannot contain symlinks. So the package
+// creates them in an install script, but npm 11 and later do not run it.
 func linkAll(root string) error {
 	list := filepath.Join(root, "native", "pg-symlinks.json")
 	text, err := os.ReadFile(list)

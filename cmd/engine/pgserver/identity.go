@@ -29,7 +29,7 @@ type identity struct {
 	// user is an ordinary user of the system, or nil to run as this process's
 	// user.
 	user *syscall.Credential
-	// major is the binary's major version, which try reads.
+	// major is the binary's major version, as read by try.
 	major string
 }
 

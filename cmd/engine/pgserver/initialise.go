@@ -14,8 +14,8 @@ import (
 
 const unfinished = "data.unfinished"
 
-// initialise creates the cluster under a temporary name and then renames it. So after a crash half-way, no directory
-// looks complete.
+// initialise creates the cluster under a temporary name and then renames it. So a crash never leaves an incomplete
+// directory under the final name.
 func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	if known == nil {
 		fresh := newSecrets()
@@ -79,7 +79,7 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	if err := s.runSQL(ctx, s.dataDir(), statements); err != nil {
 		return err
 	}
-	// Save last: after a crash before this line, the next start resets again.
+	// Save last, because after a crash before this line the next start resets the passwords again.
 	if err := saveSecrets(s.cfg.Dir, fresh); err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func TestOtherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// TestBusyOrphanDoesNotBlockTheNextStart: a backend with a running statement does not notice its postmaster's death,
-// and keeps the shared memory.
+// TestBusyOrphanDoesNotBlockTheNextStart: a backend with a running statement does not notice its postmaster's death. It
+// still holds the shared memory.
 func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -139,8 +139,7 @@ func TestLockFileWithAnotherProgramsPIDDoesNotBlock(t *testing.T) {
 	dir := t.TempDir()
 	_, stop := start(t, dir)
 	stop()
-	// Do not use this process's pid: Postgres regards its own parent's pid as
-	// stale.
+	// Do not use this process's pid, because Postgres regards the pid of its own parent as stale.
 	stranger := exec.Command("sleep", "1000")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
@@ -171,7 +170,7 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 		return
 	}
 	bin := reachableBin(t)
-	// Inside a user namespace of its own, the test can set the limit to 0 without changing the machine's.
+	// In a separate user namespace, the test can set the limit to 0 without changing the machine's limit.
 	confined := func(dir string) ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -test.run '^TestRootWithoutUserNamespaces$' -test.v`,
 			"/proc/self/exe")
@@ -209,7 +208,7 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 	}
 }
 
-// reachableBin copies the binaries to where the user nobody can read them.
+// reachableBin copies the binaries to a folder in which the user nobody can read them.
 func reachableBin(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -299,7 +298,8 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	return server, stop
 }
 
-// TestLostPages: a page of zeros to which an index refers is lost. A page by which a table has grown is not.
+// TestLostPages: a page of zeros to which an index refers is lost. An empty page by which a table has grown is not
+// lost.
 func TestLostPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

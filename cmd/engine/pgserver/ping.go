@@ -19,7 +19,7 @@ const (
 	tooManyConnections = "53300"
 )
 
-// Ping connects as the superuser, for whom Postgres reserves connections, and runs a statement.
+// Ping connects as the superuser and runs a statement. Postgres reserves connections for the superuser.
 func (s *Server) Ping(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, "postgres"))
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) Ping(ctx context.Context) error {
 		return pingError(err)
 	}
 	if !s.inspected.Swap(true) {
-		_ = s.inspect(ctx) // a ping is about life; without the function, a verification says so
+		_ = s.inspect(ctx) // a ping only checks that Postgres runs; a verification reports a missing function
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func Line(line string) (slog.Level, string) {
 		if strings.HasPrefix(text, "the database system is") {
 			return slog.LevelDebug, text // the answer to a ping while it starts
 		}
-		return slog.LevelWarn, text // is about one client, which also gets the error
+		return slog.LevelWarn, text // concerns one client, which also gets the error
 	case "PANIC":
 		return slog.LevelError, text
 	case "LOG", "NOTICE", "INFO":

@@ -19,9 +19,9 @@ const (
 )
 
 // Reap kills the processes that a killed postmaster left behind, and removes its lock file. A busy backend outlives its
-// postmaster and holds the shared memory, and then the next start fails. The next start also fails if the lock file's
-// pid now belongs to another program. The caller holds the lock on Dir and runs no server, so every Postgres process in
-// Dir is a leftover.
+// postmaster and holds the shared memory, so the next start fails. The next start also fails if the lock file's pid now
+// belongs to another program. The caller holds the lock on Dir and runs no server, so every Postgres process in Dir is
+// a leftover.
 func (s *Server) Reap(ctx context.Context) error {
 	deadline := time.Now().Add(reapLimit)
 	for {
@@ -48,8 +48,8 @@ func (s *Server) Reap(ctx context.Context) error {
 	return nil
 }
 
-// killLeftovers kills every postgres process whose working directory is a cluster below Dir. All Postgres processes
-// have such a working directory. It returns their number.
+// killLeftovers kills every postgres process whose working directory is a cluster below Dir. Every Postgres process has
+// its cluster as its working directory. It returns their number.
 func (s *Server) killLeftovers() (int, error) {
 	root, err := filepath.EvalSymlinks(s.cfg.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +68,7 @@ func (s *Server) killLeftovers() (int, error) {
 		if err != nil || !worksBelow(pid, root) {
 			continue
 		}
-		// The handle refers to the process itself. So another process that gets its pid is not killed.
+		// The handle refers to the process itself. So another process that later gets the same pid is not killed.
 		handle, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			continue
@@ -82,8 +82,8 @@ func (s *Server) killLeftovers() (int, error) {
 	return found, nil
 }
 
-// worksBelow reports whether a process is Postgres with a working directory below root. It is false for exiting
-// processes and for processes of another user, because their links cannot be read.
+// worksBelow reports whether a process is Postgres with a working directory below root. It returns false for exiting
+// processes and for another user's processes, because their links cannot be read.
 func worksBelow(pid int, root string) bool {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || !strings.HasPrefix(strings.TrimSuffix(dir, " (deleted)"), root+string(filepath.Separator)) {

@@ -45,7 +45,7 @@ func loadSecrets(dir string) (*secrets, error) {
 	return &s, nil
 }
 
-// saveSecrets replaces the file atomically: half a file would lock the product out of its own data.
+// saveSecrets replaces the file atomically, because half a file would lock the product out of its data.
 func saveSecrets(dir string, s secrets) error {
 	text, err := json.Marshal(s)
 	if err != nil {

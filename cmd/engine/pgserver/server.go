@@ -24,11 +24,11 @@ const (
 type Config struct {
 	// BinDir contains postgres and initdb.
 	BinDir string
-	// Dir holds the cluster (data) and its passwords (secrets.json). The caller holds a lock on it.
+	// Dir holds the cluster (data) and its passwords (secrets.json). The caller holds a lock on Dir.
 	Dir string
 	// Port on 127.0.0.1.
 	Port int
-	// NoSync makes tests faster: data survives kill -9 but not a power loss.
+	// NoSync makes tests faster. Data then survives kill -9 but not a power loss.
 	NoSync bool
 	// Memory is the bytes that the server aims to stay below; 0 means 512 MiB.
 	Memory int64
@@ -95,11 +95,11 @@ func (s *Server) Prepare(ctx context.Context) error {
 	return s.writeSettings(s.dataDir())
 }
 
-// Command returns the command that runs the server. SIGINT stops it cleanly (SIGTERM would wait for clients to
-// disconnect). SIGQUIT ends it at once together with its children, so use it as the signal for the parent's death.
+// Command returns the command that runs the server. SIGINT stops the server cleanly. SIGTERM would wait for clients to
+// disconnect. SIGQUIT ends the server and its children immediately, so use it as the signal for the parent's death.
 func (s *Server) Command() (*exec.Cmd, error) {
 	cmd := exec.CommandContext(context.Background(), s.binary("postgres"), "-D", s.dataDir(), "-p", strconv.Itoa(s.cfg.Port),
-		// No Unix socket is used: its path is limited to 107 bytes, and the path of the data directory may be longer.
+		// No Unix socket is used. Its path is limited to 107 bytes, and the path of the data directory may be longer.
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 	s.finish(cmd)
 	return cmd, nil
@@ -133,8 +133,8 @@ func (s *Server) url(user, password, database string) string {
 	}).String()
 }
 
-// exists reports whether the cluster was created. A cluster of another major version is an error: this binary cannot
-// open it.
+// exists reports whether the cluster was created. A cluster of another major version is an error, because this binary
+// cannot open it.
 func (s *Server) exists() (bool, error) {
 	text, err := os.ReadFile(filepath.Join(s.dataDir(), "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

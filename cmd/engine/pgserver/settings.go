@@ -13,7 +13,7 @@ host replication %s 127.0.0.1/32 scram-sha-256
 `
 
 // settings is postgresql.conf, for a small machine that Postgres shares with the other engines. ALTER SYSTEM overrides
-// it.
+// these settings.
 const settings = `# Written by octavo at every start. To change a setting, use ALTER SYSTEM, which overrides this file.
 max_connections = 200
 shared_buffers = %[3]dkB
@@ -42,11 +42,11 @@ log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
 `
 
-// fullMemory is the memory with which Postgres has its full settings.
+// fullMemory is the least memory with which Postgres has its full settings.
 const fullMemory = 512 << 20
 
-// shared returns the settings that depend on the memory, in the order of the file: three sizes of the server, the size
-// of the system's cache (all in kB), and the number of vacuum workers. Connections have the rest of the memory.
+// shared returns the settings that depend on the memory, in the order of the file. They are three sizes of the server,
+// the size of the system's cache (all in kB), and the number of vacuum workers. Connections use the rest of the memory.
 func shared(memory int64) (list []int64) {
 	if memory <= 0 || memory > fullMemory {
 		memory = fullMemory
@@ -58,7 +58,8 @@ func shared(memory int64) (list []int64) {
 }
 
 func (s *Server) writeSettings(dir string) error {
-	// 4096 iterations are Postgres' default. Tests, which do not sync, connect thousands of times with one iteration.
+	// 4096 iterations are Postgres' default. Tests do not sync and connect thousands of times, so they use one
+	// iteration.
 	durable, iterations := "on", 4096
 	if s.cfg.NoSync {
 		durable, iterations = "off", 1

@@ -49,7 +49,7 @@ func (c *child) launch(ctx context.Context) (*process, error) {
 	c.current = p
 	c.mu.Unlock()
 	if err := p.awaitReady(ctx, &c.spec); err != nil {
-		p.terminate(c.kill, &c.spec) // ctx may be done, but the process must still get its time to stop
+		p.terminate(c.kill, &c.spec) // ctx may be done, but the process still gets its time to stop
 		c.clearProcess()
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (c *child) reap(ctx context.Context) error {
 	return nil
 }
 
-// keep runs from the child's first ready process until it is stopped or has
-// failed for good. It restarts the process when needed.
+// keep runs from the child's first ready process until the child is stopped or has failed for good. It restarts the
+// process when needed.
 func (c *child) keep(p *process) {
 	defer close(c.done)
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)

@@ -15,7 +15,7 @@ const (
 	// startPingEvery is the interval of pings to a starting child. A refused
 	// connection costs next to nothing.
 	startPingEvery = 20 * time.Millisecond
-	// outputDelay bounds the time that output is read after a child's exit. The child's own children may hold the pipe
+	// outputDelay bounds the time for reading output after a child's exit. The child's own children may hold the pipe
 	// open for longer.
 	outputDelay = 500 * time.Millisecond
 )
@@ -127,10 +127,10 @@ func (p *process) ping(ctx context.Context, spec *Spec) error {
 	return spec.Ping(ctx)
 }
 
-// errKilled is wrapped by the error of a process that another process or the kernel has killed.
+// errKilled is wrapped by the error of a process that was killed by another process or by the kernel.
 var errKilled = errors.New("it was killed from outside, as the kernel does when memory runs out")
 
-// exitError is the error of a process that exited by itself. The supervisor has sent it no signal.
+// exitError is the error of a process that exited without a signal from the supervisor.
 func (p *process) exitError() error {
 	if p.err == nil {
 		return p.withOutput(errors.New("it exited with status 0"))
@@ -153,7 +153,7 @@ func (p *process) withOutput(err error) error {
 // terminate sends the stop signal, and kills the process after spec.StopTimeout or when ctx is done. It returns after
 // the exit.
 func (p *process) terminate(ctx context.Context, spec *Spec) (clean bool) {
-	// The only possible error is that the process has exited, which is fine.
+	// The only possible error is that the process has already exited, which is harmless.
 	_ = p.cmd.Process.Signal(spec.StopSignal)
 	timer := time.NewTimer(spec.StopTimeout)
 	defer timer.Stop()

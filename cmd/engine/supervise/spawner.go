@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// spawner starts all processes from one OS thread, which lives until close.
+// spawner starts all processes from one OS thread, which exists until close.
 //
 // The kernel sends PDEATHSIG when the thread that created the child ends, not when its process does. The Go runtime
 // ends a thread when a goroutine locked to it returns. So a child that is started from any goroutine could be killed at
@@ -28,7 +28,7 @@ func newSpawner() *spawner {
 }
 
 // start runs cmd.Start on the spawner's thread. The child leads its own process group. So Ctrl-C in the terminal
-// reaches only this process, which then stops its children in order.
+// reaches only this process, which then stops its children in the right order.
 func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	s.once.Do(func() { go s.loop() })
 	if cmd.SysProcAttr == nil {

@@ -12,25 +12,25 @@ import (
 )
 
 // ErrStarting is wrapped by a Ping's error if the child answers but is not ready, for example a database that replays
-// its log. Such a child is never killed for slowness, because recovery may take any time.
+// its log. A child that is starting is never killed for slowness, because recovery may take any time.
 var ErrStarting = errors.New("still starting")
 
 // Spec describes how to run a child. Command and Ping are called from different goroutines, but never concurrently.
 type Spec struct {
 	// Name is the engine's name in logs, states and metrics.
 	Name string
-	// Command builds the command for one start. It is called again for each restart and must use the same port and
+	// Command builds the command for one start. Each restart calls it again, and it must use the same port and
 	// directory. The supervisor sets the result's Stdout, Stderr and WaitDelay and, in SysProcAttr, Setpgid and
 	// Pdeathsig.
 	Command func() (*exec.Cmd, error)
 	// Ping returns nil if the child answers.
 	Ping func(ctx context.Context) error
-	// Ready recognises the line on the child's standard output that says that it listens. No ping is sent before that
-	// line, so that another process on the same port is never mistaken for the child. If Ready is nil, the first
+	// Ready recognizes the line of standard output in which the child reports that it listens. No ping is sent before
+	// that line. So another process on the same port is never mistaken for the child. If Ready is nil, the first
 	// answered ping is enough.
 	Ready func(line string) bool
-	// Reap removes the leftovers of a dead child: its own child processes and lock files. It runs before every start
-	// and after the last exit. The child never runs during Reap.
+	// Reap removes the remains of a dead child: its child processes and lock files. It runs before every start and
+	// after the last exit. The child never runs during Reap.
 	Reap func(ctx context.Context) error
 	// Line returns the level and text for the log entry of a line of the child's output. If it is nil, lines are logged
 	// unchanged at slog.LevelInfo.
@@ -73,17 +73,17 @@ type Config struct {
 	Logger *slog.Logger
 	// OnRestart is called before every restart, for metrics. It must not block.
 	OnRestart func(name string)
-	// OnKilled is called when a child was killed by a SIGKILL that the supervisor did not send, usually by the kernel
-	// because memory ran out. It must not block.
+	// OnKilled is called after a SIGKILL of a child that the supervisor did not send. Usually the kernel sends it
+	// because memory has run out. It must not block.
 	OnKilled func(name string)
 	// The delay before a restart starts at BackoffMin (default 100 ms). It doubles with each restart up to BackoffMax
-	// (default 10 s). It is reset when a process has lived for StableAfter (default 30 s).
+	// (default 10 s). It is reset when a process has run for StableAfter (default 30 s).
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	StableAfter time.Duration
-	// GiveUpAfter is the number of restarts in a row without a stable process (default 12, a minute or more). Then the
-	// child has failed for good, and Err reports it. A killed child (OnKilled) does not count: memory may run out again
-	// and again.
+	// GiveUpAfter is the number of consecutive restarts without a stable process (default 12, a minute or more). Then
+	// the child has failed for good, and Err reports it. A killed child (OnKilled) does not count, because memory may
+	// run out many times.
 	GiveUpAfter int
 }
 
@@ -121,6 +121,6 @@ type State struct {
 	Status   Status `json:"status"`
 	PID      int    `json:"pid,omitempty"` // 0 while no process runs
 	Restarts int    `json:"restarts"`
-	// LastError is why the child was last restarted or given up; it stays after a successful restart.
+	// LastError is the reason of the child's last restart or of giving it up. It stays after a successful restart.
 	LastError string `json:"last_error,omitempty"`
 }

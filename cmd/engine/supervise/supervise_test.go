@@ -129,8 +129,8 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 	}
 }
 
-// TestKilledChildIsNotGivenUp kills a child more often than another failure may happen, as the kernel does while memory
-// is short. Each kill is reported. The supervisor's own kill is none of them.
+// TestKilledChildIsNotGivenUp kills a child more often than another failure may happen, like the kernel without free
+// memory. Each kill is reported. The supervisor's own kill is not reported.
 func TestKilledChildIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Int32

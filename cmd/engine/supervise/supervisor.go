@@ -41,7 +41,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	s.children = append(s.children, c)
 	s.mu.Unlock()
 
-	// Stop may be called while the start is still running.
+	// Stop may be called during the start.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() // bound to the child's life, not to the start
@@ -99,8 +99,8 @@ func (s *Supervisor) State() []State {
 	return states
 }
 
-// Err receives the error of the first child that has failed for good. The other children keep running. The owner
-// usually calls Stop and exits.
+// Err receives the error of the first child that failed and will not be restarted. The other children keep running. The
+// owner usually calls Stop and exits.
 func (s *Supervisor) Err() <-chan error { return s.errs }
 
 func (s *Supervisor) report(err error) {

@@ -6,7 +6,8 @@
 // …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 
-// With describe, stdout has the descriptions of the fonts instead. Each document is sent with them, as fonts.json.
+// If describe is set, stdout has the descriptions of the fonts instead. The input of each document has these
+// descriptions as fonts.json.
 const { compiler: compilerDir, formulas: converterPath, fonts, describe, maxInput } = JSON.parse(process.argv[1]);
 
 function fail(message, memory = false) {
@@ -87,7 +88,7 @@ for (const name of images) {
 }
 compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
 
-// So would a formula.
+// A formula that it cannot read would fail the document, too.
 const draws = (list) => {
   compiler.map_shadow("/try.json", new TextEncoder().encode(JSON.stringify(list)));
   compiler.add_source("/try.typ", `#show math.equation: set text(font: "Noto Sans Math")

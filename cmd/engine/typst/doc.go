@@ -6,10 +6,10 @@
 // system allows it, the child also has its own network and process namespaces. Its memory is watched and limited. It is
 // killed when the context ends or this process dies.
 //
-// A file formulas.json of the input is a list of TeX formulas, which a converter in the child turns into typst's
-// mathematics. The result is typeset.json. formulas.mjs passes only mathematics.
+// The input may have a file formulas.json with a list of TeX formulas. A converter in the child turns them into typst's
+// mathematics. The result is typeset.json. formulas.mjs only accepts mathematics.
 //
-// For the first document of a process, a child describes the fonts, which takes a second. Later children get the
+// For a process's first document, a child describes the fonts, which takes a second. Later children get the
 // descriptions.
 //
 // It must not import packages above cmd/engine.

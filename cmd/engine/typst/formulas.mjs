@@ -5,10 +5,11 @@
 // Bounds of a formula. The converter's time doubles with every level of some nestings.
 const most = { formulas: 5000, tex: 2000, math: 8000, nested: 10, depth: 32, late: 20, milliseconds: 250, tries: 500 };
 
-// Macros that the converter lacks, with the known macros that replace them.
+// These macros are missing in the converter, with the known macros that replace them.
 const macros = { "\\stackrel": "\\overset", "\\lparen": "(", "\\rparen": ")" };
 
-// The functions and names of typst's mathematics that are no symbols. `std`, by which code could be reached, is not among them.
+// These are the functions and names of typst's mathematics, without the symbols. They leave out `std`, which would give
+// access to code.
 const functions = `accent align arrow attach augment bb binom bold breve cal cancel caron cases ceil center check circle class delim
 diaer display dot dots floor frac frak grave hat inline italic left limits lr macron mat mid mod mono none norm op overbrace
 overbracket overline overparen primes right root round sans scr script scripts serif sqrt sscript stretch sub sup tilde true
@@ -16,7 +17,8 @@ underbrace underbracket underline underparen upright vec`.split(/\s+/);
 
 const colors = "black|gray|silver|white|navy|blue|aqua|teal|eastern|purple|fuchsia|maroon|red|orange|yellow|olive|green|lime";
 
-// The tokens of a formula. Code has a few forms. Each form is complete, and no continuation follows it.
+// These are the tokens of a formula. Code may have only a few forms. Each form is complete, and no continuation follows
+// it.
 const token = new RegExp([
   String.raw`(?<text>"(?:[^"\\]|\\["\\])*")`,
   String.raw`(?<escape>\\(?:[^\sA-Za-z0-9]|(?=\s|$)))`,
@@ -28,7 +30,7 @@ const token = new RegExp([
   String.raw`(?<any>[^])`,
 ].join("|"), "gu");
 
-// isMath reports whether typst reads text as mathematics alone, and not too deep to follow.
+// isMath reports whether typst reads the text only as mathematics, and whether the nesting is limited.
 function isMath(text, names) {
   if (text.length > most.math) return false;
   let depth = 0, colored = 0;

@@ -9,8 +9,8 @@ import (
 	reader "github.com/ledongthuc/pdf"
 )
 
-// typeset reports, for each formula, whether the renderer made mathematics of it. The document has a sheet per formula,
-// and the sheet's height shows that.
+// typeset reports, for each formula, whether the renderer converted it to mathematics. The document has one sheet for
+// each formula, whose height shows the result.
 func typeset(t *testing.T, formulas []string) []bool {
 	t.Helper()
 	list, err := json.Marshal(formulas)

@@ -38,7 +38,7 @@ var program = strings.ReplaceAll(limited+formulas, "export function", "function"
 
 // Config has the settings of a Renderer. The zero value is complete.
 type Config struct {
-	// EnginesDir is the folder in which npm installed the engines (package packages).
+	// EnginesDir is the folder in which npm has installed the engines (package packages).
 	EnginesDir string
 	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
@@ -118,7 +118,7 @@ func (r *Renderer) Render(ctx context.Context, input func(send func(name string,
 	}, out)
 }
 
-// fonts returns the compiler's descriptions of the fonts, as JSON. The first call asks a child.
+// fonts returns the compiler's descriptions of the fonts as JSON. The first call starts a child for them.
 func (r *Renderer) fonts(ctx context.Context) (described []byte, err error) {
 	select {
 	case described = <-r.described:
@@ -182,7 +182,7 @@ func (r *Renderer) run(
 		_ = cmd.Wait() // It was killed.
 		return err
 	}
-	// A broken pipe is only the effect; the child's end is the cause.
+	// A broken pipe is only the effect. The end of the child is the cause.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)
@@ -251,7 +251,7 @@ func exceeds(ctx context.Context, pid int, most uint64) bool {
 		}
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 		if err != nil {
-			return false // It has ended.
+			return false // the child has ended
 		}
 		var all, resident uint64
 		if _, err := fmt.Sscan(string(text), &all, &resident); err == nil && resident*uint64(os.Getpagesize()) > most {
@@ -295,7 +295,7 @@ func (r *Renderer) command(describe bool) ([]string, error) {
 	}, nil
 }
 
-// start starts the child in its own namespaces, or without them if the system does not allow them.
+// start starts the child in separate namespaces, or without them if the system does not allow them.
 func start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if namespaces() {
@@ -310,8 +310,8 @@ func apart(attributes *syscall.SysProcAttr) {
 	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
 }
 
-// namespaces reports whether the system lets this process make namespaces. It tries this once, with a missing program,
-// because the kernel makes the namespaces before it looks for the program.
+// namespaces reports whether the system lets this process make namespaces. It tries this once with a missing program,
+// because the kernel creates the namespaces before it looks for the program.
 var namespaces = sync.OnceValue(func() bool {
 	cmd := exec.Command("/proc/self/exe/none")
 	cmd.Path, cmd.Err = "/proc/self/exe/none", nil

@@ -58,8 +58,8 @@ func TestNothingElseIsReadable(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded renders a document that would take all memory. The child of a small document takes 100 to 250
-// MiB: on a busy machine, its collector runs late.
+// TestMemoryIsBounded renders a document that would take all memory. A child with a small document takes 100 to 250
+// MiB, because its collector runs late on a busy machine.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	small := typst.New(typst.Config{MemoryBytes: 500 << 20})

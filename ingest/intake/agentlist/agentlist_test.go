@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestFind compares the index with a search of each row, for texts made of parts of rows.
+// TestFind compares the index with a row-by-row search, for texts made of parts of rows.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	l := Embedded()
@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 	"Chrome/142.0.0.0 Safari/537.36"
 
-// TestFindDoesNotAllocate: a user agent that is not cached costs a search and no memory.
+// TestFindDoesNotAllocate: a user agent that is not cached costs a search but no allocation.
 func TestFindDoesNotAllocate(t *testing.T) {
 	l := Embedded()
 	if n := testing.AllocsPerRun(100, func() { l.Find(chrome) }); n > 0 {
@@ -147,7 +147,7 @@ func TestHas(t *testing.T) {
 	})
 }
 
-// TestHolds: a set says nothing about times that are far from its date.
+// TestHolds: a set makes no statement about times that are far from its date.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	r := EmbeddedRanges()
@@ -163,7 +163,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestEmbedded: every set is some agent's, and each class that programs may have has rows.
+// TestEmbedded: every set belongs to an agent, and each class of programs has rows.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	used, classes := map[Set]bool{}, map[insights.Code]bool{}

@@ -1,4 +1,3 @@
-// Package agentlist knows programs by their user agent: what kind of program it is, whose it is, and from which
-// addresses its operator sends it. Its data are text files with their sources, dates and licences. It imports nothing
-// of the intake.
+// Package agentlist identifies programs by their user agent: the kind of program, its operator, and the operator's
+// addresses. Its data are text files with their sources, dates and licences. It imports no code of the intake.
 package agentlist

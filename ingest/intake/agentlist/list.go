@@ -14,11 +14,11 @@ import (
 //go:embed agents.txt
 var agentsText string
 
-// Agent is what a user agent says about its program.
+// Agent is a user agent's information about its program.
 type Agent struct {
 	Class    insights.Code // of insights.AgentClasses
 	Operator string        // "" if it is unknown
-	// Ranges is the set of the operator's published addresses; 0 if there is none.
+	// Ranges is the set of the operator's published addresses; 0 if no such set exists.
 	Ranges Set
 }
 
@@ -31,7 +31,7 @@ type List struct {
 
 type listRow struct {
 	part  string // in lower case
-	exact string // the part as it must occur; "" if any case will do
+	exact string // the part with its exact case; "" if any case matches
 	agent Agent
 }
 
@@ -51,7 +51,7 @@ var Embedded = sync.OnceValue(func() *List {
 	return l
 })
 
-// Parse reads a list in the form of agents.txt. Its error names the line.
+// Parse reads a list in the format of agents.txt. Its error names the faulty line.
 func Parse(text string) (*List, error) {
 	l := &List{}
 	number := 0

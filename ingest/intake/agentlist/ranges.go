@@ -24,13 +24,13 @@ type rangeSet struct {
 	name, url string
 	date      time.Time // zero if the set has no addresses
 	prefixes  []netip.Prefix
-	spans     []span // of the prefixes, ascending and apart
+	spans     []span // the prefixes as ascending, disjoint spans
 }
 
 type span struct{ first, last netip.Addr }
 
-// MaxAge is how far an event may be from the date of a set for an address outside the set to be an impostor's.
-// Operators change their addresses without notice.
+// MaxAge bounds the time between an event and a set's date. Within it, an address outside of the set counts as an
+// impostor's. Operators change their addresses without notice.
 const MaxAge = 60 * 24 * time.Hour
 
 const maxPrefixes = 100_000
@@ -49,8 +49,8 @@ func setOf(name string) (Set, bool) {
 	return Set(at + 1), at >= 0
 }
 
-// ParseRanges reads sets in the form of ranges.txt, in any order. For a set that the text lacks, it returns the
-// embedded set. Its error names the line.
+// ParseRanges reads sets in the format of ranges.txt, in any order. If the text does not have a set, it returns the
+// embedded set. Its error names the faulty line.
 func ParseRanges(text string) (*Ranges, error) {
 	read, err := parseRanges(text)
 	if err != nil {
@@ -189,8 +189,8 @@ func (r *Ranges) Has(set Set, ip netip.Addr) bool {
 	return at > 0 && ip.Compare(spans[at-1].last) <= 0
 }
 
-// Holds reports whether a set says which addresses are not its operator's at a time: if the set has addresses, and its
-// date is at most MaxAge from the time.
+// Holds reports whether a set is complete at a time, so that other addresses are not the operator's. The set must have
+// addresses, and a date at most MaxAge from that time.
 func (r *Ranges) Holds(set Set, at time.Time) bool {
 	if set == 0 || r.sets[set-1].date.IsZero() {
 		return false

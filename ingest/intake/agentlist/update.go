@@ -32,7 +32,7 @@ func (r *Ranges) Sets() []Published {
 	return list
 }
 
-// With returns the sets with the networks of one of them replaced, as published on a day.
+// With returns the sets with the networks of one set replaced by networks published on a day.
 func (r *Ranges) With(name string, prefixes []netip.Prefix, day time.Time) (*Ranges, error) {
 	set, ok := setOf(name)
 	switch {
@@ -65,8 +65,8 @@ func (r *Ranges) String() string {
 	return b.String()
 }
 
-// ReadPublished reads an operator's list: an object with the array prefixes, whose members have ipv4Prefix or
-// ipv6Prefix. OpenAI, Google, Microsoft, Anthropic and Perplexity publish this form.
+// ReadPublished reads an operator's list: an object with the array prefixes. The array's objects have ipv4Prefix or
+// ipv6Prefix. OpenAI, Google, Microsoft, Anthropic and Perplexity publish lists in this format.
 func ReadPublished(body []byte) ([]netip.Prefix, error) {
 	var list struct {
 		Prefixes []struct {

@@ -17,7 +17,7 @@ import (
 // Site is the site of every test's requests.
 var Site = intake.Site{ID: "site_1"}
 
-// Client sends a test's requests, all at one moment.
+// Client sends all of a test's requests at one fixed time.
 var Client = intake.Client{IP: netip.MustParseAddr("198.51.100.9"), Now: time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC), AnyPast: true}
 
 // New builds an intake.

@@ -82,7 +82,7 @@ var Markdown = []struct{ In, Outline, Out string }{
 		`hint style="info"(list-unordered(list-item(hint style="info"(paragraph('a')))) paragraph('b'))`, ""},
 	{"{% hint %}\n```\n{% endhint %}\n```\n- a\n {% endhint %}\nb", "hint style=\"info\"(paragraph kept=\"```\\n{% endhint %}\\n```\"('{% endhint %}'.code) list-unordered(list-item(paragraph('a')))) paragraph('b')",
 		"{% hint style=\"info\" %}\n```\n{% endhint %}\n```\n\n- a\n{% endhint %}\n\nb"},
-	// A block of code in a list item ends with the item, and its lines are no tags.
+	// A block of code in a list item ends with the item, and its lines are not tags.
 	{"- ```\n  x\n  ```\n\n{% hint %} a {% endhint %}",
 		"list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
 		"- ```\n  x\n  ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},

@@ -65,7 +65,7 @@ func filled(end string, piece func(i int) string) string {
 	return b.String() + strings.Repeat(" ", schema.MaxPage-b.Len()-len(end)) + end
 }
 
-// distinct returns a word of letters. Each number has a different word.
+// distinct returns a word of letters. Each number gives a different word.
 func distinct(i int) string {
 	const letters = "bcdfghjklmnpqrstvwyz"
 	word := []byte("q")

@@ -1,4 +1,4 @@
-// Package diff aligns two lists: it finds the elements that are in both. It imports no other package of this module.
+// Package diff aligns two lists: it finds the elements that both have. It imports no other package of this module.
 package diff
 
 import "slices"
@@ -14,8 +14,8 @@ const (
 const None = -1
 
 // Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index
-// of its partner in b or None. Elements that occur once on both sides are paired first (patience). So the commas of a
-// rewritten part do not determine the pairs. The result depends only on the input.
+// of its partner in b or None. Elements that occur once on both sides are paired first (patience diff). So the commas
+// of a rewritten part do not determine the pairs. The result depends only on the input.
 func Match[T comparable](a, b []T) []int {
 	m := matcher[T]{a: a, b: b, pairs: make([]int, len(a))}
 	for i := range m.pairs {

@@ -15,21 +15,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// maxBytes limits the stored references of one document, to some 3,000 files. Files beyond the limit are shown to users
-// only.
+// maxBytes limits the stored references of one document, to some 3,000 files. Only users see files that exceed the
+// limit.
 const (
 	maxBytes    = 128 << 10
 	refBytes    = 40 // and more if it names a space
-	branchBytes = 24 // besides its expression
+	branchBytes = 24 // in addition to its expression
 )
 
-// Refs are the files and contents that one document names. Their size is linear in the document's size, with any
-// nesting of conditional blocks. Refs are stored as JSON, so the names of members must stay.
+// Refs has the files and contents to which one document refers. Their size is linear in the document's size, with any
+// nesting of conditional blocks. Refs are stored as JSON, so the names of members must not change.
 type Refs struct {
-	// Branches are the conditional blocks with references in them. Each branch comes after its enclosing branch.
+	// Branches are the conditional blocks that contain references. Each branch comes after its enclosing branch.
 	Branches []Branch `json:"branches,omitzero"`
 	Files    []Ref    `json:"files,omitzero"`
-	// Includes are the files of reusable contents, which visitors see expanded.
+	// Includes are the files of reusable contents, which visitors see in place of their blocks.
 	Includes []Ref `json:"includes,omitzero"`
 }
 
@@ -46,14 +46,14 @@ type Ref struct {
 	In    int    `json:"in,omitzero"`
 }
 
-// Of lists the files and contents that a document names. Each file is there once in each branch.
+// Of lists the files and contents to which a document refers. Each file is listed once for each branch.
 func Of(d schema.Document) Refs {
 	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
 	markdown.EachNode(d, f.node)
 	return f.refs
 }
 
-// OfFile lists what the file of a reusable content names.
+// OfFile lists the references in the file of a reusable content.
 func OfFile(file []byte) Refs {
 	if len(file) > includes.MaxBytes || !MayName(file) {
 		return Refs{}
@@ -67,8 +67,8 @@ func OfFile(file []byte) Refs {
 	return refs
 }
 
-// MayName reports whether a document's JSON or Markdown may name a file: it has a text that every reference to a file
-// has.
+// MayName reports whether a document's JSON or Markdown may refer to a file. It then has a text that every reference to
+// a file has.
 func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
@@ -107,7 +107,7 @@ func (f *finder) node(n *schema.Node, refs []map[string]any, in *markdown.Branch
 	}
 }
 
-// cells adds the files of a table's columns of files, whose cells are lists of ids.
+// cells adds the files of a table's file columns, whose cells are lists of ids.
 func (f *finder) cells(table schema.Data, in *markdown.Branch) {
 	columns, _ := table["definition"].(map[string]any)
 	records, _ := table["records"].(map[string]any)
@@ -150,7 +150,7 @@ func (f *finder) take(bytes int) bool {
 	return f.bytes <= maxBytes
 }
 
-// branch returns the number of a branch. It iterates, because branches nest as deeply as blocks.
+// branch returns the number of a branch. It iterates instead of recursing, because branches nest as deeply as blocks.
 func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 	var fresh []*markdown.Branch
 	at, bytes := in, 0

@@ -24,7 +24,7 @@ func read(t *testing.T, text string) schema.Document {
 	return d
 }
 
-// TestOf lists what documents name.
+// TestOf lists the references of documents.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	file, other := "ref:file/"+id(1), "ref:file/"+id(2)

@@ -13,21 +13,21 @@ import (
 )
 
 // Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
-// signs. It keeps its source, so unchanged fields keep their bytes.
+// signs. It has its source, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // with both lines of hyphens; "" without front matter
+	source string // including both lines of hyphens; "" if there is no front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied says that a change removed the last field. If the front matter has no other fields, it is then removed.
+	// emptied is true if a change removed the last field. If no other fields remain, the front matter is then removed.
 	emptied bool
 }
 
 // lineSpan are the lines of a field in the source.
 type lineSpan struct{ from, to int }
 
-// maxBytes bounds what is read as front matter. Longer text is a part of the page.
+// maxBytes bounds the size of front matter. Longer text is a part of the page.
 const maxBytes = 64 << 10
 
 // ErrNotMap means that the front matter is not a map of YAML. The text is then a part of the page.
@@ -106,10 +106,10 @@ var (
 	tomlValue = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|true|false)\s*(?:#.*)?$`)
 )
 
-// parseTOML reads the texts and flags of TOML that are fields of all of it. Other fields, and tables, are not read.
+// parseTOML reads the top-level fields of TOML that are texts or flags. Other fields, and tables, are not read.
 func (f *Fields) parseTOML(text string) error {
 	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
-	long := "" // what ends a text of several lines
+	long := "" // the text that ends a multi-line value
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimRight(line, "\r")
 		if long != "" {
@@ -173,7 +173,7 @@ func (f *Fields) Text(name string) (string, bool) {
 	return text, ok
 }
 
-// Value returns a field as YAML has it.
+// Value returns a field's value as YAML decodes it.
 func (f *Fields) Value(name string) any { return f.fields[name] }
 
 // Flag returns a field that is true or false.
@@ -182,8 +182,8 @@ func (f *Fields) Flag(name string) (value, ok bool) {
 	return value, ok
 }
 
-// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines stay as they
-// are; a new field goes to the end.
+// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines do not change,
+// and a new field is added at the end.
 func (f *Fields) Set(name string, value any) error {
 	if old, given := f.fields[name]; given && sameYAML(old, value) || !given && value == nil {
 		return nil
@@ -217,7 +217,7 @@ func (f *Fields) Set(name string, value any) error {
 			span = lineSpan{from: 1, to: 1} // before any table
 		}
 	}
-	// Comments and blank lines before the next field belong to that.
+	// Comments and blank lines directly before the next field belong to that field.
 	for given && span.to > span.from+1 &&
 		(strings.HasPrefix(lines[span.to-1], "#") || strings.TrimSpace(lines[span.to-1]) == "") {
 		span.to--

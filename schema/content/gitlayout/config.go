@@ -35,7 +35,7 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// The names of files with a meaning.
+// These are the names of files with a special meaning.
 const (
 	configName    = ".gitbook.yaml"
 	summaryName   = "SUMMARY.md"
@@ -69,7 +69,7 @@ type Layout struct {
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
-	// left has the reasons why entries are no files. folded has the paths of all entries and folders by their folded
+	// left has the reasons why entries cannot be files. folded has the paths of all entries and folders by their folded
 	// paths.
 	left, folded map[string]string
 }
@@ -174,7 +174,7 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
-// pageExtensions end the names of pages. An .mdx file is Markdown, whose components are shown as text or left out.
+// pageExtensions end the names of pages. An .mdx file is Markdown. Its components are shown as text or left out.
 var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"
@@ -192,7 +192,7 @@ func (l *Layout) isReadme(name string) bool {
 	return name == l.Readme || strings.EqualFold(path.Base(name), readmeName)
 }
 
-// readmeOf finds the page of a folder, which is given with its slash.
+// readmeOf finds the page of a folder. The folder's path must end with a slash.
 func (l *Layout) readmeOf(folder string) (string, bool) {
 	for _, name := range []string{readmeName, "readme.md", "Readme.md"} {
 		if l.has(folder + name) {

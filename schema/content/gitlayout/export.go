@@ -30,7 +30,7 @@ type Export struct {
 	// Moved lists the files that the repository has changed since the last synchronisation. Without force, no other
 	// member is set then.
 	Moved []string
-	// Notes name what was not written.
+	// Notes lists everything that was not written.
 	Notes []Note
 }
 
@@ -64,9 +64,9 @@ type exporter struct {
 	failed         error
 }
 
-// Export writes pages. files gives a file of the space. Files that the repository has changed since the last
-// synchronisation stop it, or are overwritten if force is set. They do not matter if the repository already has the
-// result. So an export whose end was not recorded can run again.
+// Export writes pages. files returns a file of the space. Files that the repository has changed since the last
+// synchronisation stop it, or are overwritten if force is set. Such files do not stop the export if the repository
+// already has the result. So an export can run again if its end was not recorded.
 func (l *Layout) Export(
 	base Base, pages []tree.Node, tools Tools, files func(id string) (string, []byte, error), force bool,
 ) (Export, error) {
@@ -155,7 +155,7 @@ func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) err
 		}
 		x.keys[id] = name
 		if !strings.HasPrefix(name, keyPrefix) {
-			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // Nothing is there that the page stands for.
+			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // The path has no file that the page stands for.
 			if x.ids[name] = id; there[id] && !gone {
 				x.paths[id] = name
 				x.folded[l.fold(name)] = true
@@ -287,7 +287,7 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	return nil
 }
 
-// named names the references that are new in the file. Existing lines stay the same if a name changes.
+// named adds names to references that are new in the file. Existing lines do not change when a name changes.
 func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
 	if x.Names == nil {
 		return d, nil
@@ -322,7 +322,7 @@ func (x *exporter) text(name string) (string, bool, error) {
 	return string(text), true, err
 }
 
-// remove deletes the files of deleted pages. A forced export also deletes files that the repository has added.
+// remove deletes the files of deleted pages. A forced export also deletes files that were added to the repository.
 func (x *exporter) remove(entries []*Entry, all bool) {
 	gone := func(name string) {
 		if _, there := x.layout.files[name]; there && x.paths[x.ids[name]] != name {

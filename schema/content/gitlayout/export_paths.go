@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// place assigns files to new pages: in the folder of the parent page, named by the slug.
+// place assigns files to new pages: a new file is in the folder of the parent page, and its name is the slug.
 func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	for i := range pages {
 		p := &pages[i]
@@ -72,10 +72,10 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	return folder, folder != "" && own && strings.HasPrefix(folder, x.layout.Root)
 }
 
-// needsFile reports whether a page has data that an entry of the table of contents cannot hold.
+// needsFile reports whether a page has data that an entry in the table of contents cannot have.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
-		return false // Its text names the missing parts.
+		return false // its text lists the missing parts
 	}
 	if key := x.keys[p.ID]; key == "" || !strings.HasPrefix(key, keyPrefix) {
 		return true
@@ -90,7 +90,7 @@ func changedFields(a, b *tree.Page) []pageField {
 
 const maxFileName = 60
 
-// FolderBelow returns the folder of the files of pages below a page with a file, with a slash at its end.
+// FolderBelow returns the folder for the pages below a page with a file. The folder ends with a slash.
 func FolderBelow(file string) string {
 	if strings.EqualFold(path.Base(file), readmeName) {
 		return strings.TrimSuffix(file, path.Base(file))
@@ -108,7 +108,7 @@ func FileName(slug string) string {
 	return made
 }
 
-// reserved are names that Windows keeps for devices.
+// reserved matches names that Windows reserves for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
 // free returns the first path that no entry of the repository has. Later paths have a number.
@@ -127,8 +127,9 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder returns the path of a new file in a usable folder. The folder has the repository's spelling, or another name
-// if a file or an entry that is left has its name. A path that is too long or too deep becomes a path below the root.
+// inFolder returns the path of a new file in a usable folder. The folder has the spelling of the repository. If a file
+// or a left-out entry has this name, the folder gets another name. A path that is too long or too deep becomes a path
+// below the root.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
 	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {
@@ -157,7 +158,7 @@ func (x *exporter) inFolder(name string) string {
 	return l.Root + path.Base(name)
 }
 
-// assetPath returns the path of a file of the space. A file that is missing in the repository is added to it.
+// assetPath returns the path of a file of the space. If the repository does not have the file, the file is added to it.
 func (x *exporter) assetPath(id string) (string, bool) {
 	if at, known := x.assets[id]; known {
 		return at, true

@@ -12,9 +12,9 @@ import (
 // contents is an item that the table of contents must have.
 type contents struct {
 	item
-	// known has the key of the entry that the table has now, if any.
+	// known is the key of the entry if the table already has it, and otherwise empty.
 	known string
-	// own, ownLabel and ownDest mean that the old line already has its title, label and destination.
+	// own, ownLabel and ownDest are true if the old line already has the right title, label or destination.
 	own, ownLabel, ownDest bool
 }
 
@@ -65,7 +65,7 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// Next to new lines, old lines would have another meaning. So all lines are written again.
+	// Next to new lines, the old lines would change their meaning. So all lines are written again.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }

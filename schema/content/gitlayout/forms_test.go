@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// forms has repositories in the forms of GitBook, GitHub and other tools. Each has the expected pages, and the expected
-// changes of the files after an edit. An export without an edit changes no file.
+// forms has repositories in the formats of GitBook, GitHub and other tools. Each row has the expected pages, and the
+// expected changes of the files after an edit. An export without an edit changes no file.
 var forms = []struct {
 	name    string
 	files   map[string]string
 	outline string
-	// edit changes the space. Each pair has a file's line before and after the edit. A pair without a first line is a
+	// edit changes the space. Each pair is a line of a file before and after the edit. A pair without a first line is a
 	// new file.
 	edit  func(t *testing.T, s *space)
 	lines map[string][2]string
@@ -354,7 +354,7 @@ func (s *space) outlineOf(want string) string {
 	return b.String()
 }
 
-// TestLeftOut: an import names, per file, the constructs that its page cannot show.
+// TestLeftOut: an import lists, for each file, the constructs that its page cannot show.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{

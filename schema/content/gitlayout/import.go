@@ -17,7 +17,7 @@ import (
 type Synced struct {
 	// Blob is the hash of the file; "" for an entry without a file.
 	Blob string
-	// Page is the id of the page, and File the id of the space's file; both are "" for other files.
+	// Page is the id of the page, and File is the id of the space's file. Both are empty for other files.
 	Page, File string
 }
 
@@ -27,7 +27,7 @@ type Base struct {
 	Pages []tree.Node
 }
 
-// Tools are the dependencies of reading and writing pages, apart from the repository.
+// Tools has the dependencies for reading and writing pages, except the repository.
 type Tools struct {
 	// TreeURL is the prefix of links whose targets are not pages or files. "" leaves such links unchanged.
 	TreeURL string
@@ -36,16 +36,17 @@ type Tools struct {
 	// Load reads a document by its hash. Keep stores a document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (string, error)
-	// Names returns the function that names the targets of a document's references; both may be nil.
+	// Names returns a function that names the targets of a document's references. Both functions may be nil.
 	Names func(d schema.Document) (func(ref map[string]any) string, error)
 	// Pages are the existing pages of the space. A new page of the repository is matched with the space's page at its
 	// path.
 	Pages []tree.Node
-	// Known has pages and files of the space by their paths in other branches, folders and repositories. A path that is
-	// missing in the last synchronisation names the same page, and the same file if its blob is equal.
+	// Known has the space's pages and files by their paths in other branches, folders and repositories. If a path is
+	// missing in the last synchronisation, Known gives the page at this path. It also gives the file, if its blob is
+	// equal.
 	Known map[string]Synced
-	// KeepMissing keeps the last synchronisation's pages without a file. An export to another place sets it, because
-	// the repository may lack some of these files.
+	// KeepMissing keeps pages of the last synchronisation whose files are missing. An export to another place sets it,
+	// because the repository may not have all of these files.
 	KeepMissing bool
 	// Progress is called with the number of pages that are read or written, and with their total. It may be nil.
 	Progress func(done, total int)
@@ -66,7 +67,7 @@ type Content struct {
 	Removed []string
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
-	// Redirects maps paths of the space, without slashes at the ends, to pages. A page at such a path comes first.
+	// Redirects maps paths of the space, without slashes at the ends, to pages. A page at such a path has precedence.
 	Redirects map[string]string
 	Notes     []Note
 }
@@ -81,18 +82,18 @@ type importer struct {
 	pageIDs map[string]string // by path
 	out     Content
 	links   linker
-	// outside has the slugs of pages outside of this folder, by the id of the page above.
+	// outside has the slugs of pages outside of this folder, by the id of their parent page.
 	outside map[string]map[string]bool
-	// renamed has the names with a new meaning. A link with such a name may have a new target. all means that any link
-	// may.
+	// renamed has the names whose targets may have changed. A link with such a name may have a new target. all is true
+	// if any link may have a new target.
 	renamed []string
 	all     bool
 	summary bool // the table of contents has changed
-	// read counts the pages that were read, of the number of entries.
+	// read is the number of pages that were read, and count is the number of all entries.
 	read, count int
 }
 
-// Import reads a repository. It reads unchanged files again only if the targets of their references have changed.
+// Import reads a repository. It reads an unchanged file again only if the targets of its references have changed.
 func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	l.Notes = nil // An import may be tried again.
 	entries, err := l.Outline()
@@ -142,7 +143,7 @@ func (m *importer) same(name string) bool {
 	return known == there && synced.Blob == file.Blob
 }
 
-// identify assigns ids to the entries. An entry keeps its previous id, also if its file was renamed. A new entry gets
+// identify assigns ids to the entries. An entry keeps its previous id, even if its file was renamed. A new entry gets
 // the id of the space's page at its path, or a new id.
 func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	gone := map[string]string{} // ids of pages whose files are gone, by blob
@@ -256,7 +257,7 @@ func (m *importer) titled(e *Entry, title string) (bool, error) {
 	return found == title, nil
 }
 
-// manyRenamed is how many names may have changed before all files are read again.
+// manyRenamed is the number of changed names above which all files are read again.
 const manyRenamed = 40
 
 // compareNames finds the names with a new meaning since the last synchronisation.
@@ -264,7 +265,7 @@ func (m *importer) compareNames() {
 	changed := func(name string) {
 		m.renamed = append(m.renamed, path.Base(name))
 		if stem := strings.TrimSuffix(path.Base(name), path.Ext(name)); stem != "" && m.layout.isPage(name) {
-			m.renamed = append(m.renamed, stem) // as links without an extension name it
+			m.renamed = append(m.renamed, stem) // the name in links without an extension
 		}
 		if m.layout.isReadme(name) {
 			m.renamed = append(m.renamed, path.Base(path.Dir(name)))
@@ -343,7 +344,7 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 		}
 		return n, nil
 	}
-	// The file of an empty page is read again: it may have been too long for an earlier version.
+	// The file of an empty page is read again, because it may have been too long for an earlier version.
 	unchanged := known && synced.Page == id && m.same(e.Key) && n.Document != ""
 	if unchanged && n.Kept == "" && !m.summary && !m.all && len(m.renamed) == 0 {
 		return n, nil
@@ -362,7 +363,7 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 			n.Title = title
 		}
 		n.LinkTitle = e.label()
-		asBefore := before == (file.headingText == n.Title) // otherwise the heading joins the text, or leaves it
+		asBefore := before == (file.headingText == n.Title) // otherwise the heading joins the text, or leaves it again
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
@@ -384,7 +385,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names reports whether a text has one of the names, plain or in the spelling of links.
+// names reports whether a text contains one of the names, plain or in a link's spelling.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
@@ -400,7 +401,7 @@ func names(text string, of []string) bool {
 // maxLeftOut bounds the names in a note.
 const maxLeftOut = 10
 
-// noteLeftOut names the constructs that a page cannot show. The file keeps them.
+// noteLeftOut lists the constructs that a page cannot show. They stay in the file.
 func (m *importer) noteLeftOut(name string, d schema.Document) {
 	names := markdown.LeftOut(d)
 	if len(names) == 0 {
@@ -413,7 +414,7 @@ func (m *importer) noteLeftOut(name string, d schema.Document) {
 	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
 }
 
-// document reads and stores the text of a file, and gives the page with it. An empty page has no document.
+// document reads and stores the text of a file, and returns the node with it. An empty page has no document.
 func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, error) {
 	title, _ := file.title(e)
 	d, tooLarge, err := file.document(title)

@@ -16,7 +16,7 @@ import (
 // Left is an entry of a repository that cannot be read as a file, and why.
 type Left struct{ Path, Why string }
 
-// The reasons of Layout.blocked and unreadable complete the sentence "name cannot be edited here: it ...".
+// The reasons of Layout.blocked and unreadable complete this sentence: "name cannot be edited here: it ...".
 const (
 	whyFolder   = "is a folder"
 	whyName     = "has a name that cannot be written"
@@ -28,7 +28,7 @@ const (
 
 func leftWhy(why string) string { return "is left as it is: " + why }
 
-// fold returns equal texts for names that file systems without case take for one.
+// fold returns equal texts for names that file systems without case treat as equal.
 func (l *Layout) fold(name string) string {
 	if l.repository.Fold != nil {
 		return l.repository.Fold(name)
@@ -36,7 +36,7 @@ func (l *Layout) fold(name string) string {
 	return strings.ToLower(name)
 }
 
-// index notes the names of the repository: files, folders, and entries that are left.
+// index records the names in the repository: files, folders, and left-out entries.
 func (l *Layout) index() {
 	for name := range l.folders {
 		if name != "" {
@@ -68,7 +68,7 @@ func (l *Layout) has(name string) bool {
 	return file || left
 }
 
-// blocked returns the reason why a path cannot be read or written as a file, or "". It ignores the bytes of the file:
+// blocked returns the reason why a path cannot be read or written as a file; "" if it can. It ignores the file's bytes:
 // see unreadable.
 func (l *Layout) blocked(name string) string {
 	if _, there := l.files[name]; there {
@@ -99,7 +99,7 @@ func (l *Layout) blocked(name string) string {
 	return ""
 }
 
-// unreadable returns the reason why the bytes of a file cannot be an editable page, or "". An edit would write the
+// unreadable returns the reason why a file's bytes cannot be an editable page; "" if they can. An edit would write the
 // whole file as UTF-8.
 func unreadable(text string) string {
 	switch {
@@ -152,7 +152,7 @@ func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, err
 		n.Title = title
 	}
 	n.Kept = sentence(e.Key, why)
-	if _, left := m.layout.left[e.Key]; !left { // Callers name what is left.
+	if _, left := m.layout.left[e.Key]; !left { // Callers list the left-out entries.
 		m.layout.note(e.Key, "the page cannot be edited here, and the file stays as it is: it "+why)
 	}
 	says := n.Kept + ". Change the file in the repository."
@@ -179,7 +179,7 @@ func (m *importer) asSynced(e *Entry) bool {
 	return known && synced.Blob == m.layout.files[e.Key].Blob
 }
 
-// keepDocument stores a document. Nodes that the document before has, too, keep their keys.
+// keepDocument stores a document. Nodes that the previous document also has keep their keys.
 func (m *importer) keepDocument(d schema.Document, before string) (string, error) {
 	var old *schema.Document
 	if before != "" {

@@ -30,7 +30,7 @@ var kepts = []struct {
 	left       map[string]string
 	// why is a part of the page's sentence, and shows is the rest of its text.
 	why, shows string
-	// listed says that the file is a page without a table of contents, too.
+	// listed is true if the file is also a page without a table of contents.
 	listed bool
 }{
 	{"LFS", "x.md", nil, map[string]string{"x.md": "file in Git LFS"}, "is left as it is: file in Git LFS", "", true},
@@ -69,8 +69,8 @@ var kepts = []struct {
 		nil, "is too long for a page", "", true},
 }
 
-// TestKept: the page of an unusable file is read-only and gives the reason. Its file is never written, and other pages
-// are exported.
+// TestKept: the page of an unusable file is read-only and states the reason. The file is never written, and other pages
+// are still exported.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range kepts {
@@ -179,7 +179,7 @@ func TestKept(t *testing.T) {
 				if changed := s.push(t, "", false); len(changed) > 0 {
 					t.Errorf("exported without an edit: %v", changed)
 				}
-				// A forced export without the last synchronisation does not write the file either.
+				// Without the last synchronisation, a forced export does not write the file either.
 				s.files, s.left, s.base = was, c.left, Base{}
 				if changed := s.push(t, "", true); slices.Contains(changed, c.path) {
 					t.Errorf("forced: %v", changed)
@@ -189,7 +189,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptSummary: an import names a table of contents that cannot be read. An export leaves a linked one as it is.
+// TestKeptSummary: an import reports a table of contents that cannot be read. An export does not change a table of
+// contents that is a symbolic link.
 func TestKeptSummary(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": "# A\n",

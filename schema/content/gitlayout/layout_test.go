@@ -178,7 +178,7 @@ func (s *space) byTitle(t fataler, title string) *tree.Node {
 	return nil
 }
 
-// edit replaces a text in the document of a page, as its Markdown.
+// edit replaces a text in the Markdown of a page's document.
 func (s *space) edit(t fataler, title, from, to string) {
 	t.Helper()
 	n := s.byTitle(t, title)
@@ -450,8 +450,8 @@ func TestRenamedFile(t *testing.T) {
 	}
 }
 
-// TestAnyEdits compares random repositories and spaces. An export without an edit changes nothing, and an edit of a
-// text changes one file. Reading the result gives the written content.
+// TestAnyEdits tests random repositories and spaces. An export without an edit changes nothing, and an edit of a text
+// changes one file. Importing the result gives the written content.
 func TestAnyEdits(t *testing.T) {
 	t.Parallel()
 	title := rapid.StringMatching(`[A-Z][a-z*_\[\]<&]{0,6}( [a-z#]{1,4})?`)
@@ -590,7 +590,7 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 			s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": text, "b.md": "# B\n"})
 			s.pull(t, "")
 			s.edit(t, "A", "WORD", "WORDS")
-			page := s.byTitle(t, "A") // A client has references where the file has its own anchors.
+			page := s.byTitle(t, "A") // a client has references where the file has anchors of its own
 			page.Document, _ = s.tools().
 				Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {
 					if link, _ := ref["url"].(string); strings.HasPrefix(link, "#") {

@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongFiles imports files of the largest size, and larger ones. The page of a large file says so, the file stays,
-// and other files are written. A file whose page is empty for its length becomes a page once pages may be that long.
+// TestLongFiles imports files of the largest size, and larger ones. The page of a larger file says so, the file stays,
+// and other files are written. If a file was too long and its page is empty, the page gets its text once pages may be
+// longer.
 func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	const heading = "# A\n\n"

@@ -17,8 +17,8 @@ import (
 // settingsFolder has the files of variables and of tags.
 const settingsFolder = ".gitbook/"
 
-// VariablesName and TagsName are the names of the space's files that have its variables and tags, and MaxVariables
-// bounds both.
+// VariablesName and TagsName are the names of the space's files with its variables and its tags. MaxVariables bounds
+// both.
 const (
 	VariablesName = "vars.yaml"
 	TagsName      = "tags.yaml"
@@ -28,7 +28,7 @@ const (
 // maxTags bounds the tags of a space, and of a page.
 const maxTags = 500
 
-// Tags reads the tags that pages and updates of a space can have. It returns no tags if the file is not a list.
+// Tags reads the tags that a space allows for pages and updates. It returns no tags if the file is not a list.
 func Tags(text []byte) []schema.RevisionTag {
 	tags := []schema.RevisionTag{}
 	var given []map[string]any
@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads the names of a page's tags. A page can have a primary tag.
+// tagsOf reads a page's tags. A page can have a primary tag.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag
@@ -80,8 +80,8 @@ func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	return tags
 }
 
-// Variables reads the variables of a space: texts, numbers and flags by name. It returns no variables if the file is
-// not a map.
+// Variables reads a space's variables: texts, numbers and flags by name. It returns no variables if the file is not a
+// map.
 func Variables(text []byte) schema.Data {
 	var values map[string]any
 	if len(text) > MaxVariables || yaml.Unmarshal(text, &values) != nil {
@@ -111,7 +111,7 @@ func variablesOf(value any) schema.Data {
 	return variables
 }
 
-// numberOf returns a number as JSON has it.
+// numberOf returns a number in the form of JSON.
 func numberOf(value any) (float64, bool) {
 	switch value := value.(type) {
 	case int:
@@ -127,7 +127,7 @@ var layoutParts = []string{
 	"cover", "title", "description", "tableOfContents", "outline", "pagination", "metadata", "tags",
 }
 
-// layoutOf reads which parts of a page are shown; nil if all are.
+// layoutOf reads which parts of a page are shown. It returns nil if all parts are shown.
 func layoutOf(front *frontmatter.Fields) schema.Data {
 	given, _ := front.Value("layout").(map[string]any)
 	layout := schema.Data{}
@@ -175,7 +175,7 @@ func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
 	n.Cover = cover
 }
 
-// imageRef is the file or the address of an image; not ok if the file is not there.
+// imageRef returns the file or the address of an image; ok is false if the file is missing.
 func (m *importer) imageRef(from, link string) (map[string]any, bool) {
 	ref, ok := content.Ref(link)
 	if !ok || link == "" || len(schema.ContentRefProblems("", ref)) > 0 {

@@ -18,7 +18,7 @@ type Entry struct {
 	// Key is the path of the file. For an entry without a file, it is "//" and the titles down to the entry.
 	Key  string
 	Kind string
-	// Title is the text of the entry; "" means that the file has the title. Label replaces the title in the table of
+	// Title is the text of the entry; "" means that the title is in the file. Label replaces the title in the table of
 	// contents.
 	Title, Label string
 	// Link is the destination of a link, relative to the table of contents.
@@ -34,7 +34,8 @@ func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
 // label is the label of the page.
 func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
 
-// keyPrefix begins the keys of entries without a file: no path of a repository begins with a slash.
+// keyPrefix is the beginning of the keys of entries without a file, because no path of a repository begins with a
+// slash.
 const keyPrefix = "//"
 
 // maxText bounds a table of contents.
@@ -51,7 +52,7 @@ func (l *Layout) Outline() ([]*Entry, error) {
 	}
 	switch why := unreadable(string(text)); why {
 	case "":
-	case whyEncoding: // Lines are kept as they are, and only titles miss characters.
+	case whyEncoding: // its lines do not change, and only titles are missing characters
 		l.note(l.Summary, "it "+why+": titles may miss characters")
 	default:
 		return nil, fmt.Errorf("%w: %s %s", ErrSummary, l.Summary, why)
@@ -76,7 +77,7 @@ func (l *Layout) outlineOf(s *summary) []*Entry {
 	return b.root
 }
 
-// outliner puts items where they belong. It gives each item the key of its entry.
+// outliner puts items at their places in the tree. It gives each item the key of its entry.
 type outliner struct {
 	layout *Layout
 	root   []*Entry
@@ -84,8 +85,8 @@ type outliner struct {
 	// above are the entries on the way down to the last entry. Links are nil, because no entry is below a link.
 	above []*Entry
 	seen  map[string]bool
-	// whole has the files that some entry names without an anchor. Any other file is the page of the first entry that
-	// names it.
+	// whole has the files that at least one entry refers to without an anchor. Any other file is the page of the first
+	// entry that refers to it.
 	whole map[string]bool
 }
 
@@ -181,7 +182,7 @@ func (b *outliner) unique(key string) string {
 
 // folderOrder makes the outline of a repository without a table of contents.
 func (l *Layout) folderOrder() []*Entry {
-	children := map[string][]string{} // by folder; the names of folders end with a slash
+	children := map[string][]string{} // by folder, whose name ends with a slash
 	listed := map[string]bool{}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(l.files)), maps.Keys(l.left))
 	for _, name := range names {

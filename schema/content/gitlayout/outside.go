@@ -8,14 +8,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// WithoutEntries returns a synchronisation without the entries that have no file.
+// WithoutEntries returns a synchronisation without the entries of pages that have no file.
 func WithoutEntries(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	maps.DeleteFunc(left, func(name string, _ Synced) bool { return strings.HasPrefix(name, keyPrefix) })
 	return left
 }
 
-// Unread returns a synchronisation in which all pages' texts count as changed in the repository.
+// Unread returns a synchronisation in which the texts of all pages count as changed in the repository.
 func Unread(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	for name, synced := range left {
@@ -28,7 +28,7 @@ func Unread(files map[string]Synced) map[string]Synced {
 }
 
 // putBeside finds the last synchronisation's pages that do not belong to this folder. They stay in place, or move up to
-// the closest existing ancestor.
+// the closest ancestor that still exists.
 func (m *importer) putBeside(ids map[*Entry]string) {
 	if m.Alone {
 		return
@@ -69,13 +69,13 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		m.out.Beside = append(m.out.Beside, n)
 		if name := at[n.ID]; name != "" && !strings.HasPrefix(name, keyPrefix) && m.pageIDs[name] == "" {
 			if _, there := m.layout.files[name]; there {
-				m.pageIDs[name] = n.ID // Links lead there still.
+				m.pageIDs[name] = n.ID // links still lead there
 			}
 		}
 	}
 }
 
-// paths returns the files of the pages of the last synchronisation, and the keys of pages without a file.
+// paths returns the files of the last synchronisation's pages, and the keys of pages without a file.
 func (m *importer) paths() map[string]string {
 	at := map[string]string{}
 	for _, files := range []map[string]Synced{m.Known, m.base.Files} {
@@ -88,12 +88,12 @@ func (m *importer) paths() map[string]string {
 	return at
 }
 
-// ofFolder reports whether a page, if it still existed, would belong to this folder.
+// ofFolder reports whether a page belongs to this folder, or would belong to it if the page still existed.
 func (m *importer) ofFolder(name string) bool {
 	return name != "" && (strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, m.layout.Root))
 }
 
-// leaveOutside leaves out the pages of other folders of the repository. Pages of this folder below them move up.
+// leaveOutside leaves out the pages of the repository's other folders. Pages of this folder below them move up.
 func (x *exporter) leaveOutside(pages []tree.Node) []tree.Node {
 	mine := map[string]bool{}
 	for _, synced := range x.base.Files {

@@ -20,9 +20,9 @@ type pageFile struct {
 	mark     string // a byte order mark
 	original string // without it
 	front    frontmatter.Fields
-	// imports are the lines of MDX at the start that import components. Readers do not see them.
+	// imports has the lines of MDX at the file's start that import components. Readers do not see them.
 	imports string
-	// lead are the blank lines before the heading, heading its lines, rest what follows.
+	// lead has the blank lines before the heading, heading has its lines, and rest has the text after it.
 	lead, heading, rest string
 	headingText         string
 	headingData         schema.Data // has its anchor
@@ -52,7 +52,7 @@ func parsePage(text string) *pageFile {
 	return f
 }
 
-// importLine matches what imports components, as in import Tabs from '@theme/Tabs'.
+// importLine matches a line that imports components, such as import Tabs from '@theme/Tabs'.
 var importLine = regexp.MustCompile(`^(?:[ \t]*\n)*import[ \t]+(?:` + imported + `(?:[ \t]*,[ \t]*` + imported +
 	`)?\s+from\s+)?(?:"[^"\n]+"|'[^'\n]+');?[ \t]*(?:\n|$)`)
 
@@ -60,7 +60,7 @@ const imported = `(?:[\w$]+|\*[ \t]+as[ \t]+[\w$]+|\{[\w$,\s]*\})`
 
 var underline = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
 
-// findHeading takes the heading of level 1 at the start out of the rest.
+// findHeading removes a heading of level 1 from the start of rest.
 func (f *pageFile) findHeading() {
 	first, rest, _ := strings.Cut(f.rest, "\n")
 	size := len(f.rest) - len(rest)
@@ -111,7 +111,7 @@ func (f *pageFile) body(title string) string {
 	return f.lead + f.heading + f.rest
 }
 
-// The bounds of what a page has, in characters, as in the API.
+// These bound the values of a page, in characters, as in the API.
 const (
 	maxTitle       = 256
 	maxLabel       = 100
@@ -185,7 +185,7 @@ func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
 	}
 }
 
-// document reads the page's text; tooLarge says that it cannot be a document.
+// document reads the page's text. tooLarge is true if the text is too large for a document.
 func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err error) {
 	body := f.body(title)
 	if len(strings.Trim(body, "\n")) > schema.MaxPage {
@@ -246,7 +246,7 @@ func inlineText(text string) string {
 	return oneLine(strings.ReplaceAll(paragraph, "\n", " "))
 }
 
-// setBody replaces the file's document with d. d spells references as the file does.
+// setBody replaces the file's document with d. d must have the file's spelling of references.
 func (f *pageFile) setBody(title string, d schema.Document) {
 	rest := f.rest
 	whole := f.headingText != title

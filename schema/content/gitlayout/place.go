@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// slugOf returns the slug of a new entry. It comes from the name of the file, or from the folder for a folder's own
-// page.
+// slugOf returns the slug of a new entry. It is derived from the name of the file, or from the folder's name for a
+// folder's own page.
 func slugOf(l *Layout, e *Entry) string {
 	switch {
 	case e.Kind == tree.KindLink:
@@ -99,7 +99,7 @@ func numbered(slug string, number int) string {
 // positions.
 const maxPosition = 64
 
-// fill replaces as few positions as possible, so that all positions are in order. "" means no position yet.
+// fill replaces as few positions as possible, so that all positions are in ascending order. "" is a missing position.
 func fill(positions []string) {
 	keep := increasing(positions)
 	next := make([]string, len(positions)+1) // the first position that is kept, from an index on

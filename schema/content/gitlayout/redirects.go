@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// maxRedirect bounds the source path of a redirect, as for redirects of sites.
+// maxRedirect bounds the source path of a redirect, like the API for redirects of sites.
 const maxRedirect = 512
 
 // redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. The
@@ -37,7 +37,7 @@ func (m *importer) redirects() {
 	}
 }
 
-// redirectSource is a path as requests have it.
+// redirectSource returns a path in the form of requests.
 func redirectSource(source string) (string, bool) {
 	if plain, err := url.PathUnescape(source); err == nil {
 		source = plain

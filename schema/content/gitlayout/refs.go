@@ -28,7 +28,7 @@ var mediaExtensions = []string{
 	".avif", ".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mov", ".mp3", ".mp4", ".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".zip",
 }
 
-// isAsset reports whether a file becomes a file of the space once a page names it.
+// isAsset reports whether a file becomes a file of the space when a page refers to it.
 func (k *linker) isAsset(target string) bool {
 	if _, there := k.layout.files[target]; !there || k.layout.isPage(target) || target == k.layout.Summary || target == k.layout.Config {
 		return false
@@ -46,7 +46,7 @@ func isInclude(name string) bool {
 }
 
 // resolve finds the target of a link in a file. A link that begins with a slash is relative to the root of the content.
-// If only the root of the repository has such a file, the link is relative to that root.
+// If only the repository's root has such a file, the link is relative to that root.
 func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	rooted, fromRoot := strings.CutPrefix(link, "/")
 	if !fromRoot || strings.HasPrefix(rooted, "/") {
@@ -67,7 +67,7 @@ func (l *Layout) resolve(from, link string) (target, fragment string, ok bool) {
 	return target, fragment, ok
 }
 
-// read converts a file's reference to a reference in the space; nil leaves it unchanged.
+// read converts a reference of a file to a reference of the space. It returns nil to leave the reference unchanged.
 func (k *linker) read(from string, ref map[string]any) map[string]any {
 	var link string
 	switch ref["kind"] {
@@ -114,7 +114,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-// withExtension finds the page of a link without an extension, as site generators write links.
+// withExtension finds the page for a link without an extension, which is common in site generators.
 func (k *linker) withExtension(target string) string {
 	for _, ext := range pageExtensions {
 		if _, ok := k.page(target + ext); ok {
@@ -140,8 +140,8 @@ func (k *linker) readFile(target, fragment string) map[string]any {
 	return ref
 }
 
-// readInclude finds the file of a reusable content, which becomes a file of the space. Its path is relative to the file that includes
-// it, or to the root.
+// readInclude finds the file of a reusable content. The file becomes a file of the space. Its path is relative to the
+// file that includes it, or to the root.
 func (k *linker) readInclude(from string, ref map[string]any) map[string]any {
 	link, _ := ref["reusableContent"].(string)
 	for _, folder := range []string{path.Dir(from), strings.TrimSuffix(k.layout.Root, "/")} {
@@ -205,7 +205,7 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	})
 }
 
-// ownAnchor converts a link to an anchor of the same file to a reference in the space. It returns nil for other
+// ownAnchor converts a link to an anchor in the same file to a reference of the space. It returns nil for other
 // references.
 func (k *linker) ownAnchor(from string, ref map[string]any) map[string]any {
 	link, _ := ref["url"].(string)
@@ -280,7 +280,7 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 	return valid(map[string]any{"kind": "url", "url": link})
 }
 
-// fileBlocks writes the references of file blocks. They name the path as a file and not as an address.
+// fileBlocks writes the references of file blocks. They contain the path as a file and not as an address.
 func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

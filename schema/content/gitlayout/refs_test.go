@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// refForms are the forms in which a page's document is read: the stored form, and the API's Markdown and JSON.
+// refForms are the formats in which a page's document is read: the stored format, and the API's Markdown and JSON.
 var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
 	files map[string]string) schema.Document{
 	"ref": func(d schema.Document, _ pagelinks.Page, _ pagelinks.Known, _ map[string]string) schema.Document {
@@ -50,7 +50,7 @@ func spell(t *rapid.T, from, to string) string {
 		if link = strings.TrimSuffix(link, "README.md"); link == "" {
 			link = "./"
 		}
-	case "site": // as from the address of a page that is a folder of its own
+	case "site": // relative to the page's address, as if the page were a folder
 		link = content.RelativeLink(strings.TrimSuffix(from, ".md")+"/x", strings.TrimSuffix(to, ".md"))
 	case "around":
 		if dir := path.Dir(from); dir != "." {

@@ -122,7 +122,8 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 	return it, it.title != ""
 }
 
-// readLabel reads the Markdown of an entry: the text of its link, where that leads and its title, or all its text.
+// readLabel reads the Markdown of an entry. It returns the link's text, destination and title, or the entry's text if
+// it is not a link.
 func readLabel(text string) (title, dest, label string) {
 	d, err := markdown.Read(text)
 	if err != nil || len(d.Nodes) == 0 {
@@ -136,7 +137,7 @@ func readLabel(text string) (title, dest, label string) {
 	return oneLine(content.InlineText(d.Nodes[0].Nodes)), "", ""
 }
 
-// readHeading reads the Markdown of a heading: its text, and the id that its anchor gives it.
+// readHeading reads the Markdown of a heading. It returns the heading's text and the id in its anchor.
 func readHeading(text string) (title, id string) {
 	d, err := markdown.Read("## " + text)
 	if err != nil || len(d.Nodes) != 1 {

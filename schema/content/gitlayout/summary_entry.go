@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// editedEntry is an old line with the title, the label and the destination of its page. The rest stays as it is
-// spelled.
+// editedEntry is an old line with the title, the label and the destination of its page. The other parts keep their
+// spelling.
 func editedEntry(line string, it *item, c *contents) string {
 	if c.kind == itemHeading {
 		return editedHeading(line, c)

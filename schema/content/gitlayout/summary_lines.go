@@ -9,14 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// rewriter brings a table of contents up to date line by line. Lines without a meaning, comments and blank lines stay
-// in their places, and so do the entries that keep their order. Only lines of new, deleted, renamed or moved entries
-// change.
+// rewriter updates a table of contents line by line. Lines without a meaning, comments and blank lines stay in their
+// places. Entries that keep their order also stay. Only lines of new, deleted, renamed or moved entries change.
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of entries that keep their place. from has the old items of all existing entries. The key
-	// of both is the index in want.
+	// stays has the old items of the entries that keep their place. from has the old items of all existing entries. The
+	// keys of both are indexes in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
@@ -25,7 +24,7 @@ type rewriter struct {
 	next int
 	// fresh means that the last written line is new.
 	fresh bool
-	// above has the last line of each depth below one parent, in the order of the result.
+	// above describes, for each depth below the current parent, the last line of this depth in the result.
 	above []entryForm
 	end   string
 }
@@ -99,7 +98,7 @@ func rewrite(old *summary, want []contents, reuse bool) string {
 	return strings.Join(w.out, "")
 }
 
-// copy writes the old lines before an index, without deleted items and without rules in invalid places.
+// copy writes the old lines before an index. It leaves out deleted items, and rules in invalid places.
 func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 	for ; w.next < to; w.next++ {
 		line := w.old.lines[w.next]
@@ -116,7 +115,7 @@ func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 		switch after := w.next + 1; {
 		case !w.blank():
 		case after < to && isBlank(w.old.lines[after]):
-			w.next++ // One blank line stays of those around it.
+			w.next++ // one of the surrounding blank lines stays
 		case after == len(w.old.lines) && len(w.out) > 1:
 			w.out = w.out[:len(w.out)-1]
 		}
@@ -129,7 +128,7 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 // blank reports whether the last line written is blank.
 func (w *rewriter) blank() bool { return len(w.out) == 0 || isBlank(w.out[len(w.out)-1]) }
 
-// space keeps a heading or a rule apart from a new line before it.
+// space writes a blank line between a new line and a following heading or rule.
 func (w *rewriter) space() {
 	if w.fresh && !w.blank() {
 		w.out = append(w.out, w.end)
@@ -139,7 +138,7 @@ func (w *rewriter) space() {
 // add writes a new line.
 func (w *rewriter) add(line string) { w.out, w.fresh = append(w.out, line+w.end), true }
 
-// keep writes the line of an item that keeps its place, and all before it.
+// keep writes the line of an item that keeps its place, and all lines before it.
 func (w *rewriter) keep(i int, it *item, grouped, ruled bool) {
 	c := &w.want[i]
 	rule := w.copy(it.line, c.kind == itemPage && (grouped && !ruled || c.depth > 0))
@@ -164,7 +163,7 @@ func (w *rewriter) rule() {
 	w.add("")
 }
 
-// insert writes the line of an item that is new, or comes from elsewhere, behind the item before it.
+// insert writes the line of a new or moved item after the item before it.
 func (w *rewriter) insert(i int, ruled bool) {
 	c := &w.want[i]
 	switch {
@@ -272,8 +271,8 @@ func (w *rewriter) line(i int) string {
 	return f.indent + f.bullet + editedEntry(line, it, c)[found[5]:]
 }
 
-// form returns the beginning of the entries next to an item. Without entries before it, it takes the entries of its
-// depth below other entries.
+// form returns the beginning of an item's neighbouring entries. If no entry is before it, form uses entries of the same
+// depth elsewhere.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {

@@ -99,7 +99,7 @@ func (s *space) remove(id string) {
 	}
 }
 
-// place moves or adds a page. The page becomes the first or last below another page, or comes after its sibling.
+// place moves or adds a page. The page becomes the first or last page below another page, or comes after its sibling.
 func (s *space) place(t fataler, what, title string, first bool, where, other string) {
 	t.Helper()
 	if what != "move" {
@@ -186,8 +186,8 @@ func TestRenameChangesOneLine(t *testing.T) {
 	})
 }
 
-// TestOtherLinesStay adds, moves or deletes a page of any table of contents. The other lines stay unchanged and in
-// their order, except blank lines and rules around the page.
+// TestOtherLinesStay adds, moves or deletes a page in any table of contents. The other lines stay unchanged and in
+// order, except blank lines and rules next to the page.
 func TestOtherLinesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

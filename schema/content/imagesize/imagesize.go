@@ -22,7 +22,8 @@ const maxSide = 1 << 20
 const svgStart = 16 << 10
 
 // Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file has
-// another format or states no size. An SVG image without a width or height in pixels has the size of its viewBox.
+// another format or does not state its size. An SVG image without a width or height in pixels has the size of its
+// viewBox.
 func Of(file []byte) (width, height int) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -71,7 +72,7 @@ func svg(start []byte) (width, height int) {
 	}
 }
 
-// pixels reads a length in pixels, rounded up. It is 0 for other units.
+// pixels reads a length in pixels, rounded up. It returns 0 for other units.
 func pixels(length string) int {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(length), "px"), 64)
 	if err != nil || !(n > 0) || n > maxSide {

@@ -1,5 +1,5 @@
-// Package includes handles reusable contents: Markdown files that blocks of documents name. Readers see the contents
-// instead of the blocks. Contents cannot include other contents. Such blocks stay.
+// Package includes handles reusable contents: Markdown files to which blocks of documents refer. Readers see the
+// contents instead of the blocks. Contents cannot include other contents. Such blocks stay.
 //
 // It imports schema and its siblings only.
 package includes
@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// The bounds of reusable contents in one document, which has [schema.MaxDocumentNodes] with them. A block beyond them
-// stays unchanged, and so does a block whose content is missing.
+// These bound the reusable contents in one document, which has at most [schema.MaxDocumentNodes] including them. A
+// block that exceeds the bounds stays unchanged, and so does a block whose content is missing.
 const (
 	maxNamed         = 100
-	MaxBytes         = 64 << 10 // of one, as Markdown
+	MaxBytes         = 64 << 10 // of one content, as Markdown
 	MaxExpandedBytes = 256 << 10
 )
 
@@ -28,7 +28,7 @@ const Path = ".gitbook/includes/content"
 // Block is the type of the blocks that name a content.
 const Block = "reusable-content"
 
-// Named lists the files of the reusable contents that blocks name, each once.
+// Named lists the files of the reusable contents to which blocks refer, without duplicates.
 func Named(nodes []schema.Node) []string { return named(nodes, nil) }
 
 func named(nodes []schema.Node, ids []string) []string {
@@ -42,7 +42,7 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-// Name returns the file of the content that a block names, if it is such a block.
+// Name returns the file of a content. ok is false if the block does not refer to a content.
 func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false
@@ -53,7 +53,7 @@ func Name(n *schema.Node) (id string, ok bool) {
 	return id, ok && !elsewhere
 }
 
-// Replace returns the blocks. Each block that names a content is replaced by the content. It does not change nodes.
+// Replace returns the blocks without changing nodes. Each block that refers to a content is replaced by the content.
 func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool)) []schema.Node {
 	if nodes == nil {
 		return nil
@@ -72,7 +72,7 @@ func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool
 	return with
 }
 
-// Read reads the file of a reusable content. It returns not ok for any other file.
+// Read reads the file of a reusable content. ok is false for any other file.
 func Read(file []byte) (d schema.Document, ok bool) {
 	if !utf8.Valid(file) {
 		return d, false
@@ -82,13 +82,14 @@ func Read(file []byte) (d schema.Document, ok bool) {
 	return d, err == nil
 }
 
-// Edit returns the file with another document in it. What did not change keeps its bytes, and so does the front matter.
+// Edit returns the file with another document. Unchanged parts keep their bytes, and so does the front matter.
 func Edit(file []byte, d schema.Document) []byte {
 	front, body := split(string(file))
 	return []byte(front + markdown.Edit(body, d))
 }
 
-// split separates the front matter of a file, with the blank lines after it. What cannot be read as front matter is text.
+// split separates the front matter of a file from its text, including the blank lines after it. Front matter that
+// cannot be read counts as text.
 func split(file string) (front, body string) {
 	_, body, err := frontmatter.Split(file)
 	if err != nil {

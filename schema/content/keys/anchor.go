@@ -23,7 +23,7 @@ func anchorOf(n *schema.Node) string {
 	return anchor
 }
 
-// setAnchor replaces the meta, because other documents may share it.
+// setAnchor replaces the whole meta, because other documents may share it.
 func setAnchor(n *schema.Node, anchor string) {
 	meta := maps.Clone(n.Meta)
 	if meta == nil {
@@ -46,7 +46,7 @@ func chosenAnchor(n *schema.Node) string {
 	return ""
 }
 
-// assignAnchors assigns a unique anchor to every anchored block. Existing anchors have precedence at every place,
+// assignAnchors assigns a unique anchor to every anchored block. Existing anchors have precedence wherever they are,
 // because a link may lead to them.
 func assignAnchors(nodes []schema.Node) {
 	taken := map[string]bool{}

@@ -16,8 +16,8 @@ const (
 	maxWords = 128
 )
 
-// The least similarity of two blocks that count as one edited block. Blocks of one type that are alone between their
-// neighbors always count as one.
+// These are the least similarities of two blocks that count as one edited block. If two blocks of one type are the only
+// ones of this type between their neighbors, they always count as one.
 const (
 	similarType   = 0.3
 	similarFamily = 0.5
@@ -28,8 +28,8 @@ type carrier struct {
 	*assignment
 	// byKey has the blocks of the document before.
 	byKey map[string]*schema.Node
-	// taken has the blocks of the previous document with a partner. done has the blocks of this document with a
-	// partner.
+	// taken has the blocks of the previous document that have a partner. done has the blocks of this document that have
+	// a partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash
 	words       map[*schema.Node][]uint64
@@ -102,7 +102,7 @@ func (c *carrier) hash(n *schema.Node) Hash {
 	return hash
 }
 
-// adopt replaces a node by the equal one of before. Nodes with keys of their own keep them.
+// adopt replaces a node by the equal node of the previous document. Nodes that already have keys keep them.
 func (c *carrier) adopt(was, is *schema.Node) {
 	own := false
 	all := []schema.Node{*is}
@@ -192,7 +192,7 @@ func alone(list []*schema.Node, at int) bool {
 	})
 }
 
-// Family returns the type of a block, or the common name of types that are easily converted to each other.
+// Family returns the type of a block, or a common name for types that are often converted to each other.
 func Family(n *schema.Node) string {
 	switch {
 	case n.Type == "paragraph", strings.HasPrefix(n.Type, "heading-"):
@@ -223,8 +223,8 @@ func (c *carrier) similarity(a, b *schema.Node) float64 {
 	return 2 * float64(common) / float64(len(x)+len(y))
 }
 
-// seed is the seed for hashes of words. Hashes live only during one pairing. Which words are counted does not depend on
-// it.
+// seed is the seed for hashes of words. Hashes exist only during one pairing. The seed does not change which words are
+// counted.
 var seed = maphash.MakeSeed()
 
 // wordsOf returns the hashes of the first words of a node, sorted.
@@ -290,7 +290,7 @@ func (c *carrier) moved(before, after []schema.Node) {
 	})
 }
 
-// unpaired visits the blocks without a partner. Blocks below a block that just got a partner are not visited.
+// unpaired visits the blocks that have no partner. It does not visit blocks below a block that has just got a partner.
 func (c *carrier) unpaired(nodes []schema.Node, paired map[*schema.Node]bool, visit func(n *schema.Node)) {
 	for i := range nodes {
 		n := &nodes[i]

@@ -49,7 +49,7 @@ func HashOf(n *schema.Node) Hash {
 
 func hashValue(value any) Hash { return sha256.Sum256(canonicalJSON(value)) }
 
-// canonicalJSON encodes what a document holds. Equal values have equal bytes.
+// canonicalJSON encodes a value of a document. Equal values have equal bytes.
 func canonicalJSON(value any) []byte {
 	encoded, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {

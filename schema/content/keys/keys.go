@@ -11,12 +11,12 @@ import (
 // keyLength is the length of the keys made here: 50 bits, for at most schema.MaxDocumentNodes blocks.
 const keyLength = 10
 
-// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. The
-// document's own keys and anchors stay if they are unique and well formed. The other blocks are compared with before,
-// the replaced document, if before is set. Unchanged and edited blocks get their keys and anchors from before. New
-// blocks get keys derived from their content. So the result depends only on d and before.
+// Assign gives every block of the document a unique key. It also gives a unique anchor to every block of a kind with
+// anchors. The keys and anchors in d stay if they are unique and well formed. The other blocks are compared with
+// before, the replaced document, if before is set. Unchanged and edited blocks get their keys and anchors from before.
+// New blocks get keys derived from their content. So the result depends only on d and before.
 //
-// It changes the document in place. It does not change the document's maps and before.
+// It changes the document in place. It changes neither the maps in the document nor before.
 func Assign(d *schema.Document, before *schema.Document) {
 	a := assignment{used: map[string]bool{}, settled: map[string]bool{}, count: map[Hash]int{}}
 	a.keep(d.Nodes)
@@ -30,8 +30,8 @@ func Assign(d *schema.Document, before *schema.Document) {
 	assignAnchors(d.Nodes)
 }
 
-// Complete reports whether Assign would change nothing: each block has a key, each block of a kind with anchors has an
-// anchor, and all are unique.
+// Complete reports whether Assign would change nothing. Then each block has a key, each block of a kind with anchors
+// has an anchor, and all are unique.
 func Complete(d schema.Document) bool {
 	used, anchors := map[string]bool{}, map[string]bool{}
 	return complete(d.Nodes, used, anchors)
@@ -64,13 +64,13 @@ func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
 type assignment struct {
 	// used has the keys of the document and of the previous document.
 	used map[string]bool
-	// settled has the final keys of the document's nodes: its own keys, and the carried keys.
+	// settled has the final keys of the document's nodes: the keys that it already had, and the carried keys.
 	settled map[string]bool
 	// count is how many keys were derived from a hash.
 	count map[Hash]int
 }
 
-// keep keeps the document's own keys if they are well formed and unique, and removes other keys.
+// keep accepts the document's own keys if they are well formed and unique, and removes other keys.
 func (a *assignment) keep(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key == "" {
@@ -90,7 +90,7 @@ func (a *assignment) settle(key string) {
 	}
 }
 
-// reserve prevents keys of the previous document from being derived again for another block.
+// reserve prevents keys of the previous document from being given to other blocks.
 func (a *assignment) reserve(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key != "" {
@@ -133,7 +133,7 @@ func walk(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// Clone copies nodes deeply enough for Assign: their maps and leaves are shared.
+// Clone copies nodes deeply enough for Assign: the copies share maps and leaves.
 func Clone(nodes []schema.Node) []schema.Node {
 	if nodes == nil {
 		return nil

@@ -57,8 +57,8 @@ func blocks(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// kept writes the innermost blocks of a document. Each block is its text and the number of the block in before with the
-// same key; + means a new block.
+// kept writes the innermost blocks of a document. Each block is written as its text and the number of the block in
+// before with the same key. + means a new block.
 func kept(before, after schema.Document) string {
 	number, at := map[string]int{}, 0
 	list := func(d schema.Document, visit func(n *schema.Node)) {
@@ -211,7 +211,7 @@ func encode(d schema.Document) string {
 	return string(text)
 }
 
-// TestSameTextSameDocument: writing a text again unchanged gives the same document, even after edits that moved keys.
+// TestSameTextSameDocument: writing an unchanged text again gives the same document, even after edits that moved keys.
 func TestSameTextSameDocument(t *testing.T) {
 	t.Parallel()
 	block := rapid.SampledFrom([]string{
@@ -257,8 +257,8 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded has documents of the largest size that share as little as possible, or as much as possible. The
-// short form has a quarter of the blocks and of the time.
+// TestAssignIsBounded has pairs of documents of the largest size, with as few and as many common blocks as possible.
+// The short form has a quarter of the blocks and of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 60*time.Second

@@ -13,7 +13,7 @@ import (
 
 const typeTable = "table"
 
-// table is a table block with its parts in the order in which they are shown.
+// table is a table block with its parts in display order.
 type table struct {
 	data       schema.Data
 	view       map[string]any
@@ -52,14 +52,14 @@ func tableOf(n *schema.Node) table {
 	return t
 }
 
-// RowOrder lists the ids of a table's records in the order in which they are shown.
+// RowOrder lists the ids of a table's records in display order.
 func RowOrder(records map[string]any) []string {
 	ids := slices.Sorted(maps.Keys(records))
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(OrderIndex(records[a]), OrderIndex(records[b])) })
 	return ids
 }
 
-// OrderIndex returns the text by which a record is ordered.
+// OrderIndex returns the text that determines a record's place.
 func OrderIndex(record any) string {
 	members, _ := record.(map[string]any)
 	index, _ := members["orderIndex"].(string)
@@ -79,7 +79,7 @@ func (t table) cell(row, column string) (*schema.Node, bool) {
 	return f, ok
 }
 
-// cellHash names what a cell shows.
+// cellHash returns the hash of a cell's content.
 func (t table) cellHash(row, column string) Hash {
 	if f, ok := t.cell(row, column); ok {
 		nameless := *f
@@ -218,8 +218,9 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives a table without a key the ids of the replaced table: the ids of its columns, its records and its cells'
-// fragments. Reading Markdown numbers these ids, so a new row would rename all rows below it.
+// table gives a table without a key the ids of the table that it replaces. These are the ids of its columns, its
+// records and its cells' fragments. Reading Markdown numbers these ids, so a new row would change the ids of all rows
+// below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)
@@ -351,7 +352,7 @@ func (t table) rowHashes(columns []string) [][]Hash {
 	return rows
 }
 
-// fill pairs what lies between pairs.
+// fill pairs the elements between pairs.
 func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	a0, b0 := 0, 0
 	gap := func(a1, b1 int) {
@@ -374,7 +375,7 @@ func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	return pairs
 }
 
-// order keeps the order of the rows that stayed and puts new ones between them. If that is not possible, it numbers all
+// order keeps the order of the existing rows and puts new rows between them. If that is not possible, it numbers all
 // rows again.
 func (c *carrier) order(old, t table, rows []int, to names) {
 	last, ok := "", true

@@ -12,14 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A heading gets its id from an anchor in it. GitBook writes <a href="#x" id="x"></a>. Other tools write <a
-// id="x"></a>, <a name="x"></a>, or {#x} at the heading's end or on a line next to it. Readers do not see the anchor.
-// Write writes the form of the anchor that Read found.
+// A heading gets its id from an anchor. GitBook writes <a href="#x" id="x"></a>. Other tools write <a id="x"></a>, <a
+// name="x"></a>, or {#x} at the heading's end or on a line next to it. Readers do not see the anchor. Write writes the
+// anchor in the form that Read found.
 
-// memberAnchor of a heading is the source of its anchor, if that is not as GitBook writes it.
+// memberAnchor has the source of a heading's anchor, if the source differs from GitBook's form.
 const memberAnchor = "anchor"
 
-// anchor is the id of a heading and what gave it.
+// anchor has the id of a heading and the source of that id.
 type anchor struct{ id, source string }
 
 // maxAnchor bounds an id, as in the documents of clients.
@@ -83,7 +83,7 @@ func (headingIDParser) Parse(parent ast.Node, block text.Reader, _ parser.Contex
 // memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
 const memberLevel = "level"
 
-// headingNode makes a heading. The grammar has three levels: deeper ones keep their level in data.
+// headingNode makes a heading. The grammar has three levels, so deeper headings have their level in data.
 func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
 	if level > 3 {

@@ -12,10 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Other tools give blocks attributes: {#id}, { .class key=value } or kramdown's {: .class }. Attributes are on a line
-// of their own, at the end of a heading, or behind a link, an image or code. mdBook has directives, as in {{#include
-// file}}. Readers see no attributes and no directives. An id next to a heading is the heading's anchor. Everything else
-// stays as its source.
+// Other tools write attributes at blocks: {#id}, { .class key=value } or kramdown's {: .class }. Attributes are on a
+// separate line, at the end of a heading, or after a link, an image or code. mdBook has directives, such as {{#include
+// file}}. Readers see neither attributes nor directives. An id next to a heading is the heading's anchor. All other
+// attributes stay as source text.
 
 // attributeList is a list in braces: kramdown's after a colon, otherwise ids, classes and values.
 const attributeList = `\{(?:::?[^{}\n]*|[ \t]*` + oneAttribute + `(?:[ \t]+` + oneAttribute + `)*[ \t]*)\}`
@@ -67,8 +67,8 @@ func (r *reader) attributes(block ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(n.source)}
 }
 
-// headingOf returns the heading that gets its anchor from a line of attributes: before it, or otherwise behind it,
-// without a blank line between.
+// headingOf returns the heading that gets its anchor from a line of attributes. The heading is directly before or after
+// the line, without a blank line between them.
 func headingOf(n *attributesBlock) *ast.Heading {
 	match := idInAttributes.FindStringSubmatch(n.source)
 	if match == nil || !validAnchor(match[1]) {
@@ -85,7 +85,7 @@ func headingOf(n *attributesBlock) *ast.Heading {
 	return nil
 }
 
-// withoutAnchor returns a heading that has nothing in its own line that could be an anchor.
+// withoutAnchor returns the heading if its own line contains nothing that could be an anchor.
 func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	for child := heading.FirstChild(); child != nil; child = child.NextSibling() {
 		if kind := child.Kind(); kind == kindHeadingID || kind == ast.KindRawHTML {
@@ -95,7 +95,7 @@ func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	return heading
 }
 
-// anchorBeside returns the anchor of a heading from the line before it, or the line behind it, which wins.
+// anchorBeside returns the anchor of a heading from the line before it or after it. The line after it has precedence.
 func anchorBeside(heading ast.Node) anchor {
 	if n, ok := heading.NextSibling().(*attributesBlock); ok && headingOf(n) == heading {
 		return anchor{idInAttributes.FindStringSubmatch(n.source)[1], "\n" + n.source}
@@ -106,7 +106,7 @@ func anchorBeside(heading ast.Node) anchor {
 	return anchor{}
 }
 
-// ownLineAnchor reads the source of an anchor that has a line of its own.
+// ownLineAnchor reads the source of an anchor that is on a separate line.
 func ownLineAnchor(source string) anchor {
 	line := strings.Trim(source, "\n")
 	match := idInAttributes.FindStringSubmatch(line)
@@ -117,7 +117,7 @@ func ownLineAnchor(source string) anchor {
 	return anchor{match[1], source}
 }
 
-// isAttributes reports whether a source is attributes or directives, which nobody sees.
+// isAttributes reports whether a source is attributes or directives, which readers do not see.
 func isAttributes(source string) bool { return attributesSource.MatchString(content.Clean(source)) }
 
 type attributesInlineParser struct{}
@@ -150,7 +150,8 @@ func (attributesInlineParser) Parse(parent ast.Node, block text.Reader, _ parser
 // maxAttributeList bounds a list of attributes in a line.
 const maxAttributeList = 512
 
-// attributesInline hides attributes, if what they belong to is there, and otherwise keeps them as text.
+// attributesInline hides attributes at the end of a block or after their link, image or code. Otherwise it keeps them
+// as text.
 func (b *inlineBuilder) attributes(source string, atEnd bool) {
 	last := len(b.pieces) - 1
 	owned := last >= 0 && (b.pieces[last].node != nil && (b.pieces[last].node.Type == "link" ||

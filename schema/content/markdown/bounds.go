@@ -76,8 +76,8 @@ func backtickRuns(lines *text.Segments, source []byte) map[int]int {
 	return runs
 }
 
-// maxReferenceLines is the number of lines that goldmark searches for references at once. Its time is quadratic in this
-// number.
+// maxReferenceLines is the number of lines in which goldmark searches for references in one step. Its time is quadratic
+// in this number.
 const maxReferenceLines = 500
 
 // referenceTransformer extracts reference definitions from the start of a paragraph.
@@ -100,7 +100,7 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		parent.InsertBefore(parent, node, part)
 		parser.LinkReferenceParagraphTransformer.Transform(part, reader, pc)
 		if part.Parent() != nil {
-			// Other text comes before the end, and no definition can follow it.
+			// Other text comes before the end of the paragraph, and no definition can follow it.
 			parent.RemoveChild(parent, part)
 			part.Lines().AppendAll(rest.Sliced(0, rest.Len()))
 			node.SetLines(part.Lines())

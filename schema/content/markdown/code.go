@@ -109,8 +109,7 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "code", Data: data, Nodes: lines}}, true
 }
 
-// preData reads the attributes of <pre> and of the <code> in it. ok is false if a block of code cannot have an
-// attribute.
+// preData reads the attributes of <pre> and of its <code>. ok is false if a block of code cannot have an attribute.
 func preData(outer, inner *element) (schema.Data, bool) {
 	data := schema.Data{}
 	class, _ := inner.attrs.get("class")

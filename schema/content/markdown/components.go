@@ -12,14 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// MDX has components, as in <Tabs.Tab items={[1, 2]}>, and comments, as in {/* text */}. Readers see neither, but they
+// MDX has components, such as <Tabs.Tab items={[1, 2]}>, and comments, such as {/* text */}. Readers see neither, but
 // see the text between two tags. A component with the name of an HTML element is read as HTML.
 
 var (
-	// componentName matches the beginning of a component's tag. The name may be a name of an HTML element, because such
-	// a tag can have expressions as attributes.
+	// componentName matches the beginning of a component's tag. The name may also be the name of an HTML element,
+	// because such a tag can have expressions as attributes.
 	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
-	// componentAlone matches a component's opening tag without attributes. It does not match placeholders for a
+	// componentAlone matches a component's opening tag without attributes. It does not match placeholders for the
 	// reader's own text, such as <YourTool>.
 	componentAlone = regexp.MustCompile(`^<[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(?:\.[A-Za-z]\w*)*[ \t]*>$`)
 	placeholder    = regexp.MustCompile(`^<(?i:your|my)`)
@@ -40,19 +40,19 @@ func isComponentTag(source string) bool {
 }
 
 // componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source
-// begins with other text. seen is how much of the source it has looked at.
+// begins with something else. seen is the length of the source that was read.
 func componentEnd(source []byte) (length, seen int) {
 	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
 	if m == nil {
 		return 0, 0
 	}
-	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // which a name with dots is like
+	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // a name with dots looks like an expression
 	at := m[1]
 	for ; at < min(len(source), maxComponentTag); at++ {
 		switch c := source[at]; c {
 		case '>':
 			if !expressions {
-				return 0, at // A tag of HTML.
+				return 0, at // This is an HTML tag.
 			}
 			return at + 1, at
 		case '"', '\'':
@@ -74,7 +74,7 @@ func componentEnd(source []byte) (length, seen int) {
 	return 0, at
 }
 
-// expressionEnd returns the length of an expression in braces; 0 if it has no end.
+// expressionEnd returns the length of an expression in braces; 0 if the expression has no end.
 func expressionEnd(source []byte) int {
 	depth := 0
 	for at := 0; at < len(source); at++ {
@@ -94,8 +94,8 @@ func expressionEnd(source []byte) int {
 	return 0
 }
 
-// componentEnd searches the end of a tag. It stops searching when failed searches have read too much text. open says
-// that the tag goes on behind the source.
+// componentEnd searches for the end of a tag. It stops searching when failed searches have read too much text. open is
+// true if the tag continues beyond the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	if s.failedSearch < 0 {
 		return 0, false
@@ -108,7 +108,7 @@ func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	return length, length == 0 && seen >= len(source)
 }
 
-// componentParser reads tags of components, such as `<Tabs>`. HTML has other parsers.
+// componentParser reads tags of components, such as `<Tabs>`. Other parsers read HTML.
 type componentParser struct{}
 
 func (componentParser) Trigger() []byte { return []byte{'<'} }
@@ -193,7 +193,7 @@ func (r *reader) component(n ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
 }
 
-// commentEnd returns the length of the comment that begins at a place; 0 if it has no end.
+// commentEnd returns the length of the comment that begins at start; 0 if the comment has no end.
 func (s *markdownState) commentEnd(source []byte, start int) int {
 	if s.nextComment <= start {
 		end := bytes.Index(source[start:], []byte(commentCloses))

@@ -2,12 +2,12 @@ package markdown
 
 import "github.com/octavo-docs/octavo/schema"
 
-// ForVisitor returns the blocks that a visitor sees. Contents of a conditional block need an expression that allows
-// them. A conditional block is a node. Where the grammar has no place for the node, two paragraphs hold its tag and its
-// end tag. Without the end tag the block reaches to its last sibling. ForVisitor does not change nodes.
+// ForVisitor returns the blocks that a visitor sees. If a block is conditional, its expression must allow the visitor.
+// A conditional block is a node. If the grammar has no place for the node, two paragraphs have its tag and its end tag.
+// Without the end tag, the block extends to its last sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
-	var open []bool // for each open block: whether the visitor sees its content
+	var open []bool // whether the visitor sees its content, for each open block
 	hidden := 0
 	for _, n := range nodes {
 		expression, begins, ends := conditionTag(&n)
@@ -35,7 +35,7 @@ func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []sche
 	return seen
 }
 
-// conditionTag reads a paragraph that is kept as the tag of a conditional block, or as its end.
+// conditionTag reads the tag or the end tag of a conditional block from a paragraph that keeps it.
 func conditionTag(n *schema.Node) (expression string, begins, ends bool) {
 	t, ok := readTagLine([]byte(keptSource(n)))
 	if !ok || t.name != "if" {

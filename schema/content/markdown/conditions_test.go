@@ -67,7 +67,7 @@ func TestForVisitorNodes(t *testing.T) {
 	}
 }
 
-// TestEachNodeIsForVisitor draws documents with conditional blocks of both forms, and visitors. The references whose
+// TestEachNodeIsForVisitor draws documents with conditional blocks in both forms, and visitors. The references whose
 // branches allow a visitor are the nodes of the document that ForVisitor shows.
 func TestEachNodeIsForVisitor(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestEachNodeIsForVisitor(t *testing.T) {
 	}
 }
 
-// genConditions puts conditional blocks around some of the blocks, and tags between them.
+// genConditions puts some blocks into conditional blocks, and tags between blocks.
 func genConditions(t *rapid.T, nodes []schema.Node, expressions []string) []schema.Node {
 	var with []schema.Node
 	for _, n := range nodes {

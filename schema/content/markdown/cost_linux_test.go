@@ -21,7 +21,7 @@ func runsOfBackticks(line string) string {
 	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
 }
 
-// costly has a row for each difficult text. Each takes quadratic time in a naive parser or in goldmark.
+// costly has a row for each difficult text. Each needs quadratic time in a naive parser or in goldmark.
 var costly = map[string]string{
 	"hints":                     fill("{% hint %}\n"),
 	"loose tags":                fill("<b c=“d e”>"),
@@ -357,8 +357,8 @@ func definitions() string {
 // The texts of costly used to take up to half a minute.
 const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
-// TestMarkdownCost measures a thread's CPU time, which other programs cannot affect, and takes the best of a few tries.
-// It also counts the steps of loops over earlier text. The long form measures Safe too.
+// TestMarkdownCost measures a thread's CPU time, which does not depend on other programs, and takes the best of a few
+// attempts. It also counts the steps of loops over earlier text. The long form also measures Safe.
 func TestMarkdownCost(t *testing.T) {
 	for name, markdown := range costly {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +393,7 @@ func TestMarkdownCost(t *testing.T) {
 	}
 }
 
-// TestWriteCost writes the documents of the difficult texts. Writing reads lines again, as a check.
+// TestWriteCost writes the documents of the difficult texts. Writing reads the written lines again as a check.
 func TestWriteCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -16,7 +16,7 @@
 // Text is never lost. Reading and writing a text is stable: a second round gives the same bytes. Edit keeps the bytes
 // of untouched blocks.
 //
-// Files call files further down in this list. A few files call back, because writing reads its own result:
+// A file only calls files further down in this list. A few files are exceptions, because writing reads its own result:
 //
 //   - Uses: edit.go, safe.go, shown.go, refs.go and conditions.go work on texts and documents. kinds.go has the
 //     tables of block readers and block writers.

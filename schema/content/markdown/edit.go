@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// Edit returns the Markdown of an edited document. It writes only the changes: blocks that equal blocks of the original
+// Edit returns the Markdown of an edited document. It writes only the changes. Blocks that also are in the original
 // keep their bytes, and so does the text between them. In changed blocks, unchanged words keep the bytes around them
 // (respell.Words). Reading the result gives the edited document. If a new block would change the meaning of an
 // unchanged block, Edit writes the whole document. All kinds of line ends stay (respell.Ends).
@@ -23,7 +23,7 @@ func Edit(original string, edited schema.Document) string {
 	return respell.Ends(original, editLines(source, edited))
 }
 
-// editLines edits a text that Clean leaves as it is.
+// editLines edits a text that Clean does not change.
 func editLines(source string, edited schema.Document) string {
 	units, labels, ok := unitsOf(source)
 	if !ok {
@@ -45,8 +45,8 @@ func editLines(source string, edited schema.Document) string {
 	return Write(edited) + finalNewline(source)
 }
 
-// withoutBrokenTags removes the tags that are stored as paragraphs and show nothing, if the other blocks would read
-// differently with them. An edit may remove the end of such a tag, and the remaining tags may then pair.
+// withoutBrokenTags removes invisible tags that are stored as paragraphs, if they would change how the other blocks are
+// read. An edit may remove the end of such a tag, and the remaining tags may then form a pair.
 func withoutBrokenTags(d schema.Document) schema.Document {
 	tag := func(n schema.Node) bool {
 		_, ok := readTagLine([]byte(keptSource(&n)))
@@ -63,15 +63,15 @@ func withoutBrokenTags(d schema.Document) schema.Document {
 	return d
 }
 
-// showsSame reports whether a document that is written and read again shows the text of another one.
+// showsSame reports whether a written document, read again, shows the same text as d.
 func showsSame(written, d schema.Document) bool {
 	again, err := Read(Write(written))
 	words := func(d schema.Document) []string { return strings.Fields(content.Plain(d)) }
 	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
 }
 
-// expected returns the blocks that reading the result must give. Unchanged blocks stay. Other blocks have the form that
-// Read returns, because a block from another editor may hold more than Markdown can.
+// expected returns the blocks that the result must have when it is read. Unchanged blocks stay. Other blocks have the
+// form that Read returns, because a block of another editor may contain more than Markdown can express.
 func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
 	var nodes []schema.Node
 	next := 0
@@ -105,7 +105,7 @@ func hashes(nodes []schema.Node) []uint64 {
 	list := make([]uint64, len(nodes))
 	for i := range nodes {
 		text, err := json.Marshal(bareNode(nodes[i]))
-		if err != nil { // It cannot fail: the node came from JSON or from Read.
+		if err != nil { // it cannot fail, because the node came from JSON or from Read
 			text = binary.AppendUvarint(nil, uint64(i))
 		}
 		list[i] = maphash.Bytes(hashSeed, text)
@@ -115,7 +115,7 @@ func hashes(nodes []schema.Node) []uint64 {
 
 var hashSeed = maphash.MakeSeed()
 
-// bareNode returns a node without keys, and without the ids that blocks get when they are stored.
+// bareNode returns a node without keys, and without the ids that storing adds to blocks.
 func bareNode(n schema.Node) schema.Node {
 	n.Key = ""
 	if _, ok := n.Meta["id"]; ok {
@@ -145,7 +145,7 @@ func bareAll(nodes []schema.Node) []schema.Node {
 }
 
 // matchUnits returns, for each unit, the index of its first node in the wanted document. It returns -1 if the document
-// does not have the whole unit.
+// does not contain the whole unit.
 func matchUnits(units []unit, want []schema.Node) []int {
 	var have []schema.Node
 	for _, u := range units {
@@ -169,8 +169,8 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	return kept
 }
 
-// placeDefinitions places the units without nodes. A unit that was behind n replaced blocks comes behind n of the new
-// blocks.
+// placeDefinitions finds places for the units without nodes. If a unit followed n replaced blocks, it will follow n of
+// the new blocks.
 func placeDefinitions(units []unit, kept []int, end int) {
 	limits := make([]int, len(units)) // the place of the next unit that is kept
 	for i := len(units) - 1; i >= 0; i-- {
@@ -192,7 +192,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened also gives up the neighbours of the units that are given up already.
+// widened also gives up the neighbours of the units that were given up.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -205,7 +205,7 @@ func widened(kept []int, margin int) []int {
 	return wide
 }
 
-// splicer writes a wanted document in place of the source's.
+// splicer writes the wanted document, using parts of the source.
 type splicer struct {
 	source   string
 	units    []unit
@@ -220,8 +220,7 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone is ofSource for blocks that read as wanted without their neighbours. It is ofWrite for other
-	// blocks.
+	// ofSourceIfAlone is ofSource for blocks that, read alone, are as wanted. Other blocks are ofWrite.
 	ofSourceIfAlone
 )
 
@@ -230,7 +229,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
-	last, copied := -1, -1 // the unit that was copied last; it stays until another block is written
+	last, copied := -1, -1 // the last copied unit; unchanged until another block is written
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]
@@ -282,7 +281,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 }
 
 // spelled returns the text of blocks that replace units, in the units' spelling. ok is false if the caller must not use
-// it.
+// this text.
 func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
@@ -315,8 +314,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. It is the source's separator, if that separates
-// the blocks. A tag needs no blank line.
+// gapFrom returns the separator of two blocks that were not neighbours. If the source's separator is long enough, it
+// returns this separator. A tag needs no blank line.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// oddBlocks are blocks that Write would write in another way. Neighbouring blocks do not change them.
+// oddBlocks are blocks that Write would write differently. Neighbouring blocks do not change them.
 var oddBlocks = []string{
 	"*one*   two", "Title\n=====", "##   Closed ##", "+ a\n+ b", "10) x\n\n\n10) y", "~~~js\ncode\n~~~", "    indented", "***", "> quote\ngoes on",
 	"|a|b|\n|-|:-:|\n|1|2|", "{% hint style='info' %}\nx\n{% endhint %}", "{%tabs%}\n{%tab title='a'%}\nx\n\n{%endtab%}\n{%endtabs%}",
@@ -116,7 +116,7 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			return // The words occur twice: either place may be the edited one.
+			return // The words occur twice, and either place may be the edited one.
 		}
 		parts[at] = text
 		if want := join(); got != want {
@@ -152,7 +152,7 @@ func TestEditReadsAsEdited(t *testing.T) {
 	})
 }
 
-// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep theirs.
+// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep their ends.
 func TestEditKeepsEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

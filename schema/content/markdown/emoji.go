@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// shortcode matches what could be the name of an emoji. The longest names have about 40 characters.
+// shortcode matches a possible name of an emoji. The longest names have about 40 characters.
 var shortcode = regexp.MustCompile(`:[a-z0-9_+\-]{1,60}:`)
 
 func emojiCode(characters string) string {
@@ -32,7 +32,8 @@ func emojiCharacters(code string) string {
 	return characters
 }
 
-// emojiNode makes the inline of a name. If Markdown would write another name for the code, the node keeps the name too.
+// emojiNode makes an inline from an emoji's name. If Markdown would write another name for the code, the node also
+// stores the name.
 func emojiNode(name string) (schema.Node, bool) {
 	characters, ok := emoji.CodeMap()[":"+name+":"]
 	if !ok {

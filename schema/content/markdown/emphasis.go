@@ -10,8 +10,8 @@ import (
 // maxInlineNesting bounds the nesting of emphasis and links. Anything deeper is read as text.
 const maxInlineNesting = 32
 
-// emphasisParser reads *, _ and ~. It uses goldmark's rules for openers and closers, but pairs delimiters itself.
-// Goldmark searches all openers again for each closer, which is quadratic.
+// emphasisParser reads *, _ and ~. It uses goldmark's rules for openers and closers, but has its own algorithm for
+// pairs. Goldmark searches all openers again for each closer, which takes quadratic time.
 type emphasisParser struct{}
 
 func (emphasisParser) Trigger() []byte { return []byte{'*', '_', '~'} }
@@ -34,7 +34,7 @@ func (emphasisParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 	stateOf(pc).pair(nil)
 }
 
-// pairing decides which delimiters pair, and what node they become.
+// pairing decides which delimiters form pairs, and which nodes the pairs become.
 type pairing struct{}
 
 func (pairing) IsDelimiter(b byte) bool { return b == '*' || b == '_' || b == '~' }
@@ -117,7 +117,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 			d = next
 		}
 		if !s.wrap(opener, closer, consume) {
-			// Every pair around this pair would also be too deep.
+			// Every pair around this pair would also be too deeply nested.
 			next := closer.NextDelimiter
 			for d := closer; d != bottom; {
 				previous := d.PreviousDelimiter

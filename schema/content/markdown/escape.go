@@ -10,10 +10,10 @@ import (
 type inlineForm struct {
 	italic    string // the delimiter
 	html      bool   // elements for marks
-	addresses bool   // without escapes in addresses, as other readers of Markdown look for them
+	addresses bool   // without escapes in addresses, for other readers of Markdown that search addresses
 }
 
-// inlineWriter writes pieces with a stack of what is open.
+// inlineWriter writes pieces, with a stack of the open marks.
 type inlineWriter struct {
 	out   strings.Builder
 	open  []layer
@@ -21,11 +21,11 @@ type inlineWriter struct {
 	where place
 }
 
-// address matches the addresses that other readers of Markdown make links of.
+// address matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text appends text. after is the source that follows directly. It decides the escaping at the end of the text: an
-// exclamation mark before a link would make the link an image.
+// text appends text. after is the source that directly follows. It determines the escapes at the end of the text,
+// because an exclamation mark before a link would make an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0
@@ -123,7 +123,7 @@ func (w *inlineWriter) afterReference() bool {
 	if !strings.HasSuffix(out, "]") {
 		return false
 	}
-	// A reference has no other brackets, so the search for its beginning never goes past the one before it.
+	// A reference has no other brackets, so the search for its beginning never passes the preceding bracket.
 	begin := strings.LastIndexAny(out[:len(out)-1], "[]\n")
 	if begin < 0 || out[begin] != '[' || begin > 0 && out[begin-1] != '\n' {
 		return false
@@ -131,7 +131,7 @@ func (w *inlineWriter) afterReference() bool {
 	return noteRef.FindString(out[begin:]) == out[begin:]
 }
 
-// number writes the digits at the start of a line, and escapes a sign after them that would make the line a list item.
+// number writes the digits at the start of a line. It escapes a following sign that would make the line a list item.
 func (w *inlineWriter) number(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// images writes a block of images. It writes them in a line if a line can hold all data, and otherwise as figures.
+// images writes a block of images. It writes them in a line if a line can express all their data, and otherwise as
+// figures.
 func (w writer) images(n *schema.Node) string {
 	if len(layoutAttributes(n)) > 0 {
 		return figuresHTML(n)
@@ -80,7 +81,7 @@ func sizedImages(nodes []schema.Node) []schema.Node {
 	return sized
 }
 
-// figures reads figures, alone or in a <div> that says how they are laid out.
+// figures reads figures, alone or in a <div> that defines their layout.
 func (r *reader) figures(e *element) ([]schema.Node, bool) {
 	data, list := schema.Data{}, []*element{e}
 	if e.name == "div" {

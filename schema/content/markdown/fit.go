@@ -15,8 +15,8 @@ import (
 //   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
 //   - HTML and tags that are unknown become a paragraph that keeps their source.
 //
-// A kept paragraph has its source in meta. An edit of the text changes its words there: see reworded. If this is not
-// possible, only the text is written.
+// A kept paragraph has its source in meta. An edit of the text also changes the words in this source: see reworded. If
+// this is not possible, only the text is written.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))
@@ -69,7 +69,7 @@ func fitInside(n *schema.Node) {
 	}
 }
 
-// holdsItsOwn reports whether a block that is made of parts has no other blocks.
+// holdsItsOwn reports whether a block that consists of parts contains only its own kind of part.
 func holdsItsOwn(n *schema.Node) bool {
 	part, ok := partKinds[n.Type]
 	for i := range n.Nodes {
@@ -89,7 +89,7 @@ func titleOf(n *schema.Node) []schema.Node {
 	return nil
 }
 
-// keptMarkdown returns the source of a kept paragraph, if reading it makes the same paragraph again.
+// keptMarkdown returns the source of a paragraph that keeps it, if reading the source makes the same paragraph again.
 func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" {
@@ -110,7 +110,7 @@ func keptAs(source, parent string) (*schema.Node, bool) {
 	return &made.Nodes[0], true
 }
 
-// sameNode reports whether two nodes are equal, apart from their keys.
+// sameNode reports whether two nodes are equal, except for their keys.
 func sameNode(a, b *schema.Node) bool {
 	return a.Object == b.Object && a.Type == b.Type && a.Fragment == b.Fragment && sameData(a.Data, b.Data) &&
 		sameMeta(a.Meta, b.Meta) &&

@@ -205,7 +205,7 @@ func optional(t *rapid.T, data schema.Data, name string, value any) {
 	}
 }
 
-// leafKinds makes the blocks without blocks in them.
+// leafKinds makes blocks that contain no blocks.
 var leafKinds = map[string]func(t *rapid.T, n *schema.Node){
 	"divider": func(*rapid.T, *schema.Node) {},
 	"code": func(t *rapid.T, n *schema.Node) {

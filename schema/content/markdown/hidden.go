@@ -11,7 +11,7 @@ import (
 // Readers see no tags. HTML without a place in documents is hidden. A leaf without text keeps the source of a comment
 // or a tag in a line. A paragraph keeps the source of a block, and shows the block's text, links and images.
 
-// kindRaw is the kind of a node that is the source of a block that the grammar has no node for.
+// kindRaw is the kind of a node with the source of a block for which the grammar has no node.
 const (
 	kindRaw      = "raw"
 	memberSource = "source"
@@ -21,10 +21,10 @@ func rawBlock(source string) schema.Node {
 	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
 }
 
-// memberMarkdown of a paragraph's meta is the source that it is kept as.
+// memberMarkdown in a paragraph's meta has the source that the paragraph keeps.
 const memberMarkdown = "markdown"
 
-// keptSource returns the source that a paragraph is kept as, if it is.
+// keptSource returns the source that a paragraph keeps; "" if it keeps none.
 func keptSource(n *schema.Node) string {
 	if n.Type != "paragraph" {
 		return ""
@@ -37,7 +37,7 @@ func kept(source string, shown []schema.Node) schema.Node {
 	return schema.Node{Type: "paragraph", Meta: schema.Data{memberMarkdown: source}, Nodes: shown}
 }
 
-// hiddenLeaf returns a leaf that keeps a source and has no visible text.
+// hiddenLeaf returns a leaf that stores a source and has no visible text.
 func hiddenLeaf(source string) schema.Leaf {
 	mark := colorMark(defaultColor, defaultColor, "")
 	mark.Data[memberSource] = source
@@ -67,7 +67,7 @@ var htmlNames = setOf(
 	small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time
 	title tr track tt u ul var video wbr`)
 
-// blockNames are the elements whose text stands on lines of its own.
+// blockNames are the elements whose text is on separate lines.
 var blockNames = setOf(
 	`address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
@@ -79,15 +79,16 @@ var (
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is not shown. A name outside HTML, as in <your-key> or List<String>, is the author's
-// text. A tag with attributes or an end tag is a component instead.
+// hidesTag reports whether a tag is hidden from readers. If the name is not an HTML name, as in <your-key> or
+// List<String>, the tag is the author's text. A tag with attributes or an end tag is a component instead, which is
+// hidden.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||
 		strings.Contains(source, "=")
 }
 
-// isHTMLName tells the names of elements from names of types, as in Option<Address> and Set<A>.
+// isHTMLName distinguishes names of elements from names of types, as in Option<Address> and Set<A>.
 func isHTMLName(name string) bool {
 	lower := strings.ToLower(name)
 	return htmlNames[lower] && (name == lower || len(name) > 1 && name == strings.ToUpper(name))

@@ -10,7 +10,7 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// maxElements bounds the nesting of HTML elements. Anything deeper is kept as text.
+// maxElements bounds the nesting of HTML elements. Deeper elements are kept as text.
 const maxElements = 24
 
 // maxAttributes bounds the attributes of a tag or an element. A tag with more is kept.
@@ -21,7 +21,7 @@ type element struct {
 	name  string
 	attrs attributes
 	text  string // as in the source: character references are not resolved
-	// comment is the source of a comment or another element without a name and text.
+	// comment is the source of a comment, or of another element without a name and text.
 	comment string
 	nodes   []*element
 }
@@ -47,16 +47,16 @@ func (a attributes) has(name string) bool {
 	return ok
 }
 
-// only reports whether there are no attributes but these.
+// only reports whether there are no attributes except these.
 func (a attributes) only(names ...string) bool {
 	return !slices.ContainsFunc(a, func(x attribute) bool { return !slices.Contains(names, x.name) })
 }
 
-// voidElements have no content and no end.
+// voidElements have no content and no end tag.
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd have a row for each tag of a table that ends other parts of the table, or elements in its
+// endedByStart and endedByEnd have a row for each tag that ends other parts of a table, or elements in the table's
 // cells. The end tags of these parts and elements may be omitted.
 var endedByStart, endedByEnd = omittedEnds()
 
@@ -75,8 +75,8 @@ func omittedEnds() (start, end map[string][]string) {
 	return start, end
 }
 
-// parseHTML reads well-formed HTML, in whose tables end tags may be omitted. It refuses any other text; the caller then
-// keeps the source.
+// parseHTML reads well-formed HTML. Within tables, end tags may be omitted. It refuses any other text, and the caller
+// then keeps the source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -145,7 +145,7 @@ func readTag(z *xhtml.Tokenizer) (*element, bool) {
 
 var valued = regexp.MustCompile(`=\s*(?:""|'')`)
 
-// bareAttributes reports whether the attributes of a tag without a value have no equals sign either.
+// bareAttributes reports whether the tag has no equals sign after an attribute without a value.
 func bareAttributes(source string) bool { return !valued.MatchString(source) }
 
 // blank reports whether an element is white space or a comment.
@@ -169,7 +169,7 @@ func onlyElements(nodes []*element) ([]*element, bool) {
 	return list, true
 }
 
-// plain returns the text of an element that has no elements in it.
+// plain returns the text of an element that contains no elements.
 func (e *element) plain() (string, bool) {
 	var b strings.Builder
 	for _, n := range e.nodes {

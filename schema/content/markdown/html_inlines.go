@@ -70,7 +70,7 @@ func isTagInHTML(source []byte) bool {
 	return at != nil && at[0] == 0 && at[1] == len(source) && bytes.IndexByte(source, '<') < 0
 }
 
-// htmlPieces returns the leaves of a text. A hidden leaf has the style that goes on over it.
+// htmlPieces returns the leaves of a text. A hidden leaf gets the style of the text around it.
 func htmlPieces(leaves []schema.Leaf) []piece {
 	pieces := make([]piece, len(leaves))
 	for i, leaf := range leaves {
@@ -83,7 +83,7 @@ func htmlPieces(leaves []schema.Leaf) []piece {
 	return pieces
 }
 
-// spanHTML writes an inline that is one unit; "" if the inline has no HTML form.
+// spanHTML writes a unit, which is an inline without text; "" if it has no HTML form.
 func spanHTML(n *schema.Node) string {
 	if n.Type == "link" {
 		return openTag("a", linkAttributes(n)) + inlinesHTML(n.Nodes) + "</a>"
@@ -91,7 +91,7 @@ func spanHTML(n *schema.Node) string {
 	return spanOf(n, inHTML)
 }
 
-// readsHTML reports whether a reader knows the inline. If it did not, the block around it would be kept as its source.
+// readsHTML reports whether the inline can be read again. Otherwise the block around it would be kept as its source.
 func readsHTML(span string) bool {
 	nodes, ok := parseHTML(span)
 	return ok && (&reader{}).inlineHTML(&inlineBuilder{}, nodes)

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// HTML is read only if all of it can be written back. Anything else is kept as its source.
+// HTML is read only if all of it can be written back. All other HTML is kept as its source.
 
 func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	block := n.(*ast.HTMLBlock)
@@ -60,7 +60,7 @@ func (r *reader) htmlInlines(nodes []*element) []schema.Node {
 	return b.inlines()
 }
 
-// trimmed removes the white space at the end of what an element holds.
+// trimmed removes the white space at the end of an element's content.
 func trimmed(nodes []*element) []*element {
 	for len(nodes) > 0 && nodes[len(nodes)-1].blank() {
 		nodes = nodes[:len(nodes)-1]
@@ -71,7 +71,7 @@ func trimmed(nodes []*element) []*element {
 	return nodes
 }
 
-// flow reads the content of an element that holds blocks, text, or both.
+// flow reads the content of an element that contains blocks, text, or both.
 func (r *reader) flow(nodes []*element) []schema.Node {
 	var blocks []schema.Node
 	var line []*element
@@ -90,7 +90,7 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 		}
 		more, ok := read(r, n)
 		if !ok {
-			line = append(line, n) // Its tags are hidden.
+			line = append(line, n) // The tags in it are hidden.
 			continue
 		}
 		flush()
@@ -100,7 +100,7 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 	return blocks
 }
 
-// alignedData reads how a paragraph or a heading is aligned, and the attributes that it has besides.
+// alignedData reads the alignment of a paragraph or a heading, and its other attributes.
 func alignedData(e *element, known ...string) (data schema.Data, others map[string]any) {
 	data, others = schema.Data{}, restOf(e.attrs, append(known, "align"))
 	align, given := e.attrs.get("align")
@@ -188,7 +188,7 @@ func (r *reader) htmlList(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, len(items) > 0
 }
 
-// imageBlock reads an image on a line of its own.
+// imageBlock reads an image on a separate line.
 func (r *reader) imageBlock(e *element) ([]schema.Node, bool) {
 	if class, _ := e.attrs.get("class"); class == "gitbook-drawing" {
 		return drawingNode(e)

@@ -59,7 +59,7 @@ func pictureData(nodes []*element) (schema.Data, bool) {
 
 const darkMedia = "(prefers-color-scheme: dark)"
 
-// blockImage makes an image of a block of what was read as an inline.
+// blockImage makes an image block from an inline image.
 func blockImage(inline schema.Data) schema.Node {
 	image := schema.Node{Type: "image", Data: schema.Data{}}
 	for name, value := range inline {
@@ -75,7 +75,7 @@ func blockImage(inline schema.Data) schema.Node {
 	return image
 }
 
-// inlineImage is the inverse of blockImage; not ok if a line has no room for the image.
+// inlineImage is the inverse of blockImage; ok is false if an inline image cannot have all of the data.
 func inlineImage(n *schema.Node) (schema.Data, bool) {
 	data := schema.Data{}
 	for name, value := range n.Data {

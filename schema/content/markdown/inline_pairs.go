@@ -53,7 +53,7 @@ func (r *reader) rawSource(n *ast.RawHTML) string {
 	return string(n.Segments.Value(r.source))
 }
 
-// isTextUntil reports whether there are no tags between two tags. It stops at the first tag. So nested elements do not
+// isTextUntil reports whether no tag is between two tags. It stops at the first tag. So nested elements do not make it
 // scan the same text many times.
 func isTextUntil(n, end ast.Node) bool {
 	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
@@ -100,13 +100,13 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 
 // missedHTML handles tags that would begin a block of HTML when they are written. It turns them into text, or removes
 // hidden tags. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A tag has no marks
-// that could be written before it.
+// that could be written in front of it.
 func (b *inlineBuilder) missedHTML() {
 	startsLine, left := true, maxTags
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			// The limit bounds the work: each tag scans the rest of the line.
+			// The limit bounds the work, because each tag scans the rest of the line.
 			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 {
 				p.text = nil
 				left--
@@ -134,7 +134,7 @@ func lineOf(pieces []piece) string {
 	return b.String()
 }
 
-// opensHTML reports whether a line begins a block of HTML, alone or within a paragraph.
+// opensHTML reports whether a line begins a block of HTML. The line may be alone or within a paragraph.
 func opensHTML(line string, within bool) bool {
 	if within {
 		line = "a\n" + line

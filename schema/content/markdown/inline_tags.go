@@ -14,7 +14,7 @@ import (
 type inlineElement struct {
 	name   string
 	attrs  attributes
-	open   string      // the opening tag, as in the source
+	open   string      // the opening tag as written in the source
 	empty  func() bool // whether it has no text that could have a mark, and would be lost
 	read   func(b *inlineBuilder) bool
 	plain  func() (string, bool) // the content, if that is only text
@@ -31,7 +31,7 @@ const (
 // elementReaders has a row for each element that can be a node. A reader returns false if it added nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
 
-func init() { // In init, because the readers call element, which reads the table.
+func init() { // The table is set in init, because the readers call element, which reads the table.
 	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
 		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
 		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement,
@@ -56,7 +56,7 @@ func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	return false
 }
 
-// styled adds the content of an element with one more mark, color or tag. It returns false if the element has no
+// styled adds the content of an element with an additional mark, color or tag. It returns false if the element has no
 // content.
 func (b *inlineBuilder) styled(e inlineElement, more style) bool {
 	if e.empty != nil && e.empty() {
@@ -95,7 +95,7 @@ func (r *reader) mathElement(b *inlineBuilder, e inlineElement) bool {
 	return r.textElement(b, e, "math", schema.Node{Type: "inline-math", Data: schema.Data{}}, "formula")
 }
 
-// textElement adds the node that an element of a class stands for, with its text as a member.
+// textElement adds the node for an element of a class. The element's text becomes a member of the node.
 func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n schema.Node, member string) bool {
 	if given, _ := e.attrs.get("class"); given != class || !e.attrs.only("class") || b.inLink {
 		return false
@@ -136,7 +136,7 @@ func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
 	return true
 }
 
-// actionButton reads a button that does something on the site: it opens the search, or asks.
+// actionButton reads a button with an action on the site: it opens the search or the assistant.
 func (r *reader) actionButton(b *inlineBuilder, e inlineElement) bool {
 	label, plain := e.plain()
 	class, _ := e.attrs.get("class")
@@ -226,7 +226,7 @@ func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
 	return ok
 }
 
-// picture reads an image that has another form on dark ground.
+// picture reads an image that has a second form for dark backgrounds.
 func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
 	nodes, ok := e.inside()
 	if !ok || len(e.attrs) > 0 {
@@ -269,7 +269,7 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	return known
 }
 
-// tagInHTML is a tag of GitBook, or of another language of templates, in text of HTML.
+// tagInHTML is a tag of GitBook, or of another template language, in HTML text.
 var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
 
 // htmlText adds text of HTML: white space is collapsed, shortcodes are emojis, and tags are as in Markdown.

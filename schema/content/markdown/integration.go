@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Blocks of integrations have no form in GitBook's Markdown. They are written as a code block with a special language.
-// The text of the code block is the data of the node.
+// GitBook's Markdown has no form for blocks of integrations. They are written as a code block with a special language.
+// The text of the code block is the node's data.
 
 // integrationSyntax is the language of that code.
 const integrationSyntax = "octavo-integration"
@@ -19,13 +19,13 @@ func (w writer) integration(n *schema.Node) string {
 		data[name] = value
 	}
 	text, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil { // The data came from JSON, and is shown at least by name.
+	if err != nil { // This cannot happen, because the data came from JSON. The block then shows at least its name.
 		return escaped(content.Label(n))
 	}
 	return fenced(integrationSyntax, string(text))
 }
 
-// integrationNode reads what integration writes.
+// integrationNode reads a code block that integration has written.
 func integrationNode(text string) (schema.Node, bool) {
 	data := schema.Data{}
 	if json.Unmarshal([]byte(text), &data) != nil || !schema.ValidData("integration", data) {

@@ -53,7 +53,7 @@ func (s *markdownState) open(block text.Reader, segment text.Segment, image bool
 	return b
 }
 
-// close makes a link of the text after the last open bracket, or leaves both brackets as text.
+// close makes a link from the text after the last open bracket, or leaves both brackets as text.
 func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context, s *markdownState) ast.Node {
 	last := len(s.brackets) - 1
 	if last < 0 {
@@ -219,8 +219,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds a reference. It stops when the total expansion is out of proportion to the text, as with many references
-// to one long destination.
+// lookUp finds a reference. It stops when the total expansion is much larger than the text, for example with many
+// references to one long destination.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false

@@ -11,7 +11,7 @@ import (
 )
 
 // A loose tag is a tag for browsers but not for CommonMark. It has curly quotes around a value, or no space between two
-// attributes. Its name is an element's, and it has a value.
+// attributes. Its name is an element's name, and it has a value.
 var (
 	looseTag       = regexp.MustCompile(`^<[a-z][a-z0-9]*[ \t][^<>` + "`" + `\n]*=[^<>` + "`" + `\n]*>`)
 	curlyQuoted    = regexp.MustCompile(`=[ \t]*[“”]([^“”"<>]*)[“”]`)

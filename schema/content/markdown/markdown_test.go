@@ -59,7 +59,7 @@ func outline(nodes []schema.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// outlineData writes the data of a node, and the source that the node keeps. It leaves out the members of tables.
+// outlineData writes the data of a node, and the source that the node stores. It leaves out the members of tables.
 func outlineData(n schema.Node) string {
 	var b strings.Builder
 	first := []string{"level", "style", "start", "checked", "syntax", "title", "formula", "alt", "ref"}
@@ -105,7 +105,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsWritten looks for what each kind of node is written as.
+// TestEveryKindIsWritten searches for the written form of each kind of node.
 func TestEveryKindIsWritten(t *testing.T) {
 	t.Parallel()
 	d := contenttest.EveryKind(t)
@@ -138,7 +138,7 @@ func TestEveryKindIsWritten(t *testing.T) {
 	settled(t, markdown)
 }
 
-// settled asserts that Markdown which was read and written once does not change in another round.
+// settled asserts that another round of reading and writing does not change Markdown that has been through one round.
 func settled(t fataler, markdown string) {
 	t.Helper()
 	first := read(t, markdown)
@@ -232,7 +232,7 @@ func TestMarkedWordsSettle(t *testing.T) {
 }
 
 // FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading
-// it is stable, and a reader sees the same text.
+// it is stable, and readers see the same text.
 func FuzzMarkdown(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In)
@@ -269,7 +269,7 @@ func FuzzToMarkdown(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	// Nodes that no text gives: a button without a kind, a link inside a link.
+	// No text is read as these nodes: a button without a kind, and a link in a link.
 	for _, inline := range []string{`{"type":"button","data":{"label":"b"}}`, `{"type":"link","nodes":[{"type":"link","nodes":[{"leaves":[{"text":"b"}]}]}]}`} {
 		f.Add([]byte(`{"nodes":[{"type":"paragraph","data":{"align":"start"},"nodes":[{"object":"text","leaves":[{"text":"a","marks":[{"type":"bold"}]},{"text":"b"}]},` + inline + `]}]}`))
 	}
@@ -355,7 +355,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// FuzzEdit replaces a block of any text: what is read then is the edited document.
+// FuzzEdit replaces a block of any text, and reading the result gives the edited document.
 func FuzzEdit(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In, uint(0))

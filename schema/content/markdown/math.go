@@ -18,7 +18,7 @@ var mathFence = regexp.MustCompile(`^ {0,3}\$\$[ \t]*$`)
 
 func isMathFence(line []byte) bool { return mathFence.Match(bytes.TrimRight(line, "\r\n")) }
 
-// mathParser reads blocks of math. A block without an end is closed with its container, as one of code.
+// mathParser reads blocks of math. A block without an end is closed with its container, like a block of code.
 type mathParser struct{}
 
 func (mathParser) Trigger() []byte { return []byte{'$'} }

@@ -14,7 +14,7 @@ import (
 // The members of data for properties of GitBook's tags that the grammar does not have.
 const (
 	memberAttributes = "attributes" // attributes that the row of the tag does not have
-	memberTagName    = "tag"        // the name of the tag, if the type is written with another
+	memberTagName    = "tag"        // the tag's name, if a different tag than usual writes the type
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
 	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
@@ -77,7 +77,8 @@ func alignmentName(member string) string {
 	return ""
 }
 
-// taskOf reports whether an item of a list is a task, and whether it is done. Lists of other types can have tasks too.
+// taskOf reports whether a list item is a task, and whether the task is done. Lists of other types can also contain
+// tasks.
 func taskOf(list, item *schema.Node) (checked, task bool) {
 	checked, task = item.Data["checked"].(bool)
 	return checked, task || list.Type == "list-tasks"
@@ -89,7 +90,8 @@ func refKind(value any) string {
 	return kind
 }
 
-// refLabel returns the text of a link without its own text: the name of the link's target, if the name is known.
+// refLabel returns the text of a link that has no own text. This is the name of the link's target, if the name is
+// known.
 func refLabel(ref any) string {
 	if refKind(ref) == "openapi" {
 		return content.RefLabel(ref)
@@ -97,7 +99,7 @@ func refLabel(ref any) string {
 	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
 }
 
-// fileLabel is the text that GitBook gives a link to a file: its name.
+// fileLabel is the text that GitBook gives to a link to a file: the file's name.
 func fileLabel(link string) string {
 	if schema.LinkScheme(link) != "" {
 		return link

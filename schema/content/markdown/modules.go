@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MDX has statements of modules, as in import Tabs from '@theme/Tabs'. Statements begin at the left of a line, and a
-// block of statements ends at a blank line. Readers do not see them.
+// MDX has module statements, such as import Tabs from '@theme/Tabs'. Statements begin at the left of a line, and a
+// block of statements ends at a blank line. Readers do not see the statements.
 
 var (
 	// moduleStart matches the beginning of a statement. Sentences can begin with the same words, so the pattern
@@ -20,7 +20,7 @@ var (
 		`|(?:default[ \t]+)?class[ \t]+[\w$]+[^\n]*\{` +
 		`|default[ \t]*(?:[{(\[<]|[\w$.]+(?:;|[ \t]*\(|[ \t]*=>|[ \t]*\n|[ \t]*$))` +
 		`|(?:type|interface|enum)[ \t]+[\w$]+[^\n]*[{=]))`)
-	// importSource matches what an import with names ends with.
+	// importSource matches the end of an import with names.
 	importSource = regexp.MustCompile(`from[ \t]*(?:"[^"\n]*"|'[^'\n]*')[ \t]*;?[ \t]*(?://[^\n]*)?$`)
 	importWord   = []byte("import")
 	exportWord   = []byte("export")
@@ -35,8 +35,8 @@ func isModule(source string) bool {
 	return end > 0 && end == len(source)
 }
 
-// moduleEnd returns the length of the block of statements at the beginning of the source, without the line's end. It
-// returns 0 if the source begins with other text. seen is the number of bytes that it scanned.
+// moduleEnd returns the length of the block of statements at the beginning of the source, without the final line end.
+// It returns 0 if the source begins with something else. seen is the number of bytes that it scanned.
 func moduleEnd(source []byte) (length, seen int) {
 	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
 		return 0, 0
@@ -62,7 +62,7 @@ func moduleEnd(source []byte) (length, seen int) {
 	}
 }
 
-// isStatement tells imports from sentences that begin like them.
+// isStatement distinguishes imports from sentences with a similar beginning.
 func isStatement(source []byte) bool {
 	if !bytes.HasPrefix(source, importWord) {
 		return true
@@ -71,8 +71,8 @@ func isStatement(source []byte) bool {
 	return rest[0] == '"' || rest[0] == '\'' || importSource.Match(source)
 }
 
-// statementEnd returns the end of a statement. A statement ends with the first line at whose end all its brackets are
-// closed, and that no indented line follows.
+// statementEnd returns the end of a statement. A statement ends with the first line after which all its brackets are
+// closed and no indented line follows.
 func statementEnd(source []byte, at int) (end int, ok bool) {
 	depth := 0
 	for ; at < len(source); at++ {
@@ -108,7 +108,8 @@ func statementEnd(source []byte, at int) (end int, ok bool) {
 	return at, depth == 0
 }
 
-// stringEnd returns how far the end of a string is; 0 if it has none. Only templates have several lines.
+// stringEnd returns the position of the end of a string; 0 if the string has no end. Only templates may have several
+// lines.
 func stringEnd(source []byte) int {
 	for at := 1; at < len(source); at++ {
 		switch source[at] {
@@ -125,7 +126,7 @@ func stringEnd(source []byte) int {
 	return 0
 }
 
-// moduleEnd searches the end of statements. It stops searching when failed searches have read too much text.
+// moduleEnd searches for the end of statements. It stops searching when failed searches have read too much text.
 func (s *markdownState) moduleEnd(source []byte) int {
 	if s.failedSearch < 0 {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// tagNode is a tag on its own line. If the tag has an end, the node has the blocks up to the end. Tags without a row,
-// and ends without a beginning, have no row, and are kept.
+// tagNode is a tag on a separate line. If the tag has an end, the node has the blocks up to the end. Tags that the
+// table does not list, and ends without a beginning, have no row and are kept as source.
 type tagNode struct {
 	ast.BaseBlock
 	row        *tagRow
@@ -71,7 +71,7 @@ var kindMathBlock = ast.NewNodeKind("MathBlock")
 
 func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
 
-// IsRaw keeps goldmark from looking for inlines.
+// IsRaw prevents goldmark from looking for inlines.
 func (n *mathBlock) IsRaw() bool { return true }
 
 // Dump is for goldmark's debugging.
@@ -134,7 +134,7 @@ func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
 // Dump is for goldmark's debugging.
 func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// tagInline is a tag within a line: it is kept.
+// tagInline is a tag within a line, which is kept as source.
 type tagInline struct {
 	ast.BaseInline
 	segments *text.Segments
@@ -180,7 +180,7 @@ func (n *noteReference) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Label": n.label}, nil)
 }
 
-// attributesInline is a list of attributes behind what it belongs to.
+// attributesInline is a list of attributes after the element that it belongs to.
 type attributesInline struct {
 	ast.BaseInline
 	source string

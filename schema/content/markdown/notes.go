@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. Without a link before the
+// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. If no link is before the
 // reference, the annotated words are unknown, and the annotation has no words.
 
 // note reads the content of a footnote.
@@ -121,7 +121,7 @@ func (l *noteList) takeFrom(source string, block bool) {
 	}
 }
 
-// keptReferences returns the labels of the references that are kept as they are.
+// keptReferences returns the labels of the references that stay as written.
 func keptReferences(pieces []piece) []string {
 	var labels []string
 	for i := range pieces {

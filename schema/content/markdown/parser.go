@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// markdownParser reads CommonMark and GFM with GitBook's tags. It takes time proportional to the text: TestMarkdownCost
-// has the difficult texts.
+// markdownParser reads CommonMark and GFM with GitBook's tags. Its time is proportional to the text's length:
+// TestMarkdownCost has the difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -72,7 +72,7 @@ func (r *reader) parse(labels ...string) ast.Node {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
 }
 
-// maxFailedSearch bounds how often a text is searched for ends of components without finding them.
+// maxFailedSearch bounds the number of failed searches for the end of a component in one text.
 const maxFailedSearch = 16
 
 func newContext(source []byte) (parser.Context, *markdownState) {

@@ -17,7 +17,8 @@ type piece struct {
 	span string // of a node: how it is written
 }
 
-// delimited are the marks that Markdown writes with delimiters, which cannot stand next to white space.
+// delimited are the marks that Markdown writes with delimiters. Such delimiters cannot be next to white space on the
+// inner side.
 const delimited = content.Bold | content.Italic | content.Strike
 
 // blank reports whether a piece is white space that shows none of its marks.
@@ -27,8 +28,8 @@ func (p *piece) blank() bool {
 
 func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 
-// settle brings inlines into their normal form. Marks that Markdown writes with delimiters do not begin or end at white
-// space. Neighbours of the same style are joined. A unit between two texts with the same mark does not end the mark.
+// settle converts inlines to their normal form. Marks with delimiters neither begin nor end at white space. Neighbours
+// of the same style are joined. A unit between two texts with the same mark does not interrupt the mark.
 func settle(pieces []piece) []piece {
 	for i := range pieces {
 		if p := &pieces[i]; p.tags != "" {
@@ -67,7 +68,7 @@ func settle(pieces []piece) []piece {
 	return merged
 }
 
-// splitSpaces makes the spaces at both ends of marked text pieces of their own.
+// splitSpaces makes separate pieces of the spaces at both ends of marked text.
 func splitSpaces(pieces []piece) []piece {
 	split := make([]piece, 0, len(pieces))
 	for _, p := range pieces {
@@ -89,8 +90,8 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the style that continues over them. Links have the marks of their text. Other units have the
-// common marks of both neighbours, and their color and tags if these are equal.
+// carryMarks gives units the style of the text around them. Links have the marks of their text. Other units have the
+// marks that both neighbours have, and their color and tags if these are equal.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))
@@ -136,7 +137,8 @@ func carryMarks(pieces []piece) {
 	}
 }
 
-// nests reports whether the hidden tags among pieces begin and end there, so that an element may be around them.
+// nests reports whether the hidden tags in the pieces both begin and end there, so that an element can be around the
+// pieces.
 func nests(pieces []piece) bool {
 	var open []string
 	for i := range pieces {
@@ -185,7 +187,7 @@ func labelMarks(nodes []schema.Node) content.Marks {
 	return marks
 }
 
-// samePieces compares what two lines of inlines are written as.
+// samePieces compares the written forms of two lines of inlines.
 func samePieces(a, b []piece) bool {
 	return slices.EqualFunc(a, b, func(x, y piece) bool {
 		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) &&
@@ -193,7 +195,7 @@ func samePieces(a, b []piece) bool {
 	})
 }
 
-// sameMention reports whether two nodes mention the same by its id: their texts are names, which change.
+// sameMention reports whether two nodes mention the same id. Their texts are names, which may change.
 func sameMention(a, b *schema.Node) bool {
 	if a == nil || b == nil || a.Type != "mention" || b.Type != "mention" {
 		return false
@@ -209,7 +211,7 @@ type inlineBuilder struct {
 	inLink bool
 	depth  int    // of HTML elements and links around
 	anchor anchor // of the heading
-	silent bool   // leaves out what is hidden
+	silent bool   // leaves out hidden content
 }
 
 func (b *inlineBuilder) text(text string) {
@@ -233,7 +235,7 @@ func (b *inlineBuilder) add(node schema.Node) { b.pieces = append(b.pieces, piec
 
 func (b *inlineBuilder) empty() bool { return len(b.pieces) == 0 }
 
-// ended reports whether the text so far ends with the suffix.
+// ended reports whether the text that was added ends with the suffix.
 func (b *inlineBuilder) ended(suffix string) bool {
 	last := len(b.pieces) - 1
 	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
@@ -246,7 +248,7 @@ func (b *inlineBuilder) trimSpace() {
 	}
 }
 
-// lineEnd ends a line that has anything in it.
+// lineEnd ends the current line, unless it is empty.
 func (b *inlineBuilder) lineEnd() {
 	b.trimSpace()
 	if !b.empty() && !b.ended("\n") {
@@ -271,11 +273,11 @@ func (b *inlineBuilder) hide(source string) {
 	}
 }
 
-// inCode reports whether what is added is code.
+// inCode reports whether the builder is adding code.
 func (b *inlineBuilder) inCode() bool { return (b.marks|looks(b.tags))&content.Code != 0 }
 
-// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning there. Unknown tags are
-// shown as text. In code, all tags are shown as text.
+// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning within a line. Unknown tags
+// are shown as text. In code, all tags are shown as text.
 func (b *inlineBuilder) tag(source string) {
 	if b.inCode() {
 		b.text(source)
@@ -327,7 +329,7 @@ func loneEmojis(pieces []piece) []piece {
 			continue
 		}
 		before, after := "", ""
-		if i > 0 && pieces[i-1].style == pieces[i].style { // Else there is a delimiter between them.
+		if i > 0 && pieces[i-1].style == pieces[i].style { // otherwise a delimiter is between them
 			before = string(pieces[i-1].text)
 		}
 		if i+1 < len(pieces) && pieces[i+1].style == pieces[i].style {

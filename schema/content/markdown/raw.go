@@ -43,7 +43,7 @@ func rawText(n schema.Node) []schema.Node {
 	return b.inlines()
 }
 
-// shownHTML adds what a reader sees of HTML.
+// shownHTML adds the visible content of HTML.
 func (r *reader) shownHTML(b *inlineBuilder, nodes []*element) {
 	for _, n := range nodes {
 		switch {
@@ -62,7 +62,7 @@ func (r *reader) shownHTML(b *inlineBuilder, nodes []*element) {
 	}
 }
 
-// player shows the address of what an element plays.
+// player shows the address of an audio or video element's source.
 func (r *reader) player(b *inlineBuilder, n *element) {
 	src, given := n.attrs.get("src")
 	for _, child := range n.nodes {
@@ -186,7 +186,7 @@ func shownAs(n *schema.Node) []schema.Node {
 	return b.inlines()
 }
 
-// addressOf matches an attribute that holds an address, with its value.
+// addressOf matches an attribute with an address, and its value.
 var addressOf = regexp.MustCompile(`(?i)(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')`)
 
 // elementTag matches a tag of HTML.

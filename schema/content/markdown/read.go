@@ -29,7 +29,7 @@ func (r *reader) document() (schema.Document, error) {
 	return d, nil
 }
 
-// ideal reads each block at its place, also where the grammar of documents forbids it.
+// ideal reads each block at its place, even where the grammar of documents forbids it.
 func (r *reader) ideal() []schema.Node {
 	root := r.parse()
 	if r.state.tooLarge {
@@ -101,7 +101,7 @@ func (r *reader) list(n ast.Node) []schema.Node {
 	return []schema.Node{node}
 }
 
-// itemBlocks leaves out an empty line before other blocks.
+// itemBlocks reads an item's blocks, without an empty line before other blocks.
 func (r *reader) itemBlocks(item ast.Node) []schema.Node {
 	nodes := r.blocks(item)
 	if len(nodes) > 1 && nodes[0].Type == "paragraph" && len(nodes[0].Nodes) == 0 {
@@ -117,7 +117,7 @@ func checkBox(item ast.Node) (*east.TaskCheckBox, bool) {
 	return boxOf(item.FirstChild())
 }
 
-// boxOf returns the box that a paragraph begins with. No block of HTML can follow it.
+// boxOf returns the task box at the beginning of a paragraph. A block of HTML cannot follow the box.
 func boxOf(paragraph ast.Node) (*east.TaskCheckBox, bool) {
 	box, ok := paragraph.FirstChild().(*east.TaskCheckBox)
 	return box, ok

@@ -23,12 +23,13 @@ type markdownState struct {
 	paired map[int]bool
 	// tables has where tables of HTML with blank lines end, by where they begin.
 	tables map[int]int
-	// noDollars, noTagEnd and noCommentEnd are positions up to which a search for an end has failed: the end of a
-	// formula, of a tag and of a comment.
+	// noDollars, noTagEnd and noCommentEnd are positions up to which a search has failed: for the end of a formula, of
+	// a tag, and of a comment.
 	noDollars, noTagEnd, noCommentEnd int
 	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
 	failedSearch int
-	// nextComment is the position behind the next end of a comment. Without such an end, it is behind the text.
+	// nextComment is the position behind the next end of a comment. If no comment ends, it is a position behind the
+	// text.
 	nextComment int
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock
@@ -53,8 +54,8 @@ type reader struct {
 	source []byte
 	state  *markdownState
 	inCell bool // inside a table
-	// inHeading is true while a heading is read, whose anchor is its id. inNote is true while a note is read, which
-	// holds no notes.
+	// inHeading is true while a heading is read, because its anchor is the heading's id. inNote is true while a note is
+	// read, because a note cannot contain notes.
 	inHeading, inNote bool
 	block             ast.Node // the block whose inlines are read
 	annotated         map[*noteReference]bool

@@ -24,7 +24,7 @@ type refChange struct {
 	named []string
 }
 
-// naming reports whether references get names, which are no part of the document.
+// naming reports whether references get names, which are not part of the document.
 func (c refChange) naming() bool { return c.named != nil }
 
 func mapNodes(nodes []schema.Node, parent string, change refChange) []schema.Node {
@@ -96,10 +96,10 @@ func mapOwn(n schema.Node, change refChange) schema.Node {
 	return n
 }
 
-// listedRefs has, by type of column, the kind of the objects that the values name only by ids.
+// listedRefs has, for each type of column, the kind of the objects that its values list by id.
 var listedRefs = map[string]string{"files": "file", "users": "user"}
 
-// mapFiles changes the names in the columns of files, which are ids of files or paths, and gives names to all lists.
+// mapFiles changes the values in columns of files, which are ids or paths of files. It also gives names to all lists.
 func mapFiles(data schema.Data, change refChange) schema.Data {
 	mapped := data
 	for id, about := range stringMap(data["definition"]) {
@@ -210,12 +210,12 @@ func mapValue(value any, change refChange) any {
 // labelled are the types of nodes that Markdown writes with the name of their target.
 var labelled = []string{"mention", "content-ref", "table"}
 
-// hasLabel reports whether a node shows its own text and not the name of its target.
+// hasLabel reports whether a node shows its own text instead of the name of its target.
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
-// Named returns the document with the names of its references' targets, in the nodes that show names in Markdown and in
-// nodes of the types in also. A reference stays without a name if name returns "". The result is only for writing and
-// is never stored.
+// Named returns the document with the names of its references' targets. It adds names in nodes that show names in
+// Markdown, and in nodes whose type is in the list `also`. A reference gets no name if name returns "". The result is
+// only for writing and is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""
@@ -233,13 +233,13 @@ func Named(d schema.Document, name func(ref map[string]any) string, also ...stri
 	return d
 }
 
-// isRef reports whether an object is a reference to content. A sender's own object may also have a kind.
+// isRef reports whether an object is a reference to content. An object of a sender may also have a member kind.
 func isRef(value map[string]any) bool {
 	kind, ok := value["kind"].(string)
 	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0
 }
 
-// same reports whether two maps or slices are identical. Values of other types count as identical.
+// same reports whether two maps or slices are identical. For values of other types it returns true.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch x.Kind() { //nolint:exhaustive // Others are never changed.

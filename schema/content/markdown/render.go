@@ -4,7 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FormatDocument is the format with which a client requests a body as a document. The default is Markdown.
+// FormatDocument is the format in which a client requests a body as a document. The default is Markdown.
 const FormatDocument = "document"
 
 // Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document

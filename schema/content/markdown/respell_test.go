@@ -52,7 +52,7 @@ func inLeaf(nodes []schema.Node, word string, edit func(text string) string) boo
 	return false
 }
 
-// TestEditOfAWord edits a word of a block: nothing but the word changes in the text.
+// TestEditOfAWord edits a word of a block, and only this word changes in the text.
 func TestEditOfAWord(t *testing.T) {
 	t.Parallel()
 	for _, block := range spelledBlocks {
@@ -82,7 +82,7 @@ func TestEditOfAWord(t *testing.T) {
 	}
 }
 
-// TestEditOfAList adds, moves and removes items and cells: they are spelled as the others.
+// TestEditOfAList adds, moves and removes items and cells, which get the spelling of the others.
 func TestEditOfAList(t *testing.T) {
 	t.Parallel()
 	item := func(list *schema.Node, text string) schema.Node {
@@ -129,7 +129,8 @@ func TestEditOfAList(t *testing.T) {
 	}
 }
 
-// TestEditOfWords edits any blocks next to others: what is not edited stays, and the text reads as the edited document.
+// TestEditOfWords edits blocks next to other blocks. The other blocks do not change, and the text reads as the edited
+// document.
 func TestEditOfWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

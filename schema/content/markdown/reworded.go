@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// reworded returns the source of a paragraph that keeps its source and whose text was edited. The new words replace the
-// old words. ok is false if the result reads as another paragraph; the caller then writes the text.
+// reworded returns the source of a paragraph whose text was edited and that keeps a source. The new words replace the
+// old words. ok is false if the result reads as a different paragraph; the caller then writes the text.
 func reworded(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" || strings.TrimSpace(content.InlineText(n.Nodes)) == "" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// keptBlocks have no place in a document, which shows the text of each. WORD is in it once.
+// keptBlocks have no place in a document. The document shows the text of each. Each contains WORD once.
 var keptBlocks = []string{
 	"<aside class=\"warning\" role=\"note\">\n<p class=\"note-title\"> A WORD here</p>\n",
 	"<div class=\"a\">\nSome WORD here.\n</div>", "<div>\n  <div class=\"WORDS\">Some WORD</div>\n  <b>bold</b>\n</div>",

@@ -21,11 +21,10 @@ import (
 // text.
 const safePasses = 4
 
-// Safe returns Markdown for people who did not write it. Links whose scheme is not on the list lead to "#", and links
-// to "//host" lead to "https://host". HTML
-// keeps only passiveElements with passiveAttributes; any other tag is shown as text. Text without such links and tags
-// keeps its bytes, and so does code. GitBook's dialect and plain CommonMark must both find the result safe: readers
-// may have either.
+// Safe returns Markdown for readers other than its author. Links whose scheme is not on the list lead to "#", and links
+// to "//host" lead to "https://host". HTML may only have passiveElements with passiveAttributes. Any other tag is shown
+// as text. Text without such links and tags keeps its bytes, and so does code. GitBook's dialect and plain CommonMark
+// must both find the result safe, because readers may use either.
 func Safe(markdown string) string {
 	if !strings.ContainsAny(markdown, "<]{") {
 		return markdown
@@ -35,7 +34,7 @@ func Safe(markdown string) string {
 		if !found {
 			return markdown
 		}
-		if len(edits) == 0 { // The destination of a link has no place of its own in the source.
+		if len(edits) == 0 { // The destination of a link may have no position in the source.
 			break
 		}
 		markdown = withEdits(markdown, edits)
@@ -97,8 +96,8 @@ type safeScan struct {
 	found  bool
 }
 
-// unsafeParts returns the changes that a text needs. found is true without changes if a part has no place in the
-// source.
+// unsafeParts returns the necessary changes of a text. found is true without changes if an unsafe part has no position
+// in the source.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool
@@ -220,7 +219,7 @@ func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	return found
 }
 
-// tag makes text of a tag that has an address with a scheme that is not on the list.
+// tag turns a tag into text if one of its addresses has a scheme that is not on the list.
 func (s *safeScan) tag(t tag, from int) {
 	for _, a := range t.attrs {
 		if !slices.Contains(addressAttributes, a.name) || !unsafeLink(a.value) {
@@ -250,7 +249,7 @@ func unsafeLink(link string) bool {
 }
 
 // passiveElements are the elements that readers get as HTML. They are the elements that this package writes, and other
-// elements for text.
+// elements that contain text.
 var passiveElements = setOf(
 	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
@@ -265,8 +264,9 @@ var passiveAttributes = setOf(
 // beginsTag matches a text that HTML could read as the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" is harmless. It begins no tag, a comment, or a tag that runs no code and leads only
-// to listed schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
+// passiveTag reports whether a "<" is harmless. It is harmless if it begins no tag or a comment. It is also harmless if
+// it begins a tag that runs no code and only links to listed schemes. A tag ends at the next ">", because a tag with
+// ">" in its attributes is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true

@@ -99,7 +99,7 @@ var careless = goldmark.New(
 	goldmark.WithRendererOptions(html.WithUnsafe()),
 )
 
-// danger returns what a browser would find in Markdown that is rendered without care.
+// danger returns the dangerous part that a browser would find in Markdown that is rendered without precautions.
 func danger(t testing.TB, markdown string) string {
 	t.Helper()
 	var page bytes.Buffer
@@ -136,14 +136,14 @@ func danger(t testing.TB, markdown string) string {
 	return ""
 }
 
-// browserScheme matches what browsers take for a scheme (RFC 3986 §3.1). "%7f:" is a relative address.
+// browserScheme matches a scheme according to browsers (RFC 3986 §3.1). "%7f:" is a relative address.
 var browserScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// hostOnly matches addresses that browsers read as addresses of another host, with any scheme of the page.
+// hostOnly matches addresses that browsers read as another host's address with the page's scheme.
 var hostOnly = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\n\r]*[/\\]`)
 
-// leadsElsewhere reports whether a browser follows an address with a scheme that is not on the list, or to a host with
-// the page's own scheme.
+// leadsElsewhere reports whether a browser would follow an address to a scheme that is not on the list, or to another
+// host with the page's scheme.
 func leadsElsewhere(address string) bool {
 	scheme := schema.LinkScheme(address)
 	return hostOnly.MatchString(address) ||
@@ -176,7 +176,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestSafeKeeps has texts that must keep their bytes.
+// TestSafeKeeps has texts whose bytes must not change.
 func TestSafeKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -27,7 +27,7 @@ func linesOf(n ast.Node, source []byte) string {
 
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// advanceToEnd advances to the newline but not past it. Goldmark reads the newline as the rest of the line.
+// advanceToEnd advances to the newline, but not beyond it. Goldmark then reads the newline as the rest of the line.
 func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
@@ -51,7 +51,7 @@ func restOfBlock(block text.Reader, most int) (rest []byte) {
 	return rest
 }
 
-// advanceOver advances over a length that can have several lines, whose segments it adds to a list.
+// advanceOver advances by a length, which may span several lines, and adds the segments of these lines to a list.
 func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
 	for {
 		part := min(length, segment.Len())
@@ -76,7 +76,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// inWord reports whether an underscore is between letters or digits, where it is never a delimiter.
+// inWord reports whether an underscore is between letters or digits, where it cannot be a delimiter.
 func inWord(text string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+1:])
@@ -86,8 +86,8 @@ func inWord(text string, i int) bool {
 
 var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)
 
-// unescape removes backslashes before punctuation and resolves character references, in one pass: an escaped & does not
-// start a reference.
+// unescape removes backslashes before punctuation and resolves character references. It does both in one pass, so an
+// escaped & does not start a reference.
 func unescape(source []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// ForRenderer returns the document in the shape that front ends read. Source without a place in the grammar becomes its
-// own block: columns, updates, tabs in steps, code in hints. A footnote without words has its label as the word.
-// Captions are fragments. Hidden content is left out. The result cannot be stored, because the grammar refuses it.
-// Blocks that it makes have no keys.
+// ForRenderer returns the document in the form that front ends read. Source that has no place in the grammar becomes a
+// separate block: columns, updates, tabs in steps, and code in hints. A footnote without words gets its label as the
+// word. Captions are fragments. Hidden content is left out. The result cannot be stored, because the grammar refuses
+// it. New blocks have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
@@ -37,8 +37,8 @@ func pairShown(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// shownBlocks returns siblings in a block of kind parent as readers see them. Some siblings keep the source of blocks
-// that the grammar does not allow.
+// shownBlocks returns the siblings in a block of kind parent, in the form that readers see. Some siblings store the
+// source of blocks that the grammar does not allow.
 func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	ends := pairShown(nodes)
 	shown := make([]schema.Node, 0, len(nodes))
@@ -86,7 +86,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if row.kind == "update" { // A front end does not show an update without a date. There, the date is a time stamp.
+	if row.kind == "update" { // a front end does not show an update without a date, and its date is a time stamp
 		date := content.Member(n.Data, "date")
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
@@ -94,7 +94,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	return asBlock(n, open.Key, false), ok && made
 }
 
-// asBlock fills in the members that the grammar fixes for a node, also for kinds that the grammar does not have.
+// asBlock sets the members that the grammar fixes for a node, including kinds that the grammar does not have.
 func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {
@@ -149,7 +149,7 @@ func expandableOf(open *schema.Node, inside []schema.Node, parent string) (schem
 	return n, true
 }
 
-// shownBlock returns a block as it is shown, with all that is in it.
+// shownBlock returns a block in the form that readers see, with all its contents.
 func shownBlock(n schema.Node, parent string) []schema.Node {
 	if source := keptSource(&n); source != "" {
 		if _, unedited := keptMarkdown(&n, parent); unedited {
@@ -168,7 +168,7 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block whose source a paragraph keeps. It leaves out a block without visible content, except an
+// shownKept returns the block whose source a paragraph stores. It leaves out blocks without visible content, except an
 // empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
@@ -232,7 +232,7 @@ func captionFragments(n *schema.Node) []schema.Node {
 	return []schema.Node{{Object: schema.ObjectFragment, Fragment: "caption", Type: "caption", Nodes: d.Nodes}}
 }
 
-// shownInlines gives a footnote without words its label, and leaves out what is hidden.
+// shownInlines replaces a missing text of a footnote by its label, and leaves out hidden inlines.
 func shownInlines(nodes []schema.Node) []schema.Node {
 	shown := make([]schema.Node, 0, len(nodes))
 	for _, n := range nodes {
@@ -261,8 +261,8 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 	return shown
 }
 
-// shownMention turns a mention with its own label and an address into a link. For a mention, a front end would show the
-// address and not the label.
+// shownMention turns a mention with a label and an address into a link. Otherwise a front end would show the address
+// instead of the label.
 func shownMention(n schema.Node) schema.Node {
 	label := content.Member(n.Data, memberLabel)
 	if n.Type != "mention" || label == "" || refKind(n.Data["ref"]) != "url" {
@@ -285,7 +285,7 @@ func annotationLabel(n *schema.Node) string {
 	return "*"
 }
 
-// shownTable gives columns of one choice their values as lists.
+// shownTable gives the columns with a single choice a list as value.
 func shownTable(data schema.Data) schema.Data {
 	definition := stringMap(data["definition"])
 	records := map[string]any{}

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// spanOf writes an inline without text of its own; "" if it is another.
+// spanOf writes an inline that has no text of its own; "" for other inlines.
 func spanOf(n *schema.Node, where place) string {
 	switch n.Type {
 	case "emoji":

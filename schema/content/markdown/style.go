@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// style is the look of a run of text. It is comparable, because neighbours of the same style become one leaf.
+// style is the style of a run of text. It is comparable, because neighbours with the same style become one leaf.
 type style struct {
 	marks content.Marks
 	color string // "text background", "" for the default of both
@@ -28,7 +28,7 @@ const (
 	memberTag = "tag"
 )
 
-// list returns the marks as a leaf holds them.
+// list returns the marks in the form of a leaf.
 func (s style) list() []schema.Mark {
 	if s.raw {
 		return []schema.Mark{{Object: schema.ObjectMark, Type: "code", Data: schema.Data{memberRaw: true}}}
@@ -65,7 +65,7 @@ func styleOf(list []schema.Mark) style {
 		case "color":
 			text, background := content.Member(mark.Data, "text"), content.Member(mark.Data, "background")
 			if tag := content.Member(mark.Data, memberTag); plainTag(tag) {
-				if looks(tag)&^s.marks == 0 { // Otherwise an editor has removed the mark, and the element with it.
+				if looks(tag)&^s.marks == 0 { // otherwise an editor has removed the mark, and the element with it
 					s = s.within(tag)
 				}
 			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
@@ -115,10 +115,10 @@ func (s style) layers() []layer {
 type layer struct {
 	mark        content.Marks // of the marks that Markdown writes with delimiters
 	open, close string
-	html        string // the name of the element that means the same
+	html        string // the name of the HTML element with the same meaning
 }
 
-// markLayers is the order in which marks are opened that begin and end at the same places.
+// markLayers has the order in which marks are opened if they begin and end at the same places.
 var markLayers = []layer{
 	{content.Strike, "~~", "~~", "del"}, {content.Bold, "**", "**", "strong"}, {content.Italic, "_", "_", "em"},
 	{content.Keyboard, "<kbd>", "</kbd>", "kbd"}, {content.Superscript, "<sup>", "</sup>", "sup"},
@@ -164,19 +164,19 @@ var elementMarks = map[string]content.Marks{
 	"sup": content.Superscript, "sub": content.Subscript,
 }
 
-// unmarked lists the elements that keep their attributes. They have no mark, or only a mark without attributes.
+// unmarked lists the elements whose attributes are stored. They have no mark, or only a mark without attributes.
 var unmarked = []string{
 	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b",
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark but are not written as a mark.
+// likeMarks has the elements that look like a mark but are not written as one.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }
 
-// looks returns the marks that elements show by themselves. A leaf has them. While it is read and written, its style
-// has only their tags.
+// looks returns the marks that elements show without a mark of their own. A leaf has these marks. While it is read and
+// written, its style has only their tags.
 func looks(tags string) (marks content.Marks) {
 	for tag := range strings.SplitSeq(tags, tagBreak) {
 		name := tagName(tag)

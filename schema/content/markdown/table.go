@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A table is written as Markdown if that holds all of it, else as GitBook's HTML. The names of its columns, rows and cells
-// are counters: c1, r1, r1c1. hc1 is the fragment of a title with marks.
+// A table is written as Markdown if Markdown can express all of it, and otherwise as GitBook's HTML. The names of its
+// columns, rows and cells are numbered: c1, r1, r1c1. hc1 is the fragment of a title with marks.
 
 // tableBuilder collects a table that is read.
 type tableBuilder struct {
@@ -67,7 +67,7 @@ func (t *tableBuilder) build(view map[string]any) schema.Node {
 	return t.node
 }
 
-// tableView is a table block in the order in which it is written.
+// tableView is a table block with its parts in the order of writing.
 type tableView struct {
 	view    map[string]any
 	data    schema.Data
@@ -160,7 +160,7 @@ func columnOrder(view, definition map[string]any) []columnName {
 	return order
 }
 
-// cardRoles has the attributes that give a column a role in a card, and the members of the view that name it.
+// cardRoles has the attributes that give a column a role in a card, and the view's members with the column's name.
 var cardRoles = []struct{ name, member string }{
 	{"data-card-target", "targetDefinition"},
 	{"data-card-cover", "coverDefinition"},

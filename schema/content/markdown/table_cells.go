@@ -15,7 +15,7 @@ type columnKind struct {
 	write func(about map[string]any, value any) string
 }
 
-// columnKinds has a row for each type of column but text.
+// columnKinds has a row for each type of column except text.
 var columnKinds = map[string]columnKind{
 	"number":      {readNumberCell, writePlainCell},
 	"rating":      {readNumberCell, writePlainCell},
@@ -67,7 +67,7 @@ func cellLinks(td *element) ([]*element, bool) {
 	return list, ok
 }
 
-// readRefCell reads a link. Its text is kept if it is not the name of the file.
+// readRefCell reads a link. Its text is stored if it differs from the name of the file.
 func readRefCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
 	if !ok || len(list) == 0 {
@@ -97,7 +97,7 @@ func anchorHTML(link, label string) string {
 	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
-// readImageCell reads a link to an image, or an <img>, which says how it fills the card.
+// readImageCell reads a link to an image, or an <img> that defines how it fills the card.
 func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok || len(list) != 1 || list[0].name != "img" {
@@ -134,7 +134,7 @@ func writeImageCell(about map[string]any, value any) string {
 	return writeRefCell(about, value)
 }
 
-// readFilesCell reads files: ids of files of the space, or paths of a repository.
+// readFilesCell reads files: ids of the space's files, or paths in a repository.
 func readFilesCell(r *reader, about map[string]any, td *element) (any, bool) {
 	value, ok := readListCell(r, about, td)
 	list, _ := value.([]any)
@@ -188,7 +188,7 @@ func writeListCell(_ map[string]any, value any) string {
 			switch item := item.(type) {
 			case string:
 				b.WriteString(anchorHTML(content.Clean(item), fileLabel(content.Clean(item))))
-			case map[string]any: // It was given a name.
+			case map[string]any: // the value was given a name
 				link := content.Link(item)
 				if user, ok := item["user"].(string); ok {
 					link = user

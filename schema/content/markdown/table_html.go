@@ -88,13 +88,14 @@ func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	return head, rows, true
 }
 
-// grid places the cells of rows. spans has the number of rows that the cell above still covers, by column.
+// grid finds the columns of the cells in each row. spans has, by column, the number of rows that a cell above still
+// covers.
 type grid struct {
 	spans []int
 	cells int
 }
 
-// row returns the cells of a row; isHead says that all are titles.
+// row returns the cells of a row. isHead is true if all cells are titles.
 func (g *grid) row(tr *element) (cells []*element, isHead, ok bool) {
 	list, ok := tr.elements()
 	isHead = len(list) > 0
@@ -184,7 +185,7 @@ func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (sche
 	return n, schema.ValidData("table", n.Data)
 }
 
-// htmlColumn adds a column. Attributes without a meaning are kept as they are. plain makes text of any column.
+// htmlColumn adds a column. Attributes without a meaning are stored as they are. plain turns any column into text.
 func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {
 	about := map[string]any{}
 	children := th.nodes

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A blank line ends a block of HTML, so that a table with blank lines would be pieces. Such a table is read as a whole,
-// if the whole is a table. Text between blank lines in a cell is Markdown, as on GitHub.
+// A blank line ends a block of HTML, so a table with blank lines would be split. Such a table is read in one piece, if
+// it is complete. Text between blank lines in a cell is Markdown, like on GitHub.
 
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
@@ -28,8 +28,8 @@ var (
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)
 )
 
-// findTables returns where each table with blank lines ends, by its beginning. A table around another one is not among
-// them.
+// findTables returns the end of each table with blank lines, by its beginning. It leaves out tables that contain other
+// tables.
 func findTables(source []byte) map[int]int {
 	if !bytes.Contains(source, []byte("table>")) {
 		return nil
@@ -60,7 +60,7 @@ func (tableBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	}
 	for ; parent.Kind() != ast.KindDocument; parent = parent.Parent() {
 		if kind := parent.Kind(); kind != kindTag && kind != kindDetails {
-			return nil, parser.NoChildren // Lines begin with what is not the table's.
+			return nil, parser.NoChildren // lines begin with text that is not part of the table
 		}
 	}
 	from := segment.Start + bytes.IndexByte(line, '<')
@@ -100,7 +100,7 @@ func (tableBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (tableBlockParser) CanInterruptParagraph() bool                 { return true }
 func (tableBlockParser) CanAcceptIndentedLine() bool                 { return false }
 
-// tableElement reads a table, in which the Markdown of cells is made HTML.
+// tableElement reads a table, and converts the Markdown in its cells to HTML.
 func tableElement(source string) (e *element, ok bool) {
 	var b strings.Builder
 	for rest := source; ; {

@@ -15,23 +15,23 @@ import (
 type form int
 
 const (
-	formAlone     form = iota // nothing, and no end
+	formAlone     form = iota // no content and no end tag
 	formContainer             // blocks
 	formCode                  // one code block
-	formCaption               // no content, or one paragraph with the caption; without content, the end may be missing
+	formCaption               // no content, or one paragraph with the caption; without it, the end tag may be missing
 	formLink                  // no content, or one paragraph with a link made from the attributes
 )
 
 // tagRow is one of GitBook's tags: {% name attributes %}. Most tags have an end, {% endname %}.
 type tagRow struct {
 	name  string
-	kind  string // the type of node. Types that the grammar does not have are kept as tags around their content.
+	kind  string // the type of node. If the grammar does not have the type, it is kept as tags around its content.
 	form  form
 	attrs []tagAttribute
 	// position is the member that is given without a name. bare means that it has no quotes.
 	position string
 	bare     bool
-	// sealed means that the data of the node has no room for attributes that this table does not have.
+	// sealed means that the node's data may not have attributes outside of this table.
 	sealed bool
 }
 
@@ -41,7 +41,7 @@ type tagAttribute struct {
 	kind         *valueKind
 }
 
-// valueKind reads and writes the values of attributes. Reading is not ok if writing could not restore the text.
+// valueKind reads and writes the values of attributes. Reading fails if writing could not restore the text.
 type valueKind struct {
 	read  func(text string) (any, bool)
 	write func(value any) (string, bool)
@@ -114,7 +114,7 @@ func namedRef(kind, member string) *valueKind {
 			ref, _ := value.(map[string]any)
 			text, ok := ref[member].(string)
 			switch {
-			case ref["kind"] == "url": // What is read with such a name has it as its name.
+			case ref["kind"] == "url": // A value that is read with such a name has the address as its name.
 				return content.Link(value), true
 			case ref["kind"] != kind || !ok:
 				return "", false
@@ -134,7 +134,7 @@ var importAttributes = []tagAttribute{
 	{"fullWidth", "fullWidth", kindFlag},
 }
 
-// tagRows has a row for each tag. If several have the same kind, the first is written.
+// tagRows has a row for each tag. If several rows have the same kind, the first one is written.
 var tagRows = []tagRow{
 	{name: "hint", kind: "hint", form: formContainer, attrs: []tagAttribute{{"style", "style", kindText}, {"icon", "icon", kindText}}},
 	{name: "tabs", kind: "tabs", form: formContainer, sealed: true, attrs: []tagAttribute{{"fullWidth", "fullWidth", kindFlag}}},
@@ -222,7 +222,7 @@ func readTagLine(line []byte) (tag, bool) {
 	for rest != "" {
 		at := tagAttr.FindStringSubmatch(rest)
 		if at == nil || t.attrs.has(at[1]) || len(t.attrs) == maxAttributes {
-			t.attrs = nil // Not a list of attributes: an expression, or a path.
+			t.attrs = nil // not a list of attributes, but an expression or a path
 			return t, true
 		}
 		rest = strings.TrimSpace(rest[len(at[0]):])
@@ -354,7 +354,7 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(others, attrs)...)
 }
 
-// partKinds has the kinds that are only parts of one other kind.
+// partKinds has, for each kind of block, the kind of its parts.
 var partKinds = map[string]string{
 	"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update",
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// pairBrackets finds the tags that have an end. Tags without an end must not contain the text that follows them. If an
-// end is in the wrong place, its tag only stays open.
+// pairBrackets finds the tags that have an end tag. A tag without an end tag must not swallow the text after it. If an
+// end tag is in a wrong place, its tag only stays open.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for at := 0; ; at++ {
@@ -33,8 +33,8 @@ func pairBrackets(source []byte) map[int]bool {
 	}
 }
 
-// bracketAt reads the name of a tag at the beginning of the text that can begin or end a container. It returns "" if
-// there is no such tag.
+// bracketAt reads a tag at the beginning of the text, and returns its name if it can begin or end a container. It
+// returns "" if there is no such tag.
 func bracketAt(text []byte) (name string, isEnd bool) {
 	if tag, ok := bytes.CutPrefix(text, []byte("{%")); ok {
 		return strings.CutPrefix(nameAt(bytes.TrimLeft(tag, " \t\n\f\r")), "end")
@@ -157,9 +157,9 @@ func (row *tagRow) known() []tagAttribute {
 	return row.attrs
 }
 
-// belongsInside reports whether a line that could end the container belongs to a block inside it. The block may be a
+// belongsInside reports whether a line that could end the container belongs to a block inside it. This block may be a
 // nested container of the same name, an open block of code, or an item of a list. A blank line ends an item that is
-// still empty, and the lists around it.
+// still empty, and its enclosing lists.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -197,7 +197,7 @@ var (
 	detailsCloses = regexp.MustCompile(`^ {0,3}</details>\s*$`)
 )
 
-// detailsParser reads what can be expanded. Its content is Markdown, as on GitHub if there are blank lines around it.
+// detailsParser reads expandable blocks. Their content is Markdown, as on GitHub with blank lines around it.
 type detailsParser struct{}
 
 func (detailsParser) Trigger() []byte { return []byte{'<'} }
@@ -242,8 +242,9 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
-	// A tag alone on its line is a block. After "> " and a tab, or far to the right, goldmark begins no block. The tag
-	// is text there, and will also be text when it is written. In headings and cells a tag is no block.
+	// A tag that is alone on its line is a block. After "> " and a tab, or far to the right, goldmark does not begin a
+	// block. There the tag is text, and will also be text when it is written. In headings and cells a tag is not a
+	// block.
 	begins := parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent)
 	if begins {
 		if _, alone := readTagLine(line); alone {
@@ -277,7 +278,7 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// longTag returns the length of a tag that continues in the next lines; 0 if the tag has no end.
+// longTag returns the length of a tag that continues on the next lines; 0 if the tag has no end.
 func (s *markdownState) longTag(line []byte, block text.Reader) int {
 	length, open := tagLength(line)
 	for most := 256; open; most *= 4 {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// tagBlock reads a tag with its content. A tag that does not make a node keeps its source, before its former content.
+// tagBlock reads a tag with its content. If a tag does not make a node, its source comes before its content.
 func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	t := block.(*tagNode)
 	children := r.blocks(t)
@@ -19,7 +19,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 		}
 	}
 	first := rawBlock(t.open)
-	if t.row != nil && t.row.form == formCaption && !t.terminated { // Without its end tag, the tag stands alone.
+	if t.row != nil && t.row.form == formCaption && !t.terminated { // without its end tag, the tag has no content
 		if n, ok := t.row.node(t.tag); ok {
 			first = n
 		}
@@ -31,7 +31,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	return nodes
 }
 
-// fill gives the node its content; false if a node of the form cannot have it.
+// fill sets the node's content. It returns false if a node of this form cannot have the content.
 func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	switch row.form {
 	case formContainer:
@@ -128,7 +128,7 @@ func (w writer) tagged(n *schema.Node) string {
 	return open + "\n" + body + tagText("end"+row.name, nil)
 }
 
-// inlineOnly returns Markdown that is one paragraph, as it would be written. Other text is escaped.
+// inlineOnly returns Markdown that reads as one paragraph, in its written form. Other text is escaped.
 func inlineOnly(markdown string) string {
 	if strings.TrimSpace(markdown) == "" {
 		return ""
@@ -181,7 +181,7 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-// summary reads the title of an expandable; ok is false for other sources.
+// summary reads the title of an expandable block; ok is false for other sources.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {

@@ -17,7 +17,7 @@ var (
 	// markersOnly matches the beginning of a quote, and a line with only markers of list items.
 	markersOnly = regexp.MustCompile(`^[ \t]*(?:>|(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|\[[ xX]\][ \t]+)*$)`)
 
-	// quoteMarkers begin a line of a quote. lineBegins has the newline before them.
+	// quoteMarkers begin a line of a quote. lineBegins also matches the preceding newline.
 	quoteMarkers = regexp.MustCompile(`^(?:[ \t]*>)+[ \t]*`)
 	lineBegins   = regexp.MustCompile(`\n(?:[ \t]*>)*`)
 
@@ -26,16 +26,16 @@ var (
 	taskBox     = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 )
 
-// tagSplitter gives the tags of containers lines of their own where text is before or behind them: {% hint %} text {%
-// endhint %}. A space becomes a newline, so that all other text stays in its place.
+// tagSplitter puts the tags of containers on separate lines if text is before or after them: {% hint %} text {% endhint
+// %}. A space becomes a newline, so all other text stays at its position.
 type tagSplitter struct {
 	out   []byte
 	fence string
 	// text is where the text of the line begins, behind markers of lists. In code without a fence, it is at the line's
 	// beginning.
 	text int
-	// items are the columns at which the content of the open list items begins; the fence stands in the first
-	// fenceIn of them.
+	// items has the columns at which the content of the open list items begins. The fence is within the first fenceIn
+	// items.
 	items   []int
 	fenceIn int
 	// open are the tags that are open, paired has the tags that have an end.
@@ -43,7 +43,7 @@ type tagSplitter struct {
 	paired map[int]bool
 }
 
-// splitTags returns the text with tags on lines of their own. Its length stays.
+// splitTags returns the text with tags on separate lines. Its length does not change.
 func splitTags(source string) string {
 	if !strings.Contains(source, "{%") {
 		return source
@@ -59,7 +59,7 @@ func splitTags(source string) string {
 	return string(s.out)
 }
 
-// line splits a line, and returns its end: a tag may go on in the next lines.
+// line splits a line and returns its end. If a tag continues on the next lines, they are joined to the line.
 func (s *tagSplitter) line(from, to int) int {
 	line := s.out[from:to]
 	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {
@@ -93,8 +93,8 @@ func (s *tagSplitter) line(from, to int) int {
 	return to
 }
 
-// join makes one line of a known tag that begins a line and goes on in the next ones: newlines become spaces, and in a
-// quote so do its markers. It returns where the line ends.
+// join joins the lines of a known tag that begins a line and continues on the next lines. Newlines become spaces, and
+// so do the markers of a quote. It returns where the line ends.
 func (s *tagSplitter) join(from, to int, quoted bool) int {
 	if !bytes.HasPrefix(s.out[from:to], []byte("{%")) || bytes.Contains(s.out[from:to], []byte("%}")) {
 		return to
@@ -118,8 +118,8 @@ func (s *tagSplitter) join(from, to int, quoted bool) int {
 	return len(s.out)
 }
 
-// tagLength returns the length of the tag that a source begins with; 0 if another tag begins before its end. open says
-// that the tag goes on behind the source.
+// tagLength returns the length of the tag at the beginning of a source; 0 if another tag begins before its end. open is
+// true if the tag continues beyond the source.
 func tagLength(source []byte) (length int, open bool) {
 	for at := len("{%"); ; at++ {
 		next := bytes.IndexByte(source[min(at, len(source)):], '%')
@@ -180,7 +180,7 @@ func (s *tagSplitter) fences(line []byte) bool {
 	return true
 }
 
-// columns returns the width of a line's beginning, in which a tab ends at a multiple of four columns.
+// columns returns the width of a line's beginning. A tab ends at a multiple of four columns.
 func columns(text []byte) (width int) {
 	for _, c := range text {
 		if width++; c == '\t' {
@@ -190,7 +190,8 @@ func columns(text []byte) (width int) {
 	return width
 }
 
-// splitAt makes a newline of the space behind a tag, or of the one before its end, which moves; false if there is none.
+// splitAt replaces the space after a tag by a newline, or moves the space before its end and replaces it. It returns
+// false if there is no space.
 func splitAt(line []byte, end, space int) bool {
 	switch {
 	case line[end] == ' ' || line[end] == '\t':

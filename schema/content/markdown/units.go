@@ -9,9 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source, with the document's blocks for it. A definition has no blocks in the document.
+// unit is a block of the source, with the corresponding blocks of the document. A definition has no blocks in the
+// document.
 type unit struct {
-	from, to int // without the blank lines after it
+	from, to int // without the following blank lines
 	nodes    []schema.Node
 }
 

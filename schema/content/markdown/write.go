@@ -20,7 +20,8 @@ func Write(d schema.Document) string {
 	return text
 }
 
-// listMarkers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
+// listMarkers has a row for each kind of list. Alternating markers separate a list from a similar list directly before
+// it.
 var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
@@ -32,7 +33,8 @@ func (w writer) blocks(nodes []schema.Node) string {
 	return w.between(nodes, 0, len(nodes), pairKept(nodes))
 }
 
-// between writes the blocks from one index up to another. ends has the index of the end of each kept tag.
+// between writes the blocks from one index to another. ends has the index of the end of each tag that is stored as
+// source.
 func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder
 	previous := ""
@@ -169,7 +171,7 @@ func (w writer) heading(n *schema.Node) string {
 	return before + strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ") + after
 }
 
-// drawing writes a drawing as GitBook does, as an image of its file.
+// drawing writes a drawing like GitBook, as an image of its file.
 func (w writer) drawing(n *schema.Node) string {
 	src, _ := kindFile.write(n.Data["ref"])
 	attrs := attributes{
@@ -217,8 +219,8 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be in the line of a task's box. A block that keeps its source would have
-// another kind there. An aligned paragraph is written as a block of HTML.
+// followsBox reports whether a block can be on the line of a task's box. A block that stores its source would be read
+// as another kind there. An aligned paragraph is written as a block of HTML.
 func followsBox(n *schema.Node) bool {
 	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
@@ -246,7 +248,7 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody puts no blank line between a paragraph and the following list, as most people write.
+// itemBody writes no blank line between a paragraph and a following list, like most authors.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])

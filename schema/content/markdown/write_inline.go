@@ -15,8 +15,8 @@ import (
 // inlineMarkdown writes inlines without footnotes.
 func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
-// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character. So
-// inline reads marked text back, and tries the next form if the result differs. The second to last form has HTML
+// inline writes inlines so that they can be read back unchanged. Markdown's marks do not work next to every character.
+// So inline reads marked text back, and tries the next form if the result differs. The second to last form has HTML
 // elements for marks. The last form is plain text, which always works.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
@@ -106,7 +106,7 @@ func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bo
 	return r.children(&inlineBuilder{}, link), true
 }
 
-// contexts has what is around inlines in their places, and the kind of block that this is.
+// contexts has the text around inlines in their places, and the kind of block of this text.
 var contexts = map[place]struct {
 	before, after string
 	kind          ast.NodeKind
@@ -115,7 +115,7 @@ var contexts = map[place]struct {
 	inCell: {"| ", " |\n| --- |", east.KindTable},
 }
 
-// pieces takes inlines apart.
+// pieces splits inlines into pieces.
 func (w writer) pieces(nodes []schema.Node, where place) []piece {
 	var pieces []piece
 	for i := range nodes {
@@ -142,7 +142,7 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 	return loneEmojis(pieces)
 }
 
-// leafPieces splits code at newlines, which a span of code cannot have.
+// leafPieces splits code at newlines, because a span of code cannot contain newlines.
 func leafPieces(leaf schema.Leaf, where place) []piece {
 	if source := hiddenSource(leaf); source != "" {
 		if where != inParagraph { // Headings and cells are one line.
@@ -166,7 +166,7 @@ func leafPieces(leaf schema.Leaf, where place) []piece {
 	return pieces
 }
 
-// span writes an inline that is one unit; "" if it has no form of its own.
+// span writes a unit; "" if the unit has no form of its own.
 func (w writer) span(n *schema.Node, where place) string {
 	switch n.Type {
 	case "link":
@@ -177,13 +177,13 @@ func (w writer) span(n *schema.Node, where place) string {
 	return spanOf(n, where)
 }
 
-// link writes a link. Marks that its neighbours could share are written around it.
+// link writes a link. Marks that its neighbours may share are written around the link.
 func (w writer) link(n *schema.Node, where place) string {
 	label := n.Nodes
 	if marks := labelMarks(label); marks != 0 {
 		label = withoutMarks(label, marks)
 	}
-	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no room for them.
+	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no place for attributes
 		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
 	}
 	target := address(content.Link(n.Data["ref"]))

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
+// writer writes blocks. Each method returns lines without a trailing newline. The enclosing block indents or quotes
 // them.
 type writer struct {
 	parent string // the kind of the block around
@@ -44,7 +44,7 @@ type noteList struct {
 	echo           bool // annotations keep the labels that they were read with
 	labels, bodies []string
 	// taken has the labels in Markdown that is written unchanged. The value is true for labels in blocks, because such
-	// blocks may come from another document. A reference within a line stays unchanged only if it has a definition,
+	// a block may come from another document. A reference within a line only stays unchanged if it has a definition,
 	// which is the note with its label.
 	taken map[string]bool
 }
@@ -70,11 +70,11 @@ func indented(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
+// emptyItem matches a line that has only list markers. Paragraphs contain no such lines, because they escape them.
 var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
 
-// gapAfter returns the separator between what is written and the next block. After an empty item the separator is not a
-// blank line. At a blank line, goldmark would end all enclosing lists.
+// gapAfter returns the separator between the written text and the next block. After an empty item the separator is not
+// a blank line. At a blank line, goldmark would end all enclosing lists.
 func gapAfter(written string) string {
 	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
 		return "\n"

@@ -22,7 +22,7 @@ func (m *merger) build(at spot) []schema.Node {
 	return nodes
 }
 
-// block makes a block of the result with everything below it.
+// block makes a block of the result with all blocks below it.
 func (m *merger) block(key string) schema.Node {
 	mine, other := m.ours.blocks[key], m.theirs.blocks[key]
 	var n schema.Node
@@ -36,7 +36,7 @@ func (m *merger) block(key string) schema.Node {
 	}
 	n.Key = key
 	if strings.HasPrefix(key, foreign) && n.Type != typeTable && n.Type != typeRow {
-		n.Key = "" // Ours has the key: a new one is made.
+		n.Key = "" // Ours already has this key, so a new key is made.
 	}
 	if !holdsText(&n) {
 		n.Nodes = m.build(spot{key, ""})
@@ -53,7 +53,8 @@ func (m *merger) block(key string) schema.Node {
 	return n
 }
 
-// unanchored removes the anchor of a block that theirs added if it leads to a block of ours. It gets another one.
+// unanchored removes the anchor of a block that theirs added, if the anchor already leads to a block of ours. The block
+// gets a new anchor.
 func (m *merger) unanchored(key string, n schema.Node) schema.Node {
 	anchor, ok := n.Meta["id"].(string)
 	if of, taken := m.anchors[anchor]; ok && taken && of != key && n.Type != typeRow {
@@ -111,11 +112,11 @@ func (m *merger) shell(key, slot string) schema.Node {
 	return mine
 }
 
-// own merges the own data of a block that is on both sides, without its children.
+// own merges the data of a block that is on both sides, without the blocks below it.
 func (m *merger) own(key string) schema.Node {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	if was == nil {
-		return *mine.node // Both sides added it.
+		return *mine.node // both sides added the block
 	}
 	b, o, t := ownOf(was.node), ownOf(mine.node), ownOf(other.node)
 	if o.Type == typeRow {
@@ -276,7 +277,8 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 	return ours.value, ours.is
 }
 
-// mergeLists merges lists of different texts, such as the columns of a table. It fails if both sides moved one text.
+// mergeLists merges lists of different texts, such as the columns of a table. It fails if both sides moved the same
+// text.
 func mergeLists(base, ours, theirs any) (merged []any, ok bool) {
 	b, isBase := uniqueTexts(base)
 	o, isOurs := uniqueTexts(ours)

@@ -81,8 +81,8 @@ func read(tb testing.TB, text string, before *schema.Document) schema.Document {
 	return d
 }
 
-// TestDocumentCases reads the cases with keys, as the API stores documents. It also reads them without keys, as older
-// documents are stored.
+// TestDocumentCases reads the cases with keys, like documents that the API stores. It also reads them without keys,
+// like older documents.
 func TestDocumentCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// restoreColumns decides about columns that one side deleted while cells of the result still have them. Such cells
-// belong to added records of the other side, or to records that stay. Either the cells are deleted with the column, or
-// the column is restored.
+// restoreColumns decides about columns that one side deleted while the result still has cells in them. Such cells
+// belong to records that the other side added, or to records that stay. Either the cells are deleted with the column,
+// or the column is restored.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -17,7 +17,7 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 		block, path := blockOf(key, "definition."+column)
 		mine, other := m.ours.column(key, column), m.theirs.column(key, column)
 		if m.stray(m.ours, key, column) || m.stray(m.theirs, key, column) {
-			continue // a side had cells without the column already, which do not count
+			continue // the side already had cells without the column, which do not count
 		}
 		take, _ := m.conflicts.decide(Conflict{
 			Kind: KindDelete, Block: block, Path: path, Base: m.base.column(key, column), Ours: mine, Theirs: other,
@@ -64,7 +64,7 @@ func valuesOf(row *schema.Node) map[string]any {
 	return values
 }
 
-// column returns a column of a side as a table of its own, nil if the side does not have it.
+// column returns a column of a side in a separate table; nil if the side does not have the column.
 func (s *side) column(key, column string) any {
 	b := s.blocks[key]
 	if b == nil {
@@ -126,7 +126,7 @@ func dropCells(n *schema.Node, column string) {
 	}
 }
 
-// restoreCells names the fragments that were kept in the cells that showed them.
+// restoreCells names the fragments that were kept in the cells that had shown them.
 func (m *merger) restoreCells(key string, n *schema.Node) {
 	for i := range n.Nodes {
 		row := &n.Nodes[i]

@@ -19,13 +19,13 @@ import (
 const (
 	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete means that one side deleted an object, and the other side changed it or added to it.
+	// KindDelete means that one side deleted an object, and the other side changed the object or added to it.
 	KindDelete = "delete"
 	// KindPlace means that both sides moved the same thing to different places, or added it there.
 	KindPlace = "place"
 	// KindCycle means that both sides' moves together would put pages below each other.
 	KindCycle = "cycle"
-	// KindParent means that the merged tree does not allow the page in its place: below a link, as a group below a
+	// KindParent means that the merged tree does not allow the page at its place: below a link, as a group below a
 	// page, or too deep.
 	KindParent = "parent"
 	// KindSlug means that two pages would have the same path.
@@ -49,10 +49,10 @@ const FieldDocument = "document"
 // version. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
 // versions of a place are blocks too. Records, items and lines are in a separate block. Several blocks are a document.
 type Conflict struct {
-	// ID is stable: the same versions of the same thing always have the same ID.
+	// ID is stable: a conflict between the same versions of the same part always has the same ID.
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Page is the page's id, Field the member of it. Pages are all pages that a conflict of places is about.
+	// Page is the page's id, and Field is the page's member. Pages has all pages of a conflict about places.
 	Page  string   `json:"page,omitempty"`
 	Field string   `json:"field,omitempty"`
 	Pages []string `json:"pages,omitempty"`
@@ -89,8 +89,7 @@ type Place struct {
 	Position string `json:"position,omitempty"`
 }
 
-// Choices are the choices made so far, by the id of the conflict. Choices for conflicts that no longer occur are
-// ignored.
+// Choices are the choices made so far, by the conflict's id. Choices for conflicts that no longer occur are ignored.
 type Choices map[string]Choice
 
 // Open returns the conflicts that nobody has resolved.
@@ -137,7 +136,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	}),
 }
 
-// The bounds of a choice's values, in characters, as in the API and in package tree.
+// These bound a choice's values, in characters, as in the API and in package tree.
 const (
 	maxTitle       = 256
 	maxSlug        = 100
@@ -185,7 +184,7 @@ func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
 	return d, d.Problems(valueField)
 }
 
-// decodePlace leaves the position out: an arbitrary text could have no room beside it.
+// decodePlace leaves out the position, because an arbitrary text could leave no room next to it.
 func decodePlace(raw jsontext.Value) (any, []schema.Detail) {
 	value, problems := decoded[Place](raw)
 	if problems != nil {
@@ -202,7 +201,7 @@ func decodeTarget(raw jsontext.Value) (any, []schema.Detail) {
 	return value, schema.ContentRefProblems(valueField, value.(schema.Data))
 }
 
-// Problems lists what is wrong with a choice for this conflict. A merge ignores a choice with problems.
+// Problems lists the problems of a choice for this conflict. A merge ignores a choice with problems.
 func (c Conflict) Problems(choice Choice) []schema.Detail {
 	_, problems := c.decode(choice)
 	return problems
@@ -242,7 +241,7 @@ func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
 	return valueKinds[c.value](choice.Value)
 }
 
-// holdsNUL reports whether a text or a name in a value has a character that the database cannot store.
+// holdsNUL reports whether a text or a name in a value has the character NUL, which the database cannot store.
 func holdsNUL(raw jsontext.Value) bool {
 	decoder := jsontext.NewDecoder(bytes.NewReader(raw))
 	for {
@@ -264,7 +263,7 @@ type conflicts struct {
 	listed  map[string]bool
 }
 
-// decide reports a conflict. It returns the side to take, and the value if the choice is a value.
+// decide reports a conflict. It returns the side to take, or the value if the choice is a value.
 func (l *conflicts) decide(c Conflict) (take string, value any) {
 	c.Page = l.page
 	if c.Page != "" && c.Field == "" {
@@ -273,7 +272,7 @@ func (l *conflicts) decide(c Conflict) (take string, value any) {
 	return l.add(c)
 }
 
-// add decides a conflict. A conflict that occurs again, like a cycle after contradictory choices, gets the same
+// add decides a conflict. If a conflict occurs again, like a cycle after contradictory choices, it gets the same
 // decision and is listed once.
 func (l *conflicts) add(c Conflict) (take string, value any) {
 	c.ID = idOf(c)

@@ -10,8 +10,8 @@ import (
 )
 
 // Documents merges two documents that come from one base. Blocks with equal keys are the same block. Blocks without a
-// key are paired as keys.Assign pairs them. In a conflict, the result has the chosen version, and ours without a
-// choice. All blocks of the result have keys, except if the result is one of the two sides unchanged.
+// key are paired like in keys.Assign. In a conflict, the result has the chosen version. Without a choice, it has the
+// version of ours. All blocks of the result have keys, unless the result is an unchanged side.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -54,8 +54,8 @@ type merger struct {
 	// anchors has the anchors of ours by the block they lead to.
 	anchors map[string]string
 	emitted int // the blocks of the result that were made
-	// kept has the texts that stay although a side deleted them. compared counts the blocks that were compared with
-	// such texts.
+	// kept has the texts that stay in the result although a side deleted them there. compared counts the blocks that
+	// were compared with such texts.
 	kept     map[*side]*passage
 	compared int
 }
@@ -107,7 +107,7 @@ func (m *merger) estrange(nodes []schema.Node) {
 	}
 }
 
-// document merges. It fails if the result is not a valid document. Then the whole document is one conflict.
+// document merges the sides. It fails if the result is not a valid document. The whole document is then one conflict.
 func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, bool) {
 	if m.base.broken || m.ours.broken || m.theirs.broken {
 		return ours, false
@@ -135,7 +135,7 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 }
 
 // deletions decides about the blocks that one side deleted. They are deleted if the other side did not change them,
-// move them or add blocks to them. Only the topmost block makes a conflict.
+// move them or add blocks to them. Only the topmost deleted block makes a conflict.
 func (m *merger) deletions(deleter, other *side, whose string) {
 	var visit func(key string)
 	visit = func(key string) {
@@ -151,7 +151,7 @@ func (m *merger) deletions(deleter, other *side, whose string) {
 	}
 }
 
-// survivors visits the blocks that are below the deleted block on the other side, but not on the deleter's side.
+// survivors visits the blocks that are below the deleted block on the other side but not on the deleter's side.
 func (m *merger) survivors(key string, deleter, other *side, visit func(key string)) {
 	other.below(key, func(child string) {
 		if deleter.blocks[child] != nil {
@@ -179,7 +179,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 		Base: m.base.version(key), Ours: m.ours.version(key), Theirs: m.theirs.version(key),
 	}
 	if path != "" {
-		c.value = noValue // A record is no block.
+		c.value = noValue // A record is not a block.
 	}
 	take, value := m.conflicts.decide(c)
 	switch {
@@ -261,7 +261,8 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns blocks of a list that no side has in this list. They are there because their own place was deleted.
+// stranded returns blocks that the result has in this list, although neither side has them there. They are in this list
+// because their own place was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil
@@ -282,7 +283,7 @@ func (s *side) each(visit func(key string)) {
 	}
 }
 
-// spotOf decides in which list a block is.
+// spotOf decides which list a block is in.
 func (m *merger) spotOf(key string) spot {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	var list []spot // by preference
@@ -312,8 +313,8 @@ func (m *merger) spotOf(key string) spot {
 	return spot{}
 }
 
-// Spot is the place of a block in a conflict. It has the block above, the name of the fragment if the block is in a
-// fragment, and the block before.
+// Spot is the place of a block in a conflict. It has the parent block, the name of the fragment if the block is in a
+// fragment, and the preceding block.
 type Spot struct {
 	Parent   string `json:"parent,omitempty"`
 	Fragment string `json:"fragment,omitempty"`

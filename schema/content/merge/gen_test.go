@@ -179,7 +179,7 @@ func (w writer) step(d *schema.Document) {
 			return
 		}
 		n := (*list)[i]
-		(*list)[i].Type = "gone" // Appending moves the lists.
+		(*list)[i].Type = "gone" // Appending may move the lists in memory.
 		*to.list = append(*to.list, n)
 		d.Nodes = sweep(d.Nodes)
 	default:

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place; they replace the given blocks of base. Twins become one
+// join merges the blocks that both sides put at one place. They replace the given blocks of base. Twins become one
 // block. There are three kinds of conflicts: near-equal blocks, blocks that replace a block that both sides deleted,
-// and lines of code, whose order is unknown. All other blocks stay, ours first.
+// and lines of code, whose order is unknown. All other blocks stay, with the blocks of ours first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -19,7 +19,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	})
 	var joined []string
 	i, next := 0, 0
-	both := func(mine, others []string) { // What stands between two equal blocks.
+	both := func(mine, others []string) { // both handles the blocks between two equal blocks.
 		if len(gone) > 0 || m.isCode(at) {
 			m.contest(at, gone, m.added(m.ours, mine), m.added(m.theirs, others))
 			joined = append(append(joined, mine...), others...)
@@ -40,7 +40,8 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// uncrossed returns the twins whose order is equal in both lists, and the elements that only the second list has.
+// uncrossed returns the twins that have the same order in both lists. It also returns the elements that only the second
+// list has.
 func uncrossed(mine, others []string) []string {
 	matched, all := map[string]bool{}, positions(mine)
 	for i, j := range diff.Match(mine, others) {
@@ -73,8 +74,8 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	return append(append(joined, mine...), others...)
 }
 
-// apart contests the near-equal blocks that both sides added to a list at different places, and returns the other
-// blocks. In code, two lines that look alike are two lines.
+// apart makes conflicts of the near-equal blocks that both sides added at different places of a list. It returns the
+// other blocks. In code, two similar lines are two different lines.
 func (m *merger) apart(at spot, list []string) []string {
 	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
 	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {
@@ -126,8 +127,8 @@ func (m *merger) put(key string, at spot, value any) {
 	m.replaced[key] = m.blocksOf(at, value)
 }
 
-// versions sets the versions of a conflict of blocks of one list. Lines, items and records are shown in a block like
-// their own, and several blocks as a document.
+// versions sets the versions of a conflict about blocks of one list. Lines, items and records are shown within a block
+// of their parent's kind. Several other blocks are shown as a document.
 func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) valueKind {
 	parent, wrapped := m.wrapper(at)
 	several := max(len(base), len(mine), len(others)) > 1
@@ -154,14 +155,14 @@ func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) val
 	c.Base, c.Ours, c.Theirs = show(m.base, base), show(m.ours, mine), show(m.theirs, others)
 	switch {
 	case wrapped && parent.Type == typeTable:
-		return noValue // A record is no block.
+		return noValue // A record is not a block.
 	case several && !wrapped:
 		return documentValue
 	}
 	return blockValue
 }
 
-// parts has the blocks whose children are shown in a block like it.
+// parts has the kinds of blocks whose children are shown within a block of this kind.
 var parts = map[string]bool{
 	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
 }

@@ -15,7 +15,7 @@ import (
 
 // TestLongPagesMerge merges edits of pages of the largest size. The result has the text of each side, and memory is
 // bounded. The test is not parallel, because it measures the process's memory. The short form leaves out the page of
-// many blocks, whose bound TestDocumentsAreBounded proves.
+// many blocks, because TestDocumentsAreBounded checks its bound.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string
@@ -25,7 +25,7 @@ func TestLongPagesMerge(t *testing.T) {
 		"words":   {contenttest.LongWords(), 0, 128},
 		"chinese": {contenttest.LongChinese(), 0, 128},
 		"page":    {contenttest.LongPage(), 0, 1024},
-		// Such a text gives no hint where an edit is.
+		// This text gives no hint about the place of an edit.
 		"letters": {strings.Repeat("a b ", schema.MaxPage/4), 1, 128},
 	} {
 		if testing.Short() && name == "page" {

@@ -15,12 +15,14 @@ type saying struct {
 	// words and pairs of neighboring characters, sorted
 	words []string
 	pairs [][2]rune
-	// parts has the texts of the items of a list, of lines of code or of records of a table. Short texts are left out.
+	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. Short texts
+	// are left out.
 	parts map[string]bool
 }
 
-// The bounds of comparing texts. Two blocks are near-equal if the longer text has nearWords of the shorter text. They
-// are also near-equal if enough of their characters are equal, for example after a typing error.
+// These bound the comparison of texts. Two blocks are near-equal if the longer text contains the share nearWords of the
+// shorter text's words. They are also near-equal if enough of their characters are equal, for example after the
+// correction of a typing error.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75
@@ -28,7 +30,7 @@ const (
 	nearPairs    = 0.8
 )
 
-// sayings reads the blocks of a list. A block that is on both sides, or has such a block below it, has no saying.
+// sayings reads the texts of a list's blocks. A block has no saying if both sides have this block or a block below it.
 func (m *merger) sayings(s *side, list []string) []saying {
 	read := make([]saying, len(list))
 	for i, key := range list {
@@ -60,7 +62,8 @@ func sayingOf(n *schema.Node) saying {
 	return t
 }
 
-// nearHere is near for two blocks at one place. There, two blocks are near-equal too if they have an equal part.
+// nearHere is near for two blocks at one place. At one place, two blocks are also near-equal if they have an equal
+// part.
 func (t saying) nearHere(o saying) float64 {
 	const shared = 0.1 // Near-equal texts are nearer.
 	if near := t.near(o); near > 0 || t.family != o.family {
@@ -111,7 +114,7 @@ func plain(n *schema.Node) string {
 			cells = append(cells, content.Clean(name))
 		}
 	}
-	slices.Sort(cells[len(n.Fragments):]) // The order of a map is no order.
+	slices.Sort(cells[len(n.Fragments):]) // The order of a map's values is random.
 	return strings.Join(cells, " ")
 }
 

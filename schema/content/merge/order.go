@@ -3,13 +3,14 @@ package merge
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
 // sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements of
-// the result. A twin is an element that both sides have and base lacks: both sides added it.
+// the result. A twin is an element that both sides added.
 type sequence struct {
 	base, ours, theirs []string
 	// join merges the elements that ours and theirs put at one place, instead of these elements of base. Both lists
 	// have the twins of that place. Without a function, all of ours comes first.
 	join func(base, ours, theirs []string) []string
-	// decide is called for an element that the sides put at different places. It reports whether to take theirs.
+	// decide is called for an element that the sides have put at different places. It returns true to use the place of
+	// theirs.
 	decide func(element string) bool
 }
 
@@ -83,7 +84,7 @@ func has(at map[string]int, e string) bool {
 	return ok
 }
 
-// moved returns the elements of base that have another place in the list, as few as possible.
+// moved returns the elements of base whose place in the list has changed, as few as possible.
 func moved(list []string, inBase map[string]int) map[string]bool {
 	var kept []string
 	var order []int

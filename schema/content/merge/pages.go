@@ -14,7 +14,7 @@ import (
 //   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
 //     and for pages that a side moved further down.
 //
-// A Side may be filled with those rows in advance. A Side that reads on demand keeps its first error, which the caller
+// A Side may have read these rows in advance. A Side that reads on demand stores its first error, which the caller
 // checks after Pages.
 type Side interface {
 	Page(id string) (tree.Node, bool)
@@ -25,13 +25,13 @@ type Side interface {
 // Input has the two sides, their base and the choices.
 type Input struct {
 	Base, Ours, Theirs Side
-	// Changed has every page whose row on ours or theirs differs from base, is new or was deleted, including all pages
-	// below a deleted page.
+	// Changed lists every page whose row on ours or theirs differs from base, was added or was deleted. All pages below
+	// a deleted page are also listed.
 	Changed []string
 	// Load reads a document by the hash in a page. Keep stores a merged document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (hash string, err error)
-	// Choices are the choices made so far.
+	// Choices are the choices that users have made so far.
 	Choices Choices
 	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result; 0 is no bound.
 	Count, MaxPages, MaxDepth int
@@ -44,17 +44,18 @@ type Result struct {
 	Delete []string
 	// Count is the resulting number of pages.
 	Count int
-	// Conflicts has all conflicts, by page and field and then as they were met. Conflicts without a choice are open,
-	// and Write has the content of ours for them.
+	// Conflicts has all conflicts, ordered by page and field, and then in the order of discovery. Conflicts without a
+	// choice are open. For these, Write has the content of ours.
 	Conflicts []Conflict
 }
 
-// Pages merges the pages of theirs into ours. Its cost depends on what changed, not on the size of the space.
+// Pages merges the pages of theirs into ours. Its cost depends on the size of the changes, not on the size of the
+// space.
 //
 // Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
 // to one parent, ours decides its position. A move to another parent overrides a reordering. Two reorderings are a
-// conflict. If both sides put pages at one place, all of them stay, by position and then by id. Of the times, the
-// newest counts.
+// conflict. If both sides put pages at one place, all of them stay, by position and then by id. The newest of the times
+// counts.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
 	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
@@ -81,7 +82,7 @@ type row struct {
 	id                       string
 	base, ours, theirs       tree.Node
 	inBase, inOurs, inTheirs bool
-	// node is the page in the result, dead says that it is not in it.
+	// node is the page in the result. dead is true if the result does not have the page.
 	node tree.Node
 	dead bool
 }
@@ -123,8 +124,8 @@ type group struct {
 	members, edited []string
 }
 
-// deletions decides about the pages that one side deleted. They are deleted if the other side did not edit any of them
-// or put a page below them. The topmost deleted page makes the conflict.
+// deletions decides about the pages that one side deleted. They are deleted if the other side neither edited any of
+// them nor put a page below them. The topmost deleted page makes the conflict.
 func (p *pages) deletions(deleter, other Side, whose string) {
 	groups := map[string]*group{}
 	at := func(root string) *group {
@@ -166,8 +167,8 @@ func (p *pages) deletions(deleter, other Side, whose string) {
 	}
 }
 
-// deletedRoot returns the topmost deleted page among a page and the pages above it, as the other side has them. It
-// returns "" if no page of them was deleted.
+// deletedRoot returns the topmost deleted page among a page and its ancestors on the other side. It returns "" if none
+// of these pages was deleted.
 func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	root := ""
 	for id != "" {
@@ -183,7 +184,7 @@ func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	return root
 }
 
-// keep reports whether a deleted page stays because the other side is chosen.
+// keep reports whether a deleted page stays because the user has chosen the other side.
 func (p *pages) keep(root string, g *group, deleter string) bool {
 	involved := slices.Compact(slices.Sorted(slices.Values(append([]string{root}, g.edited...))))
 	versions := func(s Side) any {

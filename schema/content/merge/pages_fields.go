@@ -12,8 +12,8 @@ import (
 
 func placeOf(n tree.Node) Place { return Place{Parent: n.Parent, Position: n.Position} }
 
-// pageFields has a row per field of a page that is a value. The row has the name, the kind of value, and functions to
-// read and to set the value. The place and the document have separate rules.
+// pageFields has a row for each field of a page that is a single value. The row has the name, the kind of value, and
+// functions to read and to set the value. The place and the document have separate rules.
 var pageFields = []struct {
 	name  string
 	value valueKind
@@ -96,14 +96,14 @@ func tagsOf(value any) []tree.Tag {
 	return tags
 }
 
-// The fields with rules of their own.
+// These fields have special rules.
 const (
 	FieldPlace = "place"
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. If base lacks the page, both sides added it. Then a value that only one
-// side has is taken, and different values are a conflict.
+// fields merges a page that is on both sides. If base does not have the page, both sides added it. Then a value that
+// only one side has is used, and different values are a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -194,8 +194,8 @@ type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. A document that cannot be edited is not merged: a side must be chosen. If
-// both sides added the document, there are no common blocks: the pairing of the blocks is unknown.
+// document merges the documents by block. A document that cannot be edited is not merged, so a side must be chosen. If
+// both sides added the document, it is not merged either, because its blocks cannot be paired.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:
@@ -272,7 +272,7 @@ func (p *pages) added(r *row, ours, theirs schema.Document) error {
 	return nil
 }
 
-// blank reports whether a document has nothing but empty paragraphs.
+// blank reports whether a document contains only empty paragraphs.
 func blank(d schema.Document) bool {
 	return !slices.ContainsFunc(d.Nodes, func(n schema.Node) bool {
 		return n.Type != "paragraph" || slices.ContainsFunc(n.Nodes, func(n schema.Node) bool {

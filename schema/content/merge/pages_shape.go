@@ -40,9 +40,10 @@ func (p *pages) holds(parent string) bool {
 	return ok
 }
 
-// cut breaks cycles, in which each side moved a page below a page that the other side moved.
+// cut breaks cycles. In a cycle, each side has moved a page below a page that the other side moved.
 func (p *pages) cut() {
-	// The pages with a way to the root. A page of a cycle has no such way, so a cut does not change the set.
+	// rooted has the pages from which parents lead to the root. Pages of a cycle are not rooted, so a cut does not
+	// change rooted pages.
 	rooted := map[string]bool{"": true}
 	cuts := 0
 	for _, start := range p.order {
@@ -82,7 +83,7 @@ func (p *pages) open(cycle []string) {
 	}
 }
 
-// backToOurs puts all pages where they are on ours, which has no cycle: the choices contradict each other.
+// backToOurs puts all pages at their places on ours, which has no cycle. It is needed if choices contradict each other.
 func (p *pages) backToOurs() {
 	for _, id := range p.order {
 		if r := p.rows[id]; r.inOurs && r.inTheirs {
@@ -91,8 +92,8 @@ func (p *pages) backToOurs() {
 	}
 }
 
-// putBack puts a page where a side has it, or below the closest page above it there that is left. A side
-// without its deleted pages has no cycle. After putBack, only replant can make a cycle.
+// putBack puts a page at its place on a side. If its parents there are deleted, it goes below the closest remaining
+// ancestor. A side without its deleted pages has no cycle. After putBack, only replant can make a cycle.
 func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
 	for !p.holds(at.Parent) {
@@ -102,7 +103,8 @@ func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	r.put(at)
 }
 
-// cycle returns the pages of the cycle to which a page leads, sorted. If it leads to the root, it is rooted, with all above it.
+// cycle returns the pages of the cycle to which a page leads, in sorted order. If the page leads to the root, it and
+// all its ancestors become rooted.
 func (p *pages) cycle(start string, rooted map[string]bool) []string {
 	way := map[string]bool{}
 	for id := start; !rooted[id]; {
@@ -129,7 +131,7 @@ func (p *pages) around(start string) []string {
 	return list
 }
 
-// fit moves pages that the tree does not allow where they are, up to the closest page that may hold them.
+// fit moves each page that the tree does not allow at its place up to the closest page that may have it.
 func (p *pages) fit() {
 	p.below = map[string][]string{}
 	for _, id := range p.order {
@@ -320,8 +322,8 @@ func freeSlug(slug string, taken map[string]string) string {
 	}
 }
 
-// reopen reopens conflicts whose chosen value is missing in the result. The tree does not allow the value, or another
-// choice contradicts it.
+// reopen reopens conflicts whose chosen value is missing in the result. Either the tree does not allow the value, or
+// another choice contradicts it.
 func (p *pages) reopen() {
 	for i := range p.conflicts.list {
 		c := &p.conflicts.list[i]

@@ -146,7 +146,7 @@ func wellFormed(rows map[string]tree.Node) error {
 	return nil
 }
 
-// gardener draws trees and edits of them.
+// gardener draws random trees, and edits of these trees.
 type gardener struct {
 	writer
 	docs library
@@ -546,8 +546,8 @@ func TestChoicesOfPages(t *testing.T) {
 	}
 }
 
-// TestCycleBesideADeletion has ours put page a below p and b below a, while theirs deleted p and left a below b. Without p, a would be
-// below b and b below a. However the cycle is resolved, nothing is left below the deleted page.
+// TestCycleBesideADeletion: ours put page a below p, and b below a. Theirs deleted p and left a below b. Without p, a
+// would be below b and b below a. However the cycle is resolved, no page remains below the deleted page.
 func TestCycleBesideADeletion(t *testing.T) {
 	t.Parallel()
 	base, ours, theirs := rows(page("p", ""), page("b", ""), page("a", "b")), rows(page("p", ""), page("a", "p"), page("b", "a")), rows(page("b", ""), page("a", "b"))
@@ -569,8 +569,8 @@ func TestCycleBesideADeletion(t *testing.T) {
 	}
 }
 
-// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes another cycle, which leads back to the first
-// cycle. The merge finds the first conflict again, and lists it once.
+// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes a second cycle, which leads back to the
+// first one. The merge finds the first conflict again, and lists it once.
 func TestChoicesAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	base := rows(page("a", ""), page("b", ""), page("c", ""))
@@ -658,10 +658,10 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 	return all
 }
 
-// TestBoundsOfPages: each side is within the bounds, both together are not.
+// TestBoundsOfPages: each side is within the bounds, but their merge is not.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c under b. Theirs moves x, with y below it, under c. So y would be on the fifth level.
+	// Ours moves c under b. Theirs moves x, with y below it, under c. Then y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
@@ -683,8 +683,8 @@ func TestBoundsOfPages(t *testing.T) {
 	}
 }
 
-// TestManyCycles merges a space in which each side moved every page below a page that the other side moved. The work is
-// linear, because a broken cycle is not searched again. The short form has a quarter of the pages.
+// TestManyCycles merges a space in which each side has moved every page below a page that the other side moved. The
+// work is linear, because a broken cycle is not searched again. The short form has a quarter of the pages.
 func TestManyCycles(t *testing.T) {
 	t.Parallel()
 	pairs := 20_000
@@ -707,10 +707,11 @@ func TestManyCycles(t *testing.T) {
 	}
 }
 
-// TestCycleBelowADeletedPage: the other side deleted a page, and the remaining pages of a cycle return below this page.
+// TestCycleBelowADeletedPage: the other side deleted a page, and the remaining pages of a cycle move back below this
+// page.
 func TestCycleBelowADeletedPage(t *testing.T) {
 	t.Parallel()
-	// Both have a below z. Ours moves b below a. Theirs moves a below b, and deletes z.
+	// On both sides, a is below z. Ours moves b below a. Theirs moves a below b, and deletes z.
 	base := rows(page("z", ""), page("a", "z"), page("b", ""))
 	ours := rows(page("z", ""), page("a", "z"), page("b", "a"))
 	theirs := rows(page("a", "b"), page("b", ""))

@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// replacement decides about a block that one side deleted and the other changed, if the deleter replaced it. The
-// replacement is at its place, or elsewhere in the list with the same text. All these blocks form one conflict. It
-// returns false if the deleter did not replace the block.
+// replacement decides about a block that one side deleted and replaced, and the other side changed. The replacement is
+// at the block's place, or elsewhere in the list with the same text. All these blocks form one conflict. It returns
+// false if the deleter did not replace the block.
 func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
 	if m.bare[key] {
 		return false
@@ -73,14 +73,14 @@ func (m *merger) replacement(key string, deleter, other *side, whose string) boo
 	return true
 }
 
-// The shares of an added block's words, and of its pairs of neighboring words. An added block restates a text if the
-// text has these shares.
+// These are shares of an added block's words, and of its pairs of neighboring words. An added block restates a text if
+// the text contains these shares.
 const (
 	restatedWords = nearWords
 	restatedPairs = 0.5
 )
 
-// restated returns the blocks that the deleter added to a list and that repeat the text of blocks that it deleted.
+// restated returns the blocks that the deleter added to a list and that repeat the text of its deleted blocks.
 func (m *merger) restated(deleter, other *side, deleted, list []string) map[string]bool {
 	list = m.added(deleter, list)
 	if m.compared += len(list) + len(deleted); len(list) == 0 || m.compared > maxNear {
@@ -111,8 +111,8 @@ func (m *merger) keep(deleter, other *side, list ...string) {
 	}
 }
 
-// repeats reports whether a side's edit of a block repeats a text that stays elsewhere, although the side deleted the
-// text there. It compares most of the block, or a line of it.
+// repeats reports whether a side's edit of a block repeats a text that this side deleted elsewhere, but that stays
+// there. It compares most of the block, or a line of the block.
 func (m *merger) repeats(s, other *side, key string) bool {
 	kept, is := m.kept[s], s.blocks[key].node
 	if kept == nil || !holdsText(is) {
@@ -126,7 +126,7 @@ func (m *merger) repeats(s, other *side, key string) bool {
 	return slices.ContainsFunc(linesOf(is), func(line string) bool { return kept.lines[line] && !was.lines[line] })
 }
 
-// passage has the lines of a text, and counts its words and the pairs of words that stand next to each other.
+// passage has the lines of a text. It counts the text's words, and the pairs of neighboring words.
 type passage struct {
 	lines map[string]bool
 	words map[string]int
@@ -170,7 +170,7 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap returns the number of elements of a list that are in another list, and the length of the list.
+// overlap returns the number of elements of a list that another list also has, and the length of the list.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

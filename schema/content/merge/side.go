@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// spot is a list of blocks: the children of a block, or the blocks of a fragment of it. The zero spot is the list of
-// the document.
+// spot is a list of blocks: the children of a block, or the blocks in one of its fragments. The zero spot is the list
+// of the document.
 type spot struct {
 	parent string // the key of the block
 	slot   string // the name of the fragment, "" for the children
@@ -36,7 +36,7 @@ type block struct {
 type side struct {
 	blocks map[string]*block
 	lists  map[spot][]string
-	// broken means that a block lacks a unique key, which cannot happen in a checked document.
+	// broken means that a block has no unique key, which cannot happen in a checked document.
 	broken bool
 }
 
@@ -79,12 +79,12 @@ func (s *side) add(at spot, nodes []schema.Node) {
 // slotOf names a fragment among those of its block.
 func slotOf(f *schema.Node) string { return f.Fragment + "/" + f.Type }
 
-// holdsText reports whether the children of a block are inlines, which are merged by word.
+// holdsText reports whether the children of a block are inlines. Inlines are merged by word.
 func holdsText(n *schema.Node) bool {
 	return len(n.Nodes) > 0 && n.Nodes[0].Object != schema.ObjectBlock
 }
 
-// ownOf returns the block without the blocks below it and without its key.
+// ownOf returns the block without its key and the blocks below it.
 func ownOf(n *schema.Node) schema.Node {
 	own := *n
 	own.Key, own.Fragments = "", nil

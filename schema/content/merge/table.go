@@ -16,11 +16,12 @@ import (
 const (
 	typeTable = "table"
 	typeRow   = "table-row"
-	// rowSeparator separates the key of the table from the id of the record. Keys and ids do not contain it.
+	// rowSeparator separates the table's key from the record's id. Keys and ids do not contain it.
 	rowSeparator = "/"
 	// orderIndex is in a record's meta while records are blocks. The list of blocks has the order of the records.
 	orderIndex = "orderIndex"
-	// foreign is the prefix of a key. It is for a block that theirs added, if ours uses its key for another block.
+	// foreign is the prefix of a key. It is used for a block that theirs added, if ours has the same key on another
+	// block.
 	foreign = "~"
 )
 
@@ -75,7 +76,7 @@ func expandTable(n *schema.Node) {
 	delete(n.Data, "records")
 }
 
-// collapse is the reverse of expand, for one block and all below it.
+// collapse is the reverse of expand, for one block and all blocks below it.
 func collapse(n schema.Node) schema.Node {
 	n.Key = strings.TrimLeft(n.Key, foreign)
 	if n.Type == typeTable {

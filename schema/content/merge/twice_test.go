@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestNothingIsSaidTwice draws texts that both sides put into a list. The texts are equal or near-equal, and at one
-// place or at two places. A text is a new block, replaces another text, or replaces a block that the other side edited.
-// With any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
+// TestNothingIsSaidTwice draws texts that both sides add to a list. The texts are equal or near-equal, and at one place
+// or at two places. A text is a new block, replaces another text, or replaces a block that the other side edited. With
+// any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,8 +159,8 @@ func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listA
 	}
 }
 
-// TestRestatedElsewhere edits a text on one side. The other side deletes its block and writes the text, with an edit of
-// its own, into a block with another key. The conflict has both, and each word is in the result once.
+// TestRestatedElsewhere edits a text on one side. The other side deletes the text's block and writes the text, with a
+// different edit, into a block with another key. The conflict has both edits, and each word is in the result once.
 func TestRestatedElsewhere(t *testing.T) {
 	t.Parallel()
 	document := func(blocks ...[2]string) schema.Document {

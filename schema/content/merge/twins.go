@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the least length of a text that counts as the same text at any place. Shorter texts, such as a bracket
-// or a rule, are twins at one place only.
+// fewestWords is the minimum length of a text that counts as the same text at any place. Shorter texts, such as a
+// bracket or a rule, can only be twins at one place.
 const fewestWords = 4
 
-// unite makes twins of the equal blocks that both sides put into a list in one order. Twins have one key, from ours. An
-// edited block that is equal counts as added. A block of base also counts as added if it is on the other side of such
-// twins, for example a rule of dashes in a code block. An edit may keep nothing of its block of base. If it is
-// near-equal to an added block of the other side, it becomes a separate block.
+// unite makes twins of the equal blocks that both sides added to a list in the same order. Twins have one key, from
+// ours. An edited block that is equal counts as added. A block of base also counts as added if it is on different sides
+// of such twins, for example a rule of dashes in a code block. An edit may keep none of the words of its block in base.
+// If it is near-equal to an added block of the other side, it becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false
@@ -37,7 +37,7 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts and others name the blocks: by their text if they may be twins, and otherwise by their keys.
+	// texts and others have names for the blocks: the text of a block that may be a twin, and otherwise its key.
 	texts, others []string
 }
 
@@ -72,7 +72,7 @@ func (p *pairing) unite() bool {
 	return united
 }
 
-// part gives new keys to rewritten blocks that are near-equal to added blocks of the other side.
+// part gives new keys to rewritten blocks that are similar to blocks that the other side added.
 func (p *pairing) part() bool {
 	mine := p.candidates(p.merger.ours, p.ours)
 	if len(mine) == 0 {
@@ -131,8 +131,8 @@ func (p *pairing) written(s *side, list []string) map[string]string {
 	return texts
 }
 
-// names names the blocks of a list. If the other side wrote the text of an edit at another place, the edit has the name
-// of its text.
+// names returns names for the blocks of a list. If the other side wrote the text of an edit at another place, the edit
+// is named by its text.
 func (p *pairing) names(list []string, written, other map[string]string) []string {
 	elsewhere := map[string]bool{}
 	for _, text := range other {
@@ -149,7 +149,7 @@ func (p *pairing) names(list []string, written, other map[string]string) []strin
 	return names
 }
 
-// said returns a name for a block's text, which is not a key.
+// said returns a name for a block's text. The name is not a valid key.
 func (p *pairing) said(s *side, key string) string {
 	n := *s.blocks[key].node
 	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {
@@ -177,8 +177,8 @@ func (p *pairing) rewritten(s *side, key string) bool {
 	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
 }
 
-// textOfBlock is the block itself if it holds text, or the only block below it, as in an item of a list. It is nil
-// for other blocks.
+// textOfBlock returns the block itself if it contains text, or the only block below it, as in a list item. It returns
+// nil for other blocks.
 func textOfBlock(n *schema.Node) *schema.Node {
 	switch {
 	case holdsText(n):
@@ -189,7 +189,7 @@ func textOfBlock(n *schema.Node) *schema.Node {
 	return nil
 }
 
-// rename gives a text of base, and the block around it, keys of their own.
+// rename gives new keys to a text of base and to the block around it.
 func (p *pairing) rename(n *schema.Node, prefix string) {
 	for _, block := range []*schema.Node{textOfBlock(n), n} {
 		if p.base.blocks[block.Key] != nil {
@@ -199,7 +199,7 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 }
 
 // release finds blocks of base that are on different sides of twins, and whose text on theirs equals a block that ours
-// added. It names these blocks by their text. It reports whether there are such blocks.
+// added. It names these blocks by their text. It returns true if there are such blocks.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {
@@ -220,7 +220,7 @@ func (p *pairing) release(pairs []int) (released bool) {
 	return released
 }
 
-// cross pairs the remaining equal texts that are not short. Each side put them at another place.
+// cross pairs the remaining equal texts, except short ones. The sides have put these texts at different places.
 func (p *pairing) cross(pairs []int) {
 	taken := map[int]bool{}
 	for _, j := range pairs {
@@ -264,7 +264,7 @@ func (p *pairing) discard(pairs []int) {
 		base: p.base.lists[p.at],
 		ours: rest(p.ours, twins), theirs: rest(p.theirs, func(j int) bool { return partners[j] }),
 	}.anchor()
-	before := func(list []string) []int { // The anchors before each block.
+	before := func(list []string) []int { // It returns the number of anchors before each block.
 		counts, n := make([]int, len(list)), 0
 		for i, key := range list {
 			counts[i] = n

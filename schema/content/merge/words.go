@@ -12,17 +12,17 @@ import (
 // token is a word, the text between words, or an inline. It is compared with its marks.
 type token struct {
 	text   string
-	leaf   *schema.Leaf // the text is a part of it
+	leaf   *schema.Leaf // the leaf that contains the text
 	marks  string
 	inline *schema.Node // instead of a text
 	word   bool
 }
 
-// maxWords bounds the parts of a text that one side of a merge compares one by one. Parts are words, and the characters
+// maxWords bounds the parts of a side's text that a merge compares individually. Parts are words, and the characters
 // between words. Each part takes about 200 bytes. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
-// cutter cuts a text into parts. A part that is a word separates the text before it from the text after it.
+// cutter cuts a text into parts. A part that is a word separates the text before the word from the text after it.
 type cutter struct {
 	cut    func(text string) []string
 	isWord func(part string) bool
@@ -41,7 +41,7 @@ func isWord(part string) bool {
 	return class(first) != between || len(part) > utf8.UTFMax
 }
 
-// tokens cuts inlines. names has a comparable form of each token.
+// tokens cuts inlines. names has each token in a comparable form.
 func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -63,7 +63,7 @@ func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	return list, names
 }
 
-// The classes of characters: a word is a run of letters, or a single character of a script without spaces.
+// These are the classes of characters. A word is a run of letters, or a single character of a script without spaces.
 const (
 	between = iota
 	letter
@@ -80,7 +80,7 @@ func class(r rune) int {
 	return between
 }
 
-// split cuts a text into words, and single characters between them.
+// split cuts a text into words, and into single characters between words.
 func split(text string) []string {
 	var parts []string
 	eachPart(text, func(part string, _ int) bool { parts = append(parts, part); return true })
@@ -115,14 +115,14 @@ func count(nodes []schema.Node) (n int) {
 	return n
 }
 
-// A run of words has leastRun to mostRun of them.
+// A run has leastRun to mostRun words.
 const (
 	leastRun = 16
 	mostRun  = 256
 )
 
-// runs cuts a text after some words. The words themselves determine the cuts, so an inserted text changes only the runs
-// around it.
+// runs cuts a text into runs of words. The words determine the places of the cuts, so an inserted text changes only the
+// runs around it.
 func runs(text string) (parts []string) {
 	start, n := 0, 0
 	eachPart(text, func(part string, end int) bool {
@@ -156,7 +156,7 @@ func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool
 	return mergeBy(by, base, ours, theirs)
 }
 
-// mergeLines merges texts of several lines, such as raw HTML and formulas.
+// mergeLines merges multi-line texts, such as raw HTML and formulas.
 func mergeLines(base, ours, theirs any) (merged string, ok bool) {
 	var lines [3][]schema.Node
 	several := false

@@ -14,17 +14,17 @@ import (
 // Target is the page or the space's file at a path of a repository.
 type Target struct{ Page, File string }
 
-// Known has the results of a caller's look-ups for the links of one page.
+// Known has the results of a caller's look-ups for one page's links.
 type Known struct {
 	// Pages are ids by the paths of pages in the space: see [Targets].
 	Pages map[string]string
-	// Once has ids by former paths of pages. A link to such a path is shown as a reference and stored as written.
+	// Once maps former paths of pages to ids. A link to such a path is shown as a reference and stored as written.
 	Once map[string]string
 	// Files are by the paths of files in the repository: see [FileTargets].
 	Files map[string]Target
 }
 
-// readmes are the names of a folder's own page.
+// readmes are the names of a folder's page.
 var readmes = []string{"README.md", "readme.md", "Readme.md"}
 
 // FileTargets lists the paths of files in the repository that the references of a page may lead to.
@@ -55,7 +55,7 @@ func filesOf(ref map[string]any, from Page) (candidates []string, fragment strin
 	return candidates, fragment
 }
 
-// pathOf returns the path of a reference. It returns "" if the reference names a file by its id.
+// pathOf returns the path of a reference. It returns "" if the reference contains the id of a file.
 func pathOf(ref map[string]any) string {
 	link := linkOf(ref)
 	switch ref["kind"] {
@@ -70,7 +70,7 @@ func pathOf(ref map[string]any) string {
 	return link
 }
 
-// means returns the reference for a link of a page. It returns nil if ref is not such a link, or if its target is
+// means returns the reference for a page's link. It returns nil if ref is not a link by path, or if its target is
 // unknown.
 func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if named, ok := named(ref); ok {
@@ -128,9 +128,9 @@ type forms struct {
 	count int
 }
 
-// AsIn returns the document with its references in the forms of another document, if both forms have the same target.
-// For example, an anchor of the page itself may be written with or without the page. If the other document has several
-// references to a target, they are taken in order. Both given documents stay unchanged.
+// AsIn returns the document with references in the forms of another document, if both forms have the same target. For
+// example, an anchor of the page itself may be written with or without the page. If the other document has several
+// references to a target, their forms are used in order. AsIn does not change the given documents.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	all := map[string]*forms{}
 	k.each(other, from, func(key string, ref map[string]any) {
@@ -189,7 +189,7 @@ func (k Known) key(ref map[string]any, from Page) string {
 	return keyOf(ref)
 }
 
-// pageAt returns a reference to the page at the path of a page's link; nil without such a page.
+// pageAt returns a reference to the page at the path of a link; nil if there is no such page.
 func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
 	candidates, fragment := candidatesOf(ref, from)
 	for _, candidate := range candidates {
@@ -208,7 +208,8 @@ func keyOf(ref map[string]any) string {
 	return string(text)
 }
 
-// Resolvable reports whether Resolve looks up all relative links of a document. It looks up only a limited number.
+// Resolvable reports whether Resolve looks up all relative links of a document. Resolve only looks up a limited number
+// of links.
 func Resolvable(d schema.Document, from Page) bool {
 	if from.File != "" {
 		return len(FileTargets(d, from)) < maxTargets
@@ -216,12 +217,12 @@ func Resolvable(d schema.Document, from Page) bool {
 	return len(Targets(d, from)) < maxTargets
 }
 
-// HasPaths reports whether documents have links that are paths, which callers have to look up.
+// HasPaths reports whether documents have links by path, which callers must look up.
 func HasPaths(documents ...schema.Document) bool {
 	found := false
 	for _, d := range documents {
 		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-			// Any folder will do, as long as the link does not lead out of it.
+			// Any folder is sufficient, as long as the link does not lead out of it.
 			_, _, relative := content.RelativeTarget(
 				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
 				pathOf(ref),

@@ -42,7 +42,7 @@ func TestResolve(t *testing.T) {
 		{inGit, "{% include \".gitbook/includes/n.md\" %}", "{% include \"" + note + "\" %}"},
 		{inGit, "{% content-ref url=\"My_Page.md\" %}\n[x](My_Page.md)\n{% endcontent-ref %}",
 			"{% content-ref url=\"ref:page/p2\" %}"},
-		{inGit, "[l](my-page.md)", "[l](ref:page/p2)"}, // the path of the page, which no file has
+		{inGit, "[l](my-page.md)", "[l](ref:page/p2)"}, // the path of the page, which is not the path of a file
 		{inGit, "[l](../../changelog.md)", "[l](../../changelog.md)"},
 		{inGit, "[l](../../src/main.go)", "[l](../../src/main.go)"},
 		{inGit, "[l](#own)", "[l](#own)"},
@@ -70,7 +70,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestAsIn: a reference whose target was in the document before keeps its form.
+// TestAsIn: a reference keeps its form if the previous document had a reference to its target.
 func TestAsIn(t *testing.T) {
 	t.Parallel()
 	p, self := schema.NewID(), schema.NewID()

@@ -1,7 +1,7 @@
 // Package pagelinks resolves the links between the pages of one revision. In files, a link has the form [like
 // this](install.md#linux). Readers of documents need the id of the page instead. Readers of Markdown need a path
-// relative to the page, or an address with the id, which stays when pages move. The package does no I/O: the caller
-// looks up paths and ids.
+// relative to the page, or an address with the id, which stays valid when pages move. The package does no I/O, because
+// the caller looks up paths and ids.
 package pagelinks
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// maxTargets bounds the look-ups for one document, with up to four for each link. Links beyond it stay as they are.
+// maxTargets bounds the look-ups for one document, with up to four for each link. Further links do not change.
 const maxTargets = 4000
 
-// Page is the page that a document belongs to. A new page has no id yet.
+// Page is the page to which a document belongs. A new page has no id yet.
 type Page struct {
 	ID, Path string
 	// File is the path of the page's file in the space's repository. For a page without a file, it is the path that the
@@ -49,8 +49,8 @@ func targets(
 	return targets
 }
 
-// ToPages returns the document with the ids of pages in the place of relative links, where ids has the paths. A link to an
-// anchor of the page itself becomes a reference too. The document that it was given stays as it was.
+// ToPages returns the document with references to pages in place of relative links. ids has the pages' ids by path. A
+// link to an anchor of the page itself also becomes a reference. ToPages does not change the given document.
 func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		if named, ok := named(ref); ok {
@@ -80,8 +80,8 @@ func Pages(d schema.Document) []string {
 	return ids
 }
 
-// Relative returns the document with relative links in the place of references to pages, where paths has the ids. They
-// lead to the page as a file: guides/install.md. The document that it was given stays as it was.
+// Relative returns the document with relative links in place of references to pages. paths has the pages' paths by id.
+// The links lead to the page as a file: guides/install.md. Relative does not change the given document.
 func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
 	files := make(map[string]string, len(paths))
 	for id, to := range paths {
@@ -92,7 +92,7 @@ func Relative(d schema.Document, from Page, paths map[string]string) schema.Docu
 	return relative(d, from, from.Path, files)
 }
 
-// RelativeFiles returns the document with relative links to the files of pages in the repository, as Relative does.
+// RelativeFiles returns the document with relative links to the files of pages in the repository, like Relative.
 func RelativeFiles(d schema.Document, from Page, files map[string]string) schema.Document {
 	return relative(d, from, from.File, files)
 }
@@ -121,7 +121,7 @@ func relative(d schema.Document, from Page, at string, files map[string]string) 
 	})
 }
 
-// pageOf returns the page of a reference to a page or an anchor in the same space; "" is the page itself.
+// pageOf returns the page to which a reference in the same space leads; "" is the page itself.
 func pageOf(ref map[string]any) (id string, ok bool) {
 	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
 		return "", false
@@ -143,8 +143,8 @@ func ownAnchor(ref map[string]any) (string, bool) {
 	return anchor, own && anchor != ""
 }
 
-// candidatesOf lists the paths of pages that a relative link may mean, the likeliest first. The page may be a file in
-// the folder of its parent page, or a folder. The name of a file may not be a slug yet.
+// candidatesOf lists the paths of pages that a relative link may mean. The most likely path comes first. The page may
+// be a file in the folder of its parent page, or a folder. The name of a file may not be a slug yet.
 func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	link := linkOf(ref)
 	if link == "" {

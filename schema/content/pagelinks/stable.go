@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// Stable returns the document with addresses that name their target in the place of references to pages, anchors and spaces.
-// Relative links are to be references before, by [ToPages]. The document that it was given stays as it was.
+// Stable returns the document with addresses in place of references to pages, anchors and spaces. An address contains
+// the id of its target. [ToPages] must have turned relative links into references before. Stable does not change the
+// given document.
 func Stable(d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		link := stableLink(ref)

@@ -12,7 +12,7 @@ import (
 // children.
 var blockKinds map[string]func(b *builder, n *schema.Node) node
 
-func init() { // In init, because the rows call blocks, which reads the table.
+func init() { // The table is set in init, because the rows call blocks, which reads the table.
 	blockKinds = map[string]func(b *builder, n *schema.Node) node{
 		"paragraph":      (*builder).paragraph,
 		"heading-1":      func(b *builder, n *schema.Node) node { return b.heading(n, 1) },
@@ -123,7 +123,7 @@ func (b *builder) heading(n *schema.Node, depth int) node {
 	return made
 }
 
-// label names the place of an anchor. Links lead to the first of several equal anchors.
+// label returns the label of an anchor. Links lead to the first of several equal anchors.
 func (b *builder) label(anchor string) string {
 	if anchor == "" {
 		return ""
@@ -156,7 +156,7 @@ func firstText(nodes []schema.Node) string {
 	return content.InlineText(nodes)
 }
 
-// defaultHint is the style of hints whose own has no color.
+// defaultHint is the style of hints whose style has no color.
 const defaultHint = "info"
 
 var hintStyles = map[string]bool{"info": true, "warning": true, "danger": true, "success": true}
@@ -184,11 +184,11 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
-	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The numbers of lines take some.
+	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The line numbers take some letters.
 	return made
 }
 
-// language returns the name at the beginning of the text after a fence, such as "rust,editable".
+// language returns the name at the beginning of the text after a fence, as in "rust,editable".
 func language(info string) string {
 	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
 	if end < 0 {
@@ -197,7 +197,7 @@ func language(info string) string {
 	return info[:end]
 }
 
-// printable leaves out control characters that are no space.
+// printable leaves out control characters that are not spaces.
 func printable(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
 	for i := range lines {
@@ -226,7 +226,7 @@ func (b *builder) list(kind string, n *schema.Node) node {
 	return made
 }
 
-// parts is a block whose children are not blocks of their own.
+// parts makes a node of a block whose children are parts instead of blocks.
 func (b *builder) parts(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Children: make([]node, len(n.Nodes))}
 	for i := range n.Nodes {
@@ -313,7 +313,7 @@ func (b *builder) tabs(n *schema.Node) node {
 	return made
 }
 
-// The narrowest and the widest share of a column, in percent.
+// These are the narrowest and the widest share of a column, in percent.
 const (
 	leastShare = 10
 	mostShare  = 90

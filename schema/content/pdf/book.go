@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Book is a source that has been measured, so that it can be made in parts. Package join joins them.
+// Book is a source that has been measured, so that it can be rendered in parts. Package join joins them.
 type Book struct {
 	source Source
 	pages  []measured
@@ -23,10 +23,10 @@ type measured struct {
 type extent struct {
 	cost    int64
 	notes   int // at the foot of the sheets
-	anchors int // of the page, up to the end of the block
+	anchors int // number of the page's anchors up to the end of this block
 }
 
-// Place is a place between two blocks: Block is the number of blocks of the page before it.
+// Place is a place between two blocks. Block is the number of the page's blocks before it.
 type Place struct{ Page, Block int }
 
 // Part is the content between two places of a book.
@@ -60,7 +60,7 @@ func (b *Book) Whole() Part { return Part{To: Place{Page: len(b.pages)}} }
 // next is the place after a page.
 func next(page int) Place { return Place{Page: page + 1} }
 
-// each goes through the pages of a part, with their blocks in it.
+// each iterates over the pages of a part, with their blocks in the part.
 func (b *Book) each(p Part) iter.Seq2[int, []extent] {
 	return func(yield func(int, []extent) bool) {
 		for i := p.From.Page; i < len(b.pages) && (i < p.To.Page || i == p.To.Page && p.To.Block > 0); i++ {
@@ -89,14 +89,15 @@ func (b *Book) cost(p Part) int64 {
 	return cost
 }
 
-// Parts divides the book into parts. Each part probably needs at most memory bytes of the renderer. Parts begin at
-// pages of the first level, which begin on a new sheet. A part begins elsewhere only if such a page, with the pages
-// below it, needs more memory.
+// Parts divides the book into parts. Each part probably needs at most `memory` bytes of the renderer. Parts begin at
+// pages of the first level, because these begin on a new sheet. A part begins elsewhere only if such a page, with the
+// pages below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
 
-// Halve divides a part that needs more memory than the renderer has. It returns one part if that has one block.
+// Halve divides a part that needs more memory than the renderer has. If the part has only one block, it returns one
+// part.
 func (b *Book) Halve(p Part) []Part {
 	return b.fill(nil, b.units(p), b.cost(p)/2)
 }
@@ -127,8 +128,8 @@ func (b *Book) fill(made, units []Part, most int64) []Part {
 	return made
 }
 
-// units divides a part. It prefers places that do not change the look: before pages of the first level, then before any
-// pages, and then between the blocks of a page.
+// units divides a part. It prefers places that do not change the look. These are before pages of the first level, then
+// before any page, and then between the blocks of a page.
 func (b *Book) units(p Part) []Part {
 	last := p.To.Page
 	if p.To.Block == 0 {
@@ -168,13 +169,13 @@ func (b *Book) units(p Part) []Part {
 	return made
 }
 
-// PlaceOf names the place of a page, to which bookmarks and links lead.
+// PlaceOf returns the name of a page's place, to which bookmarks and links lead.
 func PlaceOf(page int) string { return placeOf(page) }
 
 // partInfo is the layout's input about a part.
 type partInfo struct {
 	Front bool `json:"front"`
-	// Sheet and Notes are the number of the first sheet, and of the notes before it.
+	// Sheet is the number of the first sheet, and Notes is the number of notes before it.
 	Sheet int `json:"sheet"`
 	Notes int `json:"notes"`
 	From  int `json:"from"`
@@ -193,8 +194,8 @@ type heading struct {
 	Sheet int    `json:"sheet"`
 }
 
-// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has the number of the sheet
-// on which each page begins, from 1.
+// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has, for each page, the
+// number of the sheet on which the page begins, counted from 1.
 func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	about := partInfo{Front: true, Sheet: 1, Places: map[string]bool{}, Titles: make([]heading, len(b.pages))}
 	titles := newBuilder(b.source)
@@ -240,7 +241,7 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf returns the first and the last anchor of some blocks, as indexes of the page's anchors.
+// anchorsOf returns the first and the last anchor of a range of blocks, as indexes of the page's anchors.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

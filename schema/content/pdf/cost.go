@@ -10,7 +10,7 @@ const (
 	costOfCell  = 24 << 10
 	costOfLine  = 24 << 10 // of code
 	costOfByte  = 200      // of text
-	costOfCode  = 600      // a byte of it
+	costOfCode  = 600      // a byte of code
 )
 
 // costOf estimates how much memory the renderer needs for a block.

@@ -4,5 +4,5 @@
 // runs no renderer. Of this module it imports only schema and schema/content.
 //
 // A Book is a source that has been measured. If it needs too much memory, it is laid out in parts. The parts are the
-// front, with the cover and the contents, and parts of the text. Package join makes one PDF of them.
+// front, with the cover and the contents, and parts of the text. Package join joins them into one PDF.
 package pdf

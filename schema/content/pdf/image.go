@@ -16,13 +16,13 @@ import (
 // MaxImage bounds the bytes of an image.
 const MaxImage = 16 << 20
 
-// Limits of images. The renderer holds all of them decoded at once. An image beyond a limit is shown as its alternative
-// text.
+// These are the limits of images. The renderer has all of them in memory together, in decoded form. If an image exceeds
+// a limit, its alternative text is shown.
 const (
 	// maxPixels limits the pixels of an image that this process decodes.
 	maxPixels = 15 << 20
 	// largePixels is the renderer's limit for one image. allPixels is its limit for all images together. Larger images
-	// are scaled down. An image at the limit has about 200 dots per inch on the whole width of a sheet.
+	// are scaled down. An image at the limit has about 200 dots per inch if it is as wide as a sheet.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes

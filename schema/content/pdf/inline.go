@@ -21,7 +21,7 @@ var markLetters = []struct {
 // inlineKinds has a row per kind of inline that is not shown as its label.
 var inlineKinds map[string]func(b *builder, n *schema.Node) node
 
-func init() { // In init, because the rows call inlines, which reads the table.
+func init() { // The table is set in init, because the rows call inlines, which reads the table.
 	inlineKinds = map[string]func(b *builder, n *schema.Node) node{
 		"link": func(b *builder, n *schema.Node) node {
 			return b.lead(n.Data["ref"], node{Kind: "link", Children: b.inlines(n.Nodes)})
@@ -82,7 +82,7 @@ func leafNodes(leaf schema.Leaf) []node {
 	return made
 }
 
-// colorOf names a color of the layout's palette; "" means the color of the surrounding text.
+// colorOf returns a color's name in the layout's palette; "" means the color of the surrounding text.
 func colorOf(data schema.Data, member string) string {
 	if name := strings.TrimPrefix(content.Member(data, member), "$"); name != "default" {
 		return name

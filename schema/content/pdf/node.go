@@ -60,7 +60,7 @@ type node struct {
 
 func text(s string) *string { return &s }
 
-// maxDepth bounds the nesting of blocks in the renderer, because the renderer refuses documents beyond its own bound.
+// maxDepth bounds the nesting of blocks in the renderer, because the renderer refuses more deeply nested documents.
 // Deeper blocks are shown as plain text.
 const maxDepth = 10
 
@@ -69,16 +69,16 @@ type builder struct {
 	Source
 	index    map[string]int // of the pages in the document, by id
 	language string         // of the space
-	// Of the page at hand.
+	// These describe the current page.
 	page      int
 	lang, dir string
 	depth     int
-	share     float64 // of the sheet's width, or 0 for all of it
+	share     float64 // fraction of the sheet's width, or 0 for the whole width
 	anchors   []string
-	// Of all pages.
+	// These describe all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // the files of images, in the order of their names
-	// formulas are the document's formulas as TeX, each once. places has their places in the list.
+	// formulas has the document's formulas as TeX, without duplicates. places has each formula's index in the list.
 	formulas []string
 	places   map[string]int
 }
@@ -93,7 +93,7 @@ func newBuilder(s Source) *builder {
 	return b
 }
 
-// formula is mathematics, whose TeX is shown if the renderer cannot make more of it.
+// formula is mathematics. If the renderer cannot convert it, its TeX is shown.
 func (b *builder) formula(kind string, n *schema.Node) node {
 	tex := content.Label(n)
 	place, known := b.places[tex]
@@ -104,7 +104,7 @@ func (b *builder) formula(kind string, n *schema.Node) node {
 	return node{Kind: kind, Text: &tex, Formula: &place}
 }
 
-// begin forgets the last page.
+// begin resets the builder for a page.
 func (b *builder) begin(page int, d schema.Document) {
 	b.page, b.depth, b.share, b.anchors = page, 0, 0, []string{}
 	sample := sampleOf(b.Pages[page].Title, d)
@@ -214,8 +214,8 @@ const (
 
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
-// directionOf returns the direction of the first character with a direction, as UAX #9 requires for a paragraph. Text
-// without such a character has the surrounding direction. around may also be a language.
+// directionOf returns the direction of the first character that has one, as UAX #9 requires for a paragraph. If no
+// character has a direction, the text has the surrounding direction. around may also be a language.
 func directionOf(text, around string) string {
 	for _, r := range text {
 		properties, _ := bidi.LookupRune(r)
@@ -233,7 +233,7 @@ func directionOf(text, around string) string {
 	return leftToRight
 }
 
-// turn returns the direction of a block's text, or "" if the page has the same direction.
+// turn returns the direction of a block's text; "" if the page has the same direction.
 func (b *builder) turn(text string) string {
 	if dir := directionOf(text, b.dir); dir != b.dir {
 		return dir
@@ -254,8 +254,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// labelOf names the place of an anchor of a page, as the layout does.
+// labelOf returns the name of an anchor's place on a page, like the layout.
 func labelOf(page int, anchor string) string { return "a" + strconv.Itoa(page) + "-" + anchor }
 
-// placeOf names the place of a page, as the layout does.
+// placeOf returns the name of a page's place, like the layout.
 func placeOf(page int) string { return "p" + strconv.Itoa(page) }

@@ -62,7 +62,7 @@ func TestNothingOverflows(t *testing.T) {
 				strings.Repeat("| (abcdefghij) ", 10) + "|\n",
 		}, "\n\n"),
 	}
-	// A page for each case, whose words are its own, and a page whose title and description are long.
+	// Each case has a page with unique words. Another page has a long title and description.
 	names := slices.Sorted(maps.Keys(cases))
 	partOf := func(i int) string { return "abcdefghi" + string(rune('k'+i)) }
 	documents := []schema.Document{read(t, "Text.")}

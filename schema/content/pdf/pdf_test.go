@@ -101,7 +101,7 @@ func files(tb testing.TB, s pdf.Source) map[string]string {
 	return all
 }
 
-// TestCases compares what is written for Markdown with testdata/golden.txt, which -update writes.
+// TestCases compares the input written for Markdown with testdata/golden.txt. The flag -update writes this file.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadFile("testdata/cases.txt")
@@ -142,7 +142,7 @@ func TestCases(t *testing.T) {
 
 var ours = regexp.MustCompile(`^(main\.typ|info\.json|formulas\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
 
-// checkInput finds text of users outside of JSON, and names of files that are not ours.
+// checkInput finds users' text outside of JSON, and file names that are not ours.
 func checkInput(tb testing.TB, made map[string]string) {
 	tb.Helper()
 	layout, err := os.ReadFile("main.typ")
@@ -199,7 +199,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// visible drops what a title on one line does not show.
+// visible drops characters that are not visible in a one-line title.
 func visible(r rune) rune {
 	if r <= ' ' || r >= 0x7f && r < 0xa0 {
 		return -1
@@ -226,7 +226,7 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestEmojisAreShown: the API takes both forms.
+// TestEmojisAreShown uses both forms of emojis that the API accepts.
 func TestEmojisAreShown(t *testing.T) {
 	t.Parallel()
 	s := source(t, read(t, "text"))
@@ -237,7 +237,8 @@ func TestEmojisAreShown(t *testing.T) {
 	}
 }
 
-// TestImagesAreMadeSmaller: the renderer holds all images decoded, so that together they are bounded.
+// TestImagesAreMadeSmaller checks the bound on all images together, because the renderer has all of them in memory in
+// decoded form.
 func TestImagesAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

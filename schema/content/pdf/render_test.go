@@ -40,7 +40,7 @@ func render(t *testing.T, s pdf.Source) *reader.Reader {
 	return r
 }
 
-// TestRendered looks into a PDF with all that a page may have.
+// TestRendered checks a PDF that has everything that a page may have.
 func TestRendered(t *testing.T) {
 	t.Parallel()
 	s := source(t,
@@ -81,7 +81,7 @@ func TestRendered(t *testing.T) {
 			t.Errorf("the text has no %q", want)
 		}
 	}
-	// Readers give the glyphs of scripts from right to left in the order of the page.
+	// PDF readers return the glyphs of right-to-left scripts in the order of the page.
 	for _, want := range []string{"שלום", "עולם"} {
 		if !strings.Contains(got, want) && !strings.Contains(got, reversed(want)) {
 			t.Errorf("the text has no %q", want)

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Main is the name of the file with which the renderer starts.
+// Main is the name of the file that the renderer starts with.
 const Main = "main.typ"
 
 //go:embed main.typ
@@ -31,7 +31,7 @@ type Source struct {
 	Title, Emoji string
 	// Subtitle and Date are shown on the cover if they are not empty.
 	Subtitle, Date string
-	// Language is one of schema.Languages, or "".
+	// Language is one of schema.Languages; "" if unknown.
 	Language string
 	// Pages are in reading order.
 	Pages []Page
@@ -62,7 +62,7 @@ func Files(s Source) iter.Seq2[File, error] {
 	}
 }
 
-// info has the layout's data about the whole document.
+// info is the layout's data about the whole document.
 type info struct {
 	Title    string     `json:"title"`
 	Emoji    string     `json:"emoji"`
@@ -97,7 +97,7 @@ func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }
 type writer struct {
 	*builder
 	yield func(File, error) bool
-	ended bool // after an error, or if yield wants no more
+	ended bool // after an error, or if yield returns false
 }
 
 func (w *writer) send(name string, content []byte, err error) {

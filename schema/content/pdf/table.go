@@ -25,7 +25,7 @@ type column struct {
 // cellKinds has a row per type of column whose values are not shown as text.
 var cellKinds map[string]func(b *builder, about map[string]any, value any) []node
 
-func init() { // In init, because the rows call the builder's methods, which read the table.
+func init() { // The table is set in init, because the rows call the builder's methods, which read the table.
 	cellKinds = map[string]func(b *builder, about map[string]any, value any) []node{
 		"checkbox":    checkCell,
 		"rating":      ratingCell,
@@ -103,8 +103,8 @@ func columnsOf(view, definition map[string]any) []string {
 	return ids
 }
 
-// widen gives widths to the columns that have no width, if another column has one. The layout takes widths for all
-// columns or for none.
+// widen gives widths to the columns without a width, if another column has one. The layout needs widths for all columns
+// or for none.
 func widen(columns []column) {
 	sum, given := 0.0, 0
 	for _, c := range columns {
@@ -120,7 +120,7 @@ func widen(columns []column) {
 	}
 }
 
-// sharesOf returns the least share of the table's width that each column has.
+// sharesOf returns, for each column, the least fraction of the table's width that it gets.
 func sharesOf(columns []column) []float64 {
 	sum := 0.0
 	for _, c := range columns {
@@ -136,7 +136,7 @@ func sharesOf(columns []column) []float64 {
 	return shares
 }
 
-// inCell makes what a cell shows, and notes whether it has long words.
+// inCell makes the content of a cell, and records whether it has long words.
 func (b *builder) inCell(share float64, show func() node) (made node) {
 	b.within(share, func() {
 		made = show()

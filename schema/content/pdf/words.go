@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// word is a part of a text that might be wider than its line. It has the first byte, the end, and the number of its
-// word in the block. A word with a mark or a link in it has parts in several nodes.
+// word is a part of a text that might be wider than its line. It has the first byte, the end, and the index of its word
+// in the block. A word with a mark or a link in it has parts in several nodes.
 type word [3]int
 
 // The measures of the layout, in points. An estimate of a line's room is at most the real room. An estimate of a letter
@@ -14,8 +14,8 @@ type word [3]int
 const (
 	roomOfSheet  = 470
 	roomOfBlock  = 30  // room that an enclosing block takes
-	roomOfEdge   = 16  // what a cell or a column takes
-	shareOfInner = 0.9 // room that such an edge leaves in a cell
+	roomOfEdge   = 16  // width of the edges of a cell or a column
+	shareOfInner = 0.9 // fraction of the width that such an edge leaves in a cell
 	letter       = 10.5
 	letterCode   = 5.6 // in a block of code
 	fewest       = 3
@@ -33,7 +33,7 @@ func (b *builder) letters(size float64) int {
 	return max(fewest, int(room/size))
 }
 
-// within shows what stands in a part of the sheet's width.
+// within shows content within a fraction of the sheet's width.
 func (b *builder) within(share float64, show func()) {
 	around := b.share
 	if around > 0 {
@@ -44,7 +44,7 @@ func (b *builder) within(share float64, show func()) {
 	b.share = around
 }
 
-// findWords notes the words of inlines that may be wider than a line that has room for so many letters.
+// findWords records the words in inlines that may be wider than a line with room for `letters` letters.
 func findWords(inlines []node, letters int) (found bool) {
 	f := finder{letters: letters}
 	f.walk(inlines)
@@ -52,7 +52,7 @@ func findWords(inlines []node, letters int) (found bool) {
 	return f.words > 0
 }
 
-// finder goes through inlines as they are read.
+// finder iterates over inlines in reading order.
 type finder struct {
 	letters, words int
 	open           []part // of the word at hand
@@ -108,7 +108,7 @@ func (f *finder) end() {
 	f.open, f.length = f.open[:0], 0
 }
 
-// staysWhole reports whether lines do not break after a character, and the character may stand alone. It is false in
+// staysWhole reports whether lines do not break after a character that may stand without its neighbours. It is false in
 // scripts whose letters join, and in scripts that break everywhere.
 func staysWhole(r rune) bool {
 	const (
@@ -124,7 +124,7 @@ func staysWhole(r rune) bool {
 	return r < 0x600 || 0x1e00 <= r && r < 0x2e80
 }
 
-// longestWord is the number of characters of the longest word of a text.
+// longestWord returns the number of characters in the longest word of a text.
 func longestWord(text string) int {
 	longest, length := 0, 0
 	for _, r := range text {

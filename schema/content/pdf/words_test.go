@@ -106,8 +106,8 @@ func TestCodeStaysWhole(t *testing.T) {
 	}
 }
 
-// TestLongWordsBreakBetweenParts: a word that is wider than its line breaks after signs and before capital letters. It
-// is copied as it was written.
+// TestLongWordsBreakBetweenParts: a word that is wider than its line breaks after signs and before capital letters.
+// Copied text has the word as it was written.
 func TestLongWordsBreakBetweenParts(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("IACL.delegateForUserDecryption(HCUBlockLimit,msg_sender)/", 4)

@@ -44,8 +44,8 @@ func TestWordsCost(t *testing.T) {
 	}
 }
 
-// TestEndsCost gives texts of a quarter of the largest size the line ends of others: of lines that all repeat or
-// all differ.
+// TestEndsCost gives texts of a quarter of the largest size the line ends of other texts. The other texts' lines are
+// all equal or all different.
 func TestEndsCost(t *testing.T) {
 	const size = schema.MaxPage / 4
 	var distinct strings.Builder

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// Ends gives the lines of an edited text, which end in line feeds, the line ends of the original. A line that is still
-// there keeps its bytes. Any other line gets the end of the line that it replaces or follows.
+// Ends returns an edited text, whose lines end in line feeds, with the line ends of the original. An unchanged line
+// keeps its bytes. Any other line gets the end of the line that it replaces or follows.
 func Ends(original, edited string) string {
 	if !strings.Contains(original, "\r") && content.Clean(original) == original {
 		return edited
@@ -31,7 +31,7 @@ func Ends(original, edited string) string {
 		limits[i] = limit
 	}
 	var b strings.Builder
-	next, end := 0, "\n" // the first old line that is not used, and the end of the one before it
+	next, end := 0, "\n" // the first unused old line, and the end of the line before it
 	if len(old) > 0 && old[0].end != "" {
 		end = old[0].end
 	}
@@ -47,17 +47,17 @@ func Ends(original, edited string) string {
 			}
 		}
 		if i == len(is)-1 {
-			end = "" // What follows the last line feed has none.
+			end = "" // the text after the last line feed has no line end
 		}
 		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
-			end = "\r" // Both would be the end of one line.
+			end = "\r" // Both would be the end of the same line.
 		}
 		b.WriteString(text + end)
 	}
 	return b.String()
 }
 
-// endedLine is a line with its end, which is empty for the last one.
+// endedLine is a line with its end. The end is empty for the last line.
 type endedLine struct{ text, end string }
 
 func linesWithEnds(text string) (lines []endedLine) {

@@ -10,16 +10,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxBytes bounds the bytes of an edited part that keeps the spelling of its unchanged words. A longer part is
-// written as Write spells it.
+// maxBytes bounds the bytes of an edited part in which unchanged words keep their spelling. A longer part gets the
+// spelling of Write.
 const maxBytes = 256 << 10
 
-// farthest bounds the number of words, on each side, that are searched for the spelling of a new word.
+// farthest bounds the number of words on each side in which the spelling of a new word is searched.
 const farthest = 256
 
-// Words returns next, the text of edited blocks, in the spelling of the source. before is the text of the source's
-// blocks as Write spells it. Text that before and next share keeps the bytes of the source: line breaks, markers of
-// lists, escapes, entities and delimiters. The caller checks that the result reads as next.
+// Words returns `next`, the text of edited blocks, in the spelling of the source. before is the text of the source's
+// blocks in Write's spelling. Text that is in both before and next keeps the bytes of the source: line breaks, list
+// markers, escapes, entities and delimiters. The caller checks that the result reads as next.
 func Words(source, before, next string) string {
 	if len(source)+len(before)+len(next) > maxBytes {
 		return next
@@ -47,8 +47,8 @@ func Words(source, before, next string) string {
 // stretch is a range of words.
 type stretch struct{ from, to int }
 
-// respelling is a change of words to next. old are the words in the text as Write spells it, and source are the words
-// in the source.
+// respelling is a replacement of words by the words in next. old has the words in Write's spelling, and source has the
+// words in the source's spelling.
 type respelling struct{ old, source, next stretch }
 
 // edits returns the changes in order. toNext has the partners of the old words. In the source, a change covers the
@@ -99,7 +99,8 @@ func (s speller) slid(e respelling, toNext []int) respelling {
 	return e
 }
 
-// breaks reports whether the word at i of the old text contains a line break, in the old text or in the source.
+// breaks reports whether the word at index i of the old text contains a line break, either in the old text or in the
+// source.
 func (s speller) breaks(i int) bool {
 	return strings.Contains(s.old[i].text, "\n") ||
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
@@ -147,7 +148,7 @@ func (s speller) covering(e respelling, toNext []int) respelling {
 	return e
 }
 
-// word is a part of a text: letters, a space with its line breaks, the marker of a list's item, or another character.
+// word is a part of a text: letters, a space with its line breaks, a list marker, or another character.
 type word struct {
 	text string
 	kind wordKind
@@ -201,7 +202,7 @@ func repeats(words []word) bool {
 // wordsOf splits a text. The parts in order are the text.
 func wordsOf(text string) []word {
 	var words []word
-	begin := true // whether the text so far ends with the beginning of a line, or a marker of a list or a quote there
+	begin := true // whether the text ends with the beginning of a line, or with a marker at the beginning of a line
 	for text != "" {
 		w := word{}
 		switch length := markerLength(text); {
@@ -281,15 +282,15 @@ func joins(r rune) bool {
 		)
 }
 
-// speller spells new words as the source spells the same ones nearby.
+// speller spells new words like equal words nearby in the source.
 type speller struct {
 	source, old []word
 	toSource    []int
 	ones        bool // whether lists of the source repeat their numbers
 }
 
-// spell returns a new word that comes at a place of the old text. A marker, or a space that breaks a line, is spelled
-// as the nearest marker or space of the source.
+// spell returns the spelling of a new word at a place of the old text. A marker, or a space that breaks a line, is
+// spelled like the nearest marker or space of the source.
 func (s speller) spell(w word, at int) string {
 	if w.kind == wordText || w.kind < wordBullet && !strings.Contains(w.text, "\n") {
 		return w.text

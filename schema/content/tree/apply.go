@@ -22,7 +22,7 @@ type Attributes struct {
 	Hidden        *bool
 	NoIndex       *bool
 	NoRobotsIndex *bool
-	// Document names the new document; for document pages only.
+	// Document is the hash of the new document, for document pages only.
 	Document *string
 	// Target is where a link leads.
 	Target schema.Data
@@ -33,12 +33,12 @@ type Change interface {
 	apply(e *edit) error
 }
 
-// Insert adds a page. Later changes in the same list can name it by Ref.
+// Insert adds a page. Later changes in the same list can refer to it by Ref.
 type Insert struct {
 	Kind string
 	// Into is the parent; nil is the root.
 	Into *string
-	// At is the position among the siblings; nil, or a position beyond the end, means last.
+	// At is the position among the siblings. If it is nil or beyond the end, the page becomes the last sibling.
 	At  *int
 	Ref string
 	Attributes
@@ -52,12 +52,12 @@ type Update struct {
 	Attributes
 }
 
-// Delete removes a page and everything below it.
+// Delete removes a page and all pages below it.
 type Delete struct {
 	Page string
 }
 
-// Revert restores a page's state from another revision; the page keeps its place and its children.
+// Revert restores a page's state from another revision. The page keeps its place and its children.
 type Revert struct {
 	Page string
 	To   Source
@@ -95,8 +95,9 @@ func (c Changed) Pages() []string {
 	return append(ids, c.Gone...)
 }
 
-// Apply makes the changes in the pages of a revision, all of them or none. It reads only the affected pages. Its error
-// is a *Problem or the source's error. A page that is equal in the end is not a changed page. Its times do not matter.
+// Apply makes either all of the changes in the pages of a revision, or none of them. It reads only the affected pages.
+// Its error is a *Problem or the source's error. A page whose changes cancel out is not a changed page. Its times do
+// not matter for this.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
@@ -213,7 +214,7 @@ func (c Update) apply(e *edit) error {
 	return nil
 }
 
-// move moves a page elsewhere with everything below it.
+// move moves a page to another place, with all pages below it.
 func (e *edit) move(page *entry, into *string, at *int, slug *string) error {
 	if into != nil {
 		above, err := e.above(e.id(*into))
@@ -270,7 +271,7 @@ func (e *edit) revert(page *entry, was Node) error {
 	if err != nil {
 		return err
 	}
-	return e.slugAmong(page, siblings, nil) // No slug is requested: it only makes the slug unique.
+	return e.slugAmong(page, siblings, nil) // no slug is requested, so this only makes the slug unique
 }
 
 // restore brings back a deleted page without its former children. The page goes below its old parent if the parent
@@ -298,7 +299,7 @@ func (e *edit) restore(was Node, to Source) error {
 			into = &was.Parent
 		}
 	}
-	page := e.pages[was.ID] // It is there if an earlier change deleted it.
+	page := e.pages[was.ID] // the page is known if an earlier change deleted it
 	if page == nil {
 		page = &entry{gone: true}
 	}

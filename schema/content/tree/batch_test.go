@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A batch of changes, which reads each page once, has the same result as single changes. The initial tree may have
-// siblings at one position, as after a merge of two sides.
+// A batch of changes reads each page once, and has the same result as single changes. The initial tree may have
+// siblings with equal positions, as after a merge of two sides.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,7 +111,7 @@ func resolved(name *string, mine string) *string {
 	return name
 }
 
-// some returns part of the pages, with other titles: an older revision.
+// some returns some of the pages with other titles, as an older revision.
 func (s nodes) some(t *rapid.T) nodes {
 	var older nodes
 	for _, n := range s {

@@ -11,8 +11,8 @@ import (
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has the children of each page whose children were read, in their order. whole has the pages of which all
-	// descendants were read.
+	// children has the children of each page whose children were read, in their order. whole has the pages whose
+	// descendants were all read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string
@@ -37,7 +37,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page returns the current page with this id; nil if there is no such page.
+// page returns the current page with this id; nil if it does not exist.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -154,7 +154,7 @@ func (e *edit) above(id string) ([]string, error) {
 	return ids, nil
 }
 
-// height counts the levels from a page down, including its own.
+// height counts the levels from a page downwards, including the page's own level.
 func (e *edit) height(page *entry) (int, error) {
 	below, err := e.below(page.ID)
 	if err != nil {
@@ -212,7 +212,7 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 		page.gone = false
 		e.size++
 		e.pages[page.ID] = page
-		if page.was == nil { // The source has nothing below it.
+		if page.was == nil { // the source has no pages below a new page
 			e.children[page.ID], e.whole[page.ID] = nil, true
 		}
 	} else if old, read := e.children[page.Parent]; read {
@@ -222,8 +222,8 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	return nil
 }
 
-// maxPosition is the length from which all siblings get new positions. Only very many inserts at one place make
-// positions that long.
+// maxPosition is the length from which all siblings get new, shorter positions. Only very many inserts at one place
+// make positions that long.
 const maxPosition = 64
 
 // place makes a page the child of a parent at an index among its siblings there.
@@ -236,7 +236,7 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 	end := index
 	for ; end < len(siblings); end++ {
-		// A merge of two sides may have left siblings at one position. No position is between them.
+		// A merge of two sides may have left siblings at one position. Then no position is between them.
 		if before = e.pages[siblings[end]].Position; before > after {
 			break
 		}
@@ -284,7 +284,7 @@ func (e *edit) slugAmong(page *entry, siblings []string, asked *string) error {
 	return nil
 }
 
-// remove deletes a page and everything below it.
+// remove deletes a page and all pages below it.
 func (e *edit) remove(page *entry) error {
 	below, err := e.below(page.ID)
 	if err != nil {

@@ -43,7 +43,7 @@ func InOrder(a, b Node) int {
 
 // Source reads the pages of one revision.
 type Source interface {
-	// Page reads a page; ok is false if the revision does not have it.
+	// Page reads a page. ok is false if the revision does not have the page.
 	Page(id string) (n Node, ok bool, err error)
 	// Children reads the pages directly below a page, in their order. "" means the root.
 	Children(parent string) ([]Node, error)
@@ -53,8 +53,8 @@ type Source interface {
 	Size() int
 }
 
-// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; nodes that are not below
-// the page are left out.
+// Nest makes a tree of the nodes below a page; "" means all nodes. The nodes may be in any order. Nodes that are not
+// below the page are left out.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

@@ -2,8 +2,8 @@ package tree
 
 import "strings"
 
-// Positions are fractional indexes: between any two positions there is another position. So an insert writes one row. A
-// position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives the
+// Positions are fractional indexes: another position always exists between two positions. So an insert writes one row.
+// A position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives the
 // number of its digits. 'a' to 'z' mean one to 26 digits of a number from 0 on. 'Z' down to 'A' mean one to 26 digits
 // of a negative number.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -19,7 +19,7 @@ func Between(after, before string) string {
 		return firstPosition
 	case after == "":
 		number := wholeOf(before)
-		if number < before { // It has a fraction, so the number itself is before it.
+		if number < before { // before has a fraction, so its whole number is a smaller position
 			return number
 		}
 		if lower, ok := step(number, -1); ok {
@@ -106,7 +106,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		if highest > lowest { // All that continues the low one is below the high one.
+		if highest > lowest { // Every text that begins with the low one is below the high one.
 			high = ""
 		} else {
 			high = high[1:]

@@ -44,7 +44,7 @@ func TestPositionsStayShort(t *testing.T) {
 	}
 }
 
-// What is before and after the least and the greatest whole number has a fraction.
+// The positions before the least and after the greatest whole number have fractions.
 func TestOutermostPositions(t *testing.T) {
 	t.Parallel()
 	lowest, highest := "A"+strings.Repeat("0", 26), "z"+strings.Repeat("z", 26)

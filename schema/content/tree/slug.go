@@ -9,8 +9,8 @@ import (
 // maxSlug bounds a slug, in characters.
 const maxSlug = 100
 
-// Slugify makes a slug from a title. The slug has the title's letters and digits in lower case, with a hyphen for other
-// characters between them.
+// Slugify makes a slug from a title. The slug has the title's letters and digits in lower case, with hyphens in place
+// of other characters between them.
 func Slugify(title string) string {
 	var b strings.Builder
 	gap := false

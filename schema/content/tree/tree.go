@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The kinds of pages. A group is allowed only at the root and has no text of its own; a link has no pages below it.
+// These are the kinds of pages. A group is allowed only at the root and has no text. A link has no pages below it.
 const (
 	KindDocument = "document"
 	KindGroup    = "group"
@@ -24,7 +24,7 @@ const (
 	MaxPages = 100_000
 )
 
-// Page is a node of the tree, stored as JSON: its names must not change.
+// Page is a node of the tree. It is stored as JSON, so its names must not change.
 type Page struct {
 	ID            string    `json:"id,omitempty"`
 	Kind          string    `json:"type"`
@@ -40,10 +40,10 @@ type Page struct {
 	NoRobotsIndex bool      `json:"noRobotsIndex,omitzero"`
 	CreatedAt     time.Time `json:"createdAt"`
 	UpdatedAt     time.Time `json:"updatedAt"`
-	// Document names the page's document; a document page without a document is empty.
+	// Document is the hash of the page's document. A document page without it is empty.
 	Document string `json:"document,omitempty"`
-	// Kept is the reason why the document cannot be edited: the page's file in a Git repository is not usable as a
-	// page. The document has this text, too.
+	// Kept is the reason why the document cannot be edited: the page's file in a Git repository cannot be used as a
+	// page. The document also contains this text.
 	Kept string `json:"kept,omitempty"`
 	// Target is where a link leads.
 	Target schema.Data `json:"target,omitzero"`
@@ -56,13 +56,13 @@ type Page struct {
 	Pages     []Page      `json:"pages,omitzero"`
 }
 
-// Tag is a tag of a page, which the space defines. Lists of pages show the primary one.
+// Tag is a page's tag. The space defines its tags. Lists of pages show the primary tag.
 type Tag struct {
 	Name    string `json:"tag"`
 	Primary bool   `json:"primary,omitzero"`
 }
 
-// Placed is a page with its place: the slugs on the path to it. Links have no path.
+// Placed is a page with its path, which consists of slugs. Links have no path.
 type Placed struct {
 	*Page
 	Path string
@@ -87,8 +87,8 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages with allowed conditions, without lower pages whose conditions are not allowed. It does not
-// change pages.
+// Shown returns the pages whose conditions are allowed. Pages below a page that is not allowed are left out too. It
+// does not change pages.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
 	for _, page := range pages {
@@ -105,7 +105,7 @@ func Find(pages []Page, id string) (Placed, bool) {
 	return first(pages, func(p Placed) bool { return p.ID == id })
 }
 
-// FindPath returns the page at this path. It ignores slashes at either end.
+// FindPath returns the page at a path. It ignores slashes at either end.
 func FindPath(pages []Page, path string) (Placed, bool) {
 	path = strings.Trim(path, "/")
 	if path == "" {

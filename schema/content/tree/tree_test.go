@@ -60,7 +60,7 @@ func (s nodes) Below(id string) ([]Node, error) {
 
 func (s nodes) Size() int { return len(s) }
 
-// after returns the pages as the changes leave them.
+// after returns the pages after the changes.
 func (s nodes) after(changed Changed) nodes {
 	left := slices.DeleteFunc(slices.Clone(s), func(n Node) bool {
 		return slices.Contains(changed.Gone, n.ID) || slices.ContainsFunc(changed.Put, func(put Node) bool { return put.ID == n.ID })
@@ -208,7 +208,7 @@ func lines(pages []Page, parent string) []string {
 	return all
 }
 
-// TestTreeAgainstModel applies changes, some of which must be refused, and compares with the model after each.
+// TestTreeAgainstModel applies valid and invalid changes, and compares the tree with the model after each change.
 func TestTreeAgainstModel(t *testing.T) {
 	t.Parallel()
 	titles := []string{"Start", "start", "Über uns", "日本", "!!!", strings.Repeat("long ", 40)}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Count returns the number of words of a text: the last position of its tokens. In a script without blanks between
-// words, each letter is a word.
+// Count returns the number of words in a text, which is the position of its last token. In a script without blanks
+// between words, each letter is a word.
 func Count(text string) (n int) {
 	in := false // a word
 	inPairs := false

@@ -8,12 +8,12 @@ import (
 )
 
 // Matcher finds the words of a query in a text, to show their positions in a page. It has only the stems of the query's
-// words, and accepts words that begin with such a stem. Postgres decides which pages are found.
+// words, so it accepts words that begin with such a stem. Postgres decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
-// matchTerm is a word of a query. A text matches in one of four cases. It has one of words. It has a word that is
-// little longer than one of stems. It has a word that begins with one of beginnings. It has all humps of a word in
-// camel case.
+// matchTerm is a word of a query. A text matches in four cases. It contains one of words. It contains a word that is
+// slightly longer than one of stems. It contains a word that begins with one of beginnings. It contains all parts of a
+// word in camel case.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm

@@ -31,7 +31,7 @@ func Known(scope string, lexemes []string) (known []string) {
 }
 
 // Keys returns the keys of a word: the word itself, and the word without each of its letters. Two words with one edit
-// between them have a common key. So words without a common key are at least two edits apart.
+// between them have a common key. So two words without a common key differ by at least two edits.
 func Keys(scope, folded string) []string {
 	letters := []rune(folded)
 	keys := []string{word(scope, folded)}

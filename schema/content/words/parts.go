@@ -1,19 +1,20 @@
 package words
 
 const (
-	// maxWhole is the largest number of words of a text in one vector. Positions beyond it would all be the same.
+	// maxWhole is the largest number of words of a text in a single vector. Postgres would store all higher positions
+	// as the same position.
 	maxWhole = 16_000
 	// maxPart is the largest number of words in a part. maxPartBytes bounds the part's bytes, so that its vector with
 	// the stems stays below maxVector.
 	maxPart      = 8_000
 	maxPartBytes = maxVector - 100<<10
-	// overlap is the number of words that a part repeats from the previous part, so that one part has the whole phrase.
-	// A word in camel case has a token for each hump.
+	// overlap is the number of words that a part repeats from the previous part, so that a phrase is complete in one
+	// part. A word in camel case has a token for each hump.
 	overlap       = maxQuery
 	overlapTokens = 8 * overlap
 )
 
-// Parts cuts the words of a text into lists. Each list fits into a vector together with other fields. Positions in a
+// Parts cuts the words of a text into lists. Each list fits into a vector, together with other fields. Positions in a
 // part begin at 1. A short text is one part.
 func Parts(tokens []Token) [][]Token {
 	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
@@ -41,8 +42,8 @@ func Parts(tokens []Token) [][]Token {
 	}
 }
 
-// vectorBytes is an upper bound of the words' bytes in a vector. Each word may have a stem, and has a scope, a place
-// and a weight.
+// vectorBytes is an upper bound of the bytes of the words in a vector. Each word may have a stem, and has a scope, a
+// place and a weight.
 func vectorBytes(tokens []Token) (bytes int) {
 	for _, t := range tokens {
 		bytes += 2 * (len(t.Folded) + 16)

@@ -14,12 +14,12 @@ const (
 // Query is a search for pages with all of its terms.
 type Query struct{ terms []term }
 
-// term has words that follow each other in the text (a phrase), or that are all somewhere in it.
+// term has words that must follow each other in the text (a phrase), or that must all be somewhere in it.
 type term struct {
 	tokens  []Token
 	phrase  bool
 	without bool
-	// begins means that the last word may be the beginning of a word, because the user may still be typing it.
+	// begins means that the last word may be incomplete, because the user may still be typing it.
 	begins bool
 }
 
@@ -83,7 +83,8 @@ func (q Query) Dictionary() (words []string) {
 	return words
 }
 
-// Doubtful is a word of a query that may be misspelled, if no word equals it, or, if Begins, begins with it.
+// Doubtful is a word of a query that may be misspelled. It is misspelled if no word equals it and, with Begins, no word
+// begins with it.
 type Doubtful struct {
 	Word   string
 	Begins bool
@@ -140,7 +141,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 					exact = append(exact, quote(word(scope, token.Folded)))
 				}
 			}
-			// The whole word comes first. A text matches it in any case. A phrase has whole words only.
+			// The complete word comes first. A text matches it in any case. In a phrase, only complete words match.
 			whole := tokens[0]
 			if t.phrase {
 				written := quote(word(scope, whole.Folded))
@@ -159,7 +160,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 				return either(scope, token, stems, meant[token.Folded], begins(token, last))
 			}
 			part := one(whole, last)
-			// An excluded word is the whole word, not all of its parts somewhere.
+			// An excluded word excludes only the whole word, not pages with all of its parts.
 			if humps := tokens[1:]; len(humps) > 0 && !t.without {
 				all := make([]string, len(humps))
 				for j, hump := range humps {
@@ -189,8 +190,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	return compiled
 }
 
-// single reports whether a token of a script without blanks is one letter. A text has this letter as the first of a
-// pair.
+// single reports whether a token of a script without blanks is one letter. A text has this letter as the first letter
+// of a pair.
 func single(t Token) bool { return len([]rune(t.Folded)) == 1 }
 
 func either(scope string, t Token, stems Stems, meant []string, begins bool) string {
@@ -199,7 +200,7 @@ func either(scope string, t Token, stems Stems, meant []string, begins bool) str
 		written += ":*"
 	}
 	parts := []string{written}
-	// A text has the stem of a word beside it only where it is another word.
+	// A text contains the stem of a word separately only if the stem is another word.
 	if stem := stems.stem(t); stem != "" {
 		parts = append(parts, quote(stemmed(scope, stem)), quote(word(scope, stem)))
 	} else if t.Lower != "" {

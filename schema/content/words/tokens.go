@@ -14,21 +14,22 @@ const maxWord = 64
 type Token struct {
 	// Folded is the word as it is compared: in lower case, without accents.
 	Folded string
-	// Lower is the word for a dictionary: in lower case, with its accents. Pairs of letters have none.
+	// Lower is the form for a dictionary, in lower case and with accents. It is empty for pairs of letters.
 	Lower string
 	// Position counts words from 1.
 	Position int
 }
 
-// unspaced are the scripts that do not put blanks between words, or, as Korean does, put endings right after them.
+// unspaced are the scripts that put no blanks between words, or that attach endings to words, like Korean.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// accented are the scripts whose marks readers leave out when they search. In others, as Devanagari, they are vowels.
+// accented are the scripts whose accents are ignored in searches. In other scripts, such as Devanagari, such marks are
+// vowels.
 var accented = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic}
 
-// Tokens returns the words of a text, at most most of them.
+// Tokens returns the words of a text, up to the number `most`.
 func Tokens(text string, most int) []Token {
 	t := tokenizer{most: most}
 	var word []rune
@@ -87,7 +88,7 @@ func (t *tokenizer) word(word []rune) {
 	t.tokens = append(t.tokens, Token{Folded: fold(lower), Lower: lower, Position: t.position})
 }
 
-// pairs adds each letter with the next letter, and the last letter alone. So every letter begins a word.
+// pairs adds each letter together with the next letter, and the last letter alone. So every letter begins a word.
 func (t *tokenizer) pairs(run []rune) {
 	for i := range run {
 		if len(t.tokens) >= t.most {

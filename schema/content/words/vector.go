@@ -14,7 +14,7 @@ const (
 )
 
 const (
-	// maxVector bounds a vector's bytes: Postgres takes 1 MiB.
+	// maxVector bounds a vector's bytes. Postgres accepts 1 MiB.
 	maxVector = 900 << 10
 	// maxPlaces is how often a word is counted. More occurrences do not change its rank.
 	maxPlaces   = 16
@@ -32,8 +32,8 @@ type Field struct {
 // Scope names the index of a space within the index of all. Words of different scopes count as different words.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
-// Stems are the stems of words, by Token.Lower. A word without a row is its own stem. "" is the stem of a stop word,
-// such as "the".
+// Stems has the stems of words, by Token.Lower. A word that is not in Stems is its own stem. The stem of a stop word,
+// such as "the", is "".
 type Stems map[string]string
 
 // stem returns the word's stem, or "" if the stem is the word itself.
@@ -48,7 +48,7 @@ func (s Stems) stem(t Token) string {
 	return stem
 }
 
-// Words are a search vector, as text that Postgres reads, and its lexemes.
+// Words is a search vector in the text form of Postgres, and its lexemes.
 type Words struct {
 	Text    string
 	Lexemes []string

@@ -257,7 +257,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// TestCount checks that a text has as many words as its last token says.
+// TestCount checks that the number of words in a text equals the position of its last token.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	letters := []rune("aZ9 .-\n_'éßｶﾞ漢字ーっสระ한글ا\u0301\u200dﬁ½①")

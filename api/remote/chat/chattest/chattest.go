@@ -1,4 +1,5 @@
-// Package chattest is a server of chat completions for tests, with the failures of real ones. Nothing but tests may import it.
+// Package chattest is a server of chat completions for tests, with the failures of real servers. Only tests may import
+// it.
 package chattest
 
 import (
@@ -40,21 +41,21 @@ type Answer struct {
 	Text string
 	// FinishReason is "stop" if it is empty.
 	FinishReason string
-	// Status other than 0 and 200 is answered with an error document, whose message is Text.
+	// A Status other than 0 and 200 answers with an error document that has Text as its message.
 	Status int
-	// Code is that of the error document.
+	// Code is the code in the error document.
 	Code string
-	// RetryAfter is the header; "" is none.
+	// RetryAfter is the header Retry-After; "" sends no header.
 	RetryAfter string
-	// Raw, if it is not empty, is the body as it stands.
+	// Raw is the exact body, if it is not empty.
 	Raw string
 	// Half breaks the connection in the middle of the body.
 	Half bool
-	// Hang gives no answer until the client goes.
+	// Hang means that the server does not answer before the client disconnects.
 	Hang bool
 }
 
-// Server answers as the function says that it was made with.
+// Server answers with the function that it was made with.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -71,15 +72,15 @@ func New(t testing.TB, answer func(Request) Answer) *Server {
 	return s
 }
 
-// Requests are those that the server took.
+// Requests returns the requests that the server received.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Config returns the configuration of a client of the server. The server's address is allowed by name, as an operator's
-// setting is.
+// Config returns the configuration of a client of the server. The configuration allows the server's address by name,
+// like an operator's setting.
 func (s *Server) Config(t testing.TB) chat.Config {
 	t.Helper()
 	u, err := url.Parse(s.URL + "/v1")

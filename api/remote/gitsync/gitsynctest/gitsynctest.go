@@ -1,4 +1,4 @@
-// Package gitsynctest is a Git server for tests. Nothing but tests may import it.
+// Package gitsynctest is a Git server for tests. Only tests may import it.
 package gitsynctest
 
 import (
@@ -20,12 +20,12 @@ import (
 	"testing"
 )
 
-// Forge is a Git server: git http-backend over bare repositories in a folder of its own.
+// Forge is a Git server: git http-backend with bare repositories in a separate folder.
 type Forge struct {
 	t    testing.TB
 	Root string
 	HTTP *httptest.Server
-	// Before runs before a request; it answers itself if it returns true.
+	// Before runs before a request is served. If it returns true, it has answered the request.
 	Before func(http.ResponseWriter, *http.Request) bool
 	// After runs when the backend has answered.
 	After func(*http.Request)
@@ -91,7 +91,7 @@ func (f *Forge) env() []string {
 	}
 }
 
-// Git runs git in a repository and returns what it prints.
+// Git runs git in a repository and returns its output.
 func (f *Forge) Git(repository, stdin string, args ...string) string {
 	f.t.Helper()
 	cmd := exec.CommandContext(f.t.Context(), "git", append([]string{"-C", filepath.Join(f.Root, repository)}, args...)...)
@@ -126,7 +126,7 @@ func (f *Forge) Repository(name string, config ...string) {
 	}
 }
 
-// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse it.
+// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse the entry.
 type TreeEntry struct {
 	Mode, Name, Hash string
 }
@@ -153,7 +153,7 @@ func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
 	return f.Git(repository, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
 }
 
-// Commit makes a commit of a tree and moves a branch to it.
+// Commit makes a commit of a tree and moves a branch to the commit.
 func (f *Forge) Commit(repository, branch, tree string, parents ...string) string {
 	f.t.Helper()
 	args := []string{"commit-tree", "-m", "m", tree}
@@ -177,7 +177,7 @@ func (f *Forge) Files(repository, branch string, files map[string]string, parent
 	for path, content := range files {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 	}
-	stream.WriteString("get-mark :1\n") // It prints the hash.
+	stream.WriteString("get-mark :1\n") // The command prints the commit's hash.
 	return f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
 }
 

@@ -23,14 +23,14 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Options say how the server behaves. The zero Options take every mail.
+// Options say how the server behaves. The zero Options accept every mail.
 type Options struct {
-	// TLS offers STARTTLS; Implicit wants TLS from the start.
+	// TLS offers STARTTLS. Implicit requires TLS from the start.
 	TLS      *tls.Config
 	Implicit bool
 	// User must log in with Password, if it is not empty.
 	User, Password string
-	// Rcpt and Data refuse a mail, or hold it up. Data is asked once the mail is kept.
+	// Rcpt and Data refuse or delay a mail. Data is called after the server has stored the mail.
 	Rcpt func(to string) error
 	Data func(m Mail) error
 }
@@ -38,12 +38,12 @@ type Options struct {
 // Mail is a mail that the server received.
 type Mail struct {
 	From, To string
-	// Raw is the mail as received. The other fields are read from it.
+	// Raw is the mail as received. The other fields are parsed from it.
 	Raw        []byte
 	Header     mail.Header
 	Subject    string
 	Text, HTML string
-	// Encrypted reports whether it came over TLS.
+	// Encrypted reports whether the mail came over TLS.
 	Encrypted bool
 }
 
@@ -79,7 +79,7 @@ func New(t testing.TB, o Options) *Server {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // It ends with the test.
+		_ = server.Serve(listener) // Serve ends with the test.
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
@@ -88,7 +88,7 @@ func New(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Mails returns what was kept, in its order.
+// Mails returns the stored mails in the order of their arrival.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        { s.from, s.to = "", "" }
 func (s *session) Logout() error { return nil }
 
-// read takes a mail with two alternatives apart.
+// read parses a mail with two alternatives.
 func read(raw []byte) (Mail, error) {
 	m := Mail{Raw: raw}
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))

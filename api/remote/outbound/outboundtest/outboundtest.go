@@ -1,4 +1,4 @@
-// Package outboundtest opens addresses for tests, which have servers on loopback. Nothing but tests may import it.
+// Package outboundtest allows loopback addresses for tests, which have servers there. Only tests may import it.
 package outboundtest
 
 import (
@@ -7,10 +7,10 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Loopback is the address at which tests have their servers.
+// Loopback is the address of tests' servers.
 const Loopback = "127.0.0.1"
 
-// Policy opens hosts and networks, as an operator's setting does.
+// Policy allows hosts and networks, like an operator's setting.
 func Policy(t testing.TB, entries ...string) outbound.Policy {
 	t.Helper()
 	policy, err := outbound.ParsePolicy(entries)

@@ -1,5 +1,5 @@
-// Package translationtest has translators for tests, which speak the protocols of real ones and have their failures. Nothing but
-// tests may import it.
+// Package translationtest has translators for tests. They use the protocols of real translators and fail like them.
+// Only tests may import it.
 package translationtest
 
 import (
@@ -159,7 +159,7 @@ func (l *Libre) Requests() []LibreRequest {
 	return append([]LibreRequest(nil), l.requests...)
 }
 
-// Config is that of a client of the server.
+// Config is the configuration of a client of this server.
 func (l *Libre) Config(t testing.TB) provider.Config {
 	t.Helper()
 	u, err := url.Parse(l.URL)

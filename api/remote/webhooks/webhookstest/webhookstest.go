@@ -1,5 +1,5 @@
-// Package webhookstest is a receiver of webhooks for tests. Its check of signatures follows the text of the Standard
-// Webhooks specification, and shares no code with package webhooks. Only tests may import it.
+// Package webhookstest is a receiver of webhooks for tests. It checks signatures as the Standard Webhooks specification
+// describes, and shares no code with package webhooks. Only tests may import it.
 package webhookstest
 
 import (
@@ -74,7 +74,7 @@ func (r *Receiver) Answers(answer Answer) {
 	r.answer = answer
 }
 
-// Received returns all messages, in the order in which they came.
+// Received returns all messages in the order of their arrival.
 func (r *Receiver) Received() []Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -47,7 +47,7 @@ type ClickHouse struct {
 }
 
 // preferredVictim is the engine's oom_score_adj. When memory runs out, the kernel kills this engine rather than another
-// process, because the engine comes back within seconds and loses nothing.
+// process. The engine restarts within seconds and loses nothing.
 const preferredVictim = "500"
 
 // Run serves until SIGTERM or SIGINT.
@@ -70,7 +70,7 @@ func (c *ClickHouse) Run() error {
 			return err
 		}
 	}
-	// The engine of a killed parent dies a moment after it, so wait for it to release the directory.
+	// The engine of a killed parent dies shortly after its parent, so wait until it releases the directory.
 	lock, err := dirlock.Acquire(ctx, c.Data, lockWait)
 	if err != nil {
 		return fmt.Errorf("cannot start ClickHouse: %w", err)

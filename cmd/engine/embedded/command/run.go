@@ -72,8 +72,8 @@ func (c *Run) Run() (err error) {
 	case <-ctx.Done():
 	case err = <-engines.Err():
 	}
-	// From here on ignore SIGTERM: as a PDEATHSIG it arrives once for every thread of the dying parent. A Ctrl-C kills
-	// the engines at once.
+	// Ignore SIGTERM from this point: as a PDEATHSIG it arrives once for every thread of the dying parent. A Ctrl-C
+	// kills the engines immediately.
 	stopping, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	stopping, cancelHurry := signal.NotifyContext(stopping, syscall.SIGINT)

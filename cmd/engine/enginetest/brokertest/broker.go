@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// Options configure a broker. The zero value listens on any port, without TLS and without a login.
+// Options configure a broker. The zero value listens on any port, without TLS and login.
 type Options struct {
 	Address string      // the address to listen on; "" is any port of 127.0.0.1
 	TLS     *tls.Config // nil is plain text

@@ -26,7 +26,7 @@ type claim struct {
 var pretended = []string{"min.insync.replicas", "unclean.leader.election.enable", "cleanup.policy"}
 
 // note records the replicas and settings that a request gives to topics. It changes a request that creates topics, so
-// that a single broker accepts it.
+// that a single broker accepts the request.
 func (c *cluster) note(request kmsg.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *cluster) tell(response kmsg.Response) {
 	}
 }
 
-// over returns the broker's settings, with the claimed settings in place of the broker's.
+// over returns the broker's settings, with the claimed settings instead of the broker's own.
 func (c *claim) over(had []kmsg.DescribeConfigsResponseResourceConfig) []kmsg.DescribeConfigsResponseResourceConfig {
 	list := slices.DeleteFunc(had, func(e kmsg.DescribeConfigsResponseResourceConfig) bool {
 		return c.configs[e.Name] != ""

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package cputime measures processor time, which the load of the machine does not change. The package must not import
-// any package of this module, so that the tests of any package may import it.
+// Package cputime measures processor time, which does not depend on the load of the machine. The package must not
+// import any package of this module, so that the tests of any package may import it.
 package cputime
 
 import (

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits before it fails. It only bounds a hang: no load of the machine reaches it. Patience
-// is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
+// Patience is how long a test waits before it fails. It only bounds a hang: even a loaded machine stays far below it.
+// Patience is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
 const Patience = 8 * time.Minute
 
-// maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is almost
-// met costs no time. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the processor to
-// the awaited work. slowGap bounds this pause.
+// maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is about
+// to hold costs no time. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the
+// processor to the awaited work. slowGap bounds this pause.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4
@@ -25,8 +25,8 @@ const (
 
 var errNot = errors.New("the condition was not met")
 
-// True returns when a condition holds. It fails the test if the condition does not hold within Patience. It polls at
-// once, so a condition that already holds costs no time.
+// True returns when a condition holds. It fails the test if the condition does not hold within Patience. It polls
+// immediately, so a condition that already holds costs no time.
 func True(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Succeeds(t, what, func() error {
@@ -44,7 +44,7 @@ func Succeeds(t testing.TB, what string, ask func() error) {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	for gap := time.Millisecond; ; gap = min(2*gap, maxGap) {
-		// Check the deadline before polling. Then the last poll is always after the limit, also on a slow machine.
+		// Check the deadline before polling. Then the last poll always happens after the limit, even on a slow machine.
 		over := context.Cause(ctx)
 		began := time.Now()
 		err := ask()

@@ -74,7 +74,7 @@ func TestFailureHasTheLastError(t *testing.T) {
 	})
 }
 
-// A poll that lasts beyond the limit is followed by another one.
+// If a poll lasts beyond the limit, another poll follows.
 func TestSlowPollIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

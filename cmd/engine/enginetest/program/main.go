@@ -1,4 +1,4 @@
-// Command program has only octavo's engine commands. Tests of all packages run their engines with it, even if the rest
+// Command program has only octavo's engine commands. Tests of all packages use it for their engines, even if the rest
 // of the product does not compile.
 package main
 

@@ -91,7 +91,7 @@ func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Runn
 	}
 }
 
-// unnamed removes the engines for which the environment names a server. So tests can run on other servers.
+// unnamed removes the engines whose servers the environment already names. So tests can use other servers.
 func unnamed(engines []string) []string {
 	names := map[string]string{
 		"clickhouse": enginetest.EnvClickHouse, "kafka": enginetest.EnvKafka, "postgres": enginetest.EnvPostgres,

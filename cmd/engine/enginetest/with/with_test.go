@@ -24,8 +24,8 @@ func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 		t.Fatalf("%v: %s", err, output)
 	}
 	cmd := exec.Command(binary, append([]string{"-engines", "kafka", "--"}, arguments...)...)
-	// These tests may themselves run under the command. So clear the variable: the command does not start an engine
-	// that the environment names.
+	// These tests may themselves run under the command. So clear the variable, because the command does not start an
+	// engine that the environment names.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, enginetest.EnvBinary+"="+enginetest.Binary(t), enginetest.EnvKafka+"=")
 	return cmd
 }
@@ -87,7 +87,7 @@ func TestKillLeavesNothing(t *testing.T) {
 	gone(t, dir)
 }
 
-// await starts cmd and returns when its command has printed something.
+// await starts cmd and returns when cmd has printed a line.
 func await(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	output, err := cmd.StdoutPipe()
@@ -103,7 +103,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// gone waits until no engine's directory or process is left.
+// gone waits until all of the engines' directories and processes are gone.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	eventually.Succeeds(t, "the end of the engines", func() error {

@@ -16,13 +16,13 @@ type FS interface {
 	Open(name string) (File, error)
 	// List returns the entries of a directory.
 	List(dir string) ([]Entry, error)
-	// Mkdir creates one directory. It is no error if it exists.
+	// Mkdir creates one directory. It returns no error if the directory exists.
 	Mkdir(dir string) error
 	Rename(from, to string) error
 	Remove(name string) error
 	RemoveAll(name string) error
 	SyncDir(dir string) error
-	// Free returns the bytes that this user may still write on dir's file system, and its size.
+	// Free returns the bytes that this user may still write on dir's file system, and the file system's size.
 	Free(dir string) (free, size int64, err error)
 }
 

@@ -86,7 +86,7 @@ func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, 
 	}
 	unchanged := sameProtocols(m.protocols, req.Protocols)
 	if unchanged && (g.phase == completing || g.phase == stable && g.leader != m.id) {
-		// The member missed the answer for its current generation: repeat it.
+		// The member missed the answer for its current generation, so repeat the answer.
 		g.touch(m)
 		wait <- g.joined(m)
 		return none

@@ -78,8 +78,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// group returns a group, which it creates with make. It returns nil if the group does not exist, or if there are too
-// many groups to create it.
+// group returns a group. If make is set, it creates a missing group. It returns nil if the group does not exist, or if
+// there are too many groups to create it.
 func (m *Manager) group(name string, make bool) *group {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ type group struct {
 	leader       string
 	members      map[string]*member
 	order        []string               // member ids in the order of joining
-	pending      map[string]*time.Timer // assigned ids that have not joined yet
+	pending      map[string]*time.Timer // assigned member ids that have not joined yet
 	rebalance    *time.Timer            // bounds the wait for members in preparing
 	awaited      *time.Timer            // bounds the wait for syncs in completing
 	phase        state
@@ -216,7 +216,7 @@ func (g *group) remove(m *member) {
 	m.answerSync(&kmsg.SyncGroupResponse{ErrorCode: codeUnknownMember})
 }
 
-// changed begins a rebalance after a member has left, or completes the current one. The caller holds mu.
+// changed begins a rebalance after a member has left, or completes the current rebalance. The caller holds mu.
 func (g *group) changed() {
 	switch g.state() {
 	case stable, completing:

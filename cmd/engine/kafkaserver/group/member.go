@@ -4,7 +4,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Sync answers with the member's assignment once the leader has sent it.
+// Sync answers with the member's assignment when the leader has sent it.
 func (m *Manager) Sync(req *kmsg.SyncGroupRequest) *kmsg.SyncGroupResponse {
 	resp := &kmsg.SyncGroupResponse{}
 	g := m.group(req.Group, false)
@@ -93,7 +93,7 @@ func (m *Manager) Heartbeat(req *kmsg.HeartbeatRequest) *kmsg.HeartbeatResponse 
 	return resp
 }
 
-// Leave removes members at once.
+// Leave removes members immediately.
 func (m *Manager) Leave(req *kmsg.LeaveGroupRequest) *kmsg.LeaveGroupResponse {
 	resp := &kmsg.LeaveGroupResponse{}
 	leaving := req.Members

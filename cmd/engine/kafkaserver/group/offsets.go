@@ -25,7 +25,7 @@ type Commit struct {
 	Offset   int64  `json:"offset"`
 	Epoch    int32  `json:"epoch"`
 	Metadata string `json:"metadata,omitempty"`
-	// TopicID distinguishes the topic from a later one of the same name.
+	// TopicID distinguishes the topic from a later topic of the same name.
 	TopicID string    `json:"topic,omitempty"`
 	At      time.Time `json:"at"`
 }

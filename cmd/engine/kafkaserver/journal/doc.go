@@ -1,9 +1,8 @@
 // Package journal is a small durable map for the broker's data besides records: topics, committed offsets, producer
 // ids.
 //
-// When Put has returned, its change is on disk. Changes are appended to a file, and concurrent changes share a sync. A
-// new file replaces the file after a failed sync, or when the file has grown to several times the size of its live
-// content.
+// When Put has returned, its change is on disk. Changes are appended to a file, and concurrent changes share a sync.
+// After a failed sync, or when the file has grown to several times its live content, a new file replaces it.
 //
 // Entries that a kill or a power cut left unsynced are ignored if they are incomplete. Entries are written in groups,
 // and each group is synced before the next one. The first entry of a group has a mark. If an entry with a mark follows

@@ -18,8 +18,7 @@ const (
 	filePrefix  = "journal-"
 	newSuffix   = ".new"
 	ballastName = "ballast"
-	// maxFile bounds what a start reads, far above what topics and offsets
-	// need.
+	// maxFile bounds the bytes that a start reads. Topics and offsets need far less.
 	maxFile = 1 << 30
 
 	frameHeader = 8 // length and checksum
@@ -115,7 +114,7 @@ func Open(cfg Config) (*Journal, error) {
 		}
 	}
 	// Rewrite the file at each start. If a sync failed, or a kill interrupted it, its data can be read but may not be
-	// on disk. Only a second write makes this data durable.
+	// on disk. Only a second write makes the data durable.
 	err = j.rewrite()
 	if full(err) && j.freeBallast() {
 		err = j.rewrite()
@@ -202,8 +201,7 @@ func (j *Journal) WayOut() string {
 // damage an unsynced frame while the next frame is good. But then the next frame has no mark.
 var syncedMark = Entry{}
 
-// syncedUpTo returns the position of the first good frame with a mark after the beginning of b, or 0 if b has no such
-// frame.
+// syncedUpTo returns the position of the first good frame with a mark after b's beginning, or 0 if b has no such frame.
 func syncedUpTo(b []byte) int {
 	for at := 1; len(b)-at > frameHeader; at++ {
 		if entries, _ := readFrame(b[at:]); len(entries) > 0 && entries[0].Key == "" && entries[0].Value == nil {
@@ -277,7 +275,7 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 	return size, err
 }
 
-// createBallast creates the ballast. A failure is no error: the journal works without it.
+// createBallast creates the ballast. A failure is not an error, because the journal works without the ballast.
 func (j *Journal) createBallast() {
 	name := filepath.Join(j.cfg.Dir, ballastName)
 	if there, err := disk.Exists(j.cfg.FS, name); j.cfg.Ballast == 0 || there || err != nil {

@@ -93,8 +93,7 @@ func (j *Journal) Begin(entries ...Entry) *Ticket {
 	return t
 }
 
-// Barrier waits until all changes begun so far have been written or have
-// failed.
+// Barrier waits until all changes that have begun are written or have failed.
 func (j *Journal) Barrier() {
 	j.mu.Lock()
 	last := j.last
@@ -178,7 +177,7 @@ func (j *Journal) flush() {
 	}
 }
 
-// apply changes the map. The caller holds mu or has the journal to itself.
+// apply changes the map. The caller holds mu or is the only user of the journal.
 func (j *Journal) apply(entries []Entry) {
 	for _, e := range entries {
 		if old, ok := j.synced[e.Key]; ok {

@@ -145,7 +145,7 @@ func TestPutsAreInOrder(t *testing.T) {
 }
 
 // TestADamagedJournalIsRefused: a good entry behind the damage shows that it is no incomplete end. The refusal changes
-// nothing and names the ways out.
+// nothing and lists the ways to start again.
 func TestADamagedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	write := func() (*crashdisk.Disk, string, []byte) {
@@ -212,7 +212,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 }
 
 // TestAPowerCutInAGroup: the power fails while several changes wait for one sync. The system has written all pages of
-// the changes except one. The journal opens. It has all acknowledged changes, and no part of a change.
+// the changes except one. The journal opens. It has all acknowledged changes, and each other change completely or not
+// at all.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	const changes = 8

@@ -21,8 +21,8 @@ type Appended struct {
 }
 
 // Append appends a record batch and returns when it is on disk. It writes the offset into b, which belongs to the log
-// until Append returns. A batch that its producer has sent before is not appended again. Append then returns the result
-// of the first time.
+// until Append returns. A batch that its producer has already sent is not appended again. Append then returns the first
+// result.
 func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	h, err := checkSent(b)
 	if err != nil {
@@ -72,13 +72,13 @@ type round struct {
 	known   producers
 	pos     int64 // position of the next batch
 	next    int64 // offset of the next batch
-	written int64 // end of what is written to the file
+	written int64 // end of the written bytes in the file
 	buffer  []byte
 	err     error
 }
 
-// round appends the first calls of the list, as many as fit in the segment. It answers them and returns their number.
-// The caller holds writing.
+// round appends the first calls of the list, as many as the segment has room for. It answers them and returns their
+// number. The caller holds writing.
 func (l *Log) round(list []*appending) int {
 	if l.isClosed() {
 		return refuse(list, ErrClosed)
@@ -117,7 +117,7 @@ func refuse(list []*appending, err error) int {
 	return len(list)
 }
 
-// gather is the size up to which batches are collected into one write. A larger batch is written by itself.
+// gather is the size up to which batches are collected into one write. A larger batch gets a separate write.
 const gather = 128 << 10
 
 // stage adds one call to the round, or answers it with an error if its sequence

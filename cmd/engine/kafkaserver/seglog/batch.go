@@ -117,7 +117,7 @@ func checkRecords(b []byte, count int) error {
 	return nil
 }
 
-// checkRecord validates what follows a record's attributes.
+// checkRecord validates the part of a record after its attributes.
 func checkRecord(b []byte, delta int64) bool {
 	good := true
 	varint := func() int64 {
@@ -169,8 +169,8 @@ func seal(b []byte, identity uint32) { binary.BigEndian.PutUint32(b[atEpoch:], s
 // unseal removes the seal of a batch for readers.
 func unseal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], 0) }
 
-// isSealed reports whether the seal of a batch is right, without an identity, or missing: versions before 2026-12 wrote
-// the latter two.
+// isSealed reports whether a batch's seal is right, was made without an identity, or is missing. Versions before
+// 2026-12 wrote the latter two.
 func isSealed(b []byte, identity uint32) bool {
 	found := binary.BigEndian.Uint32(b[atEpoch:])
 	return found == 0 || found == sealOf(b, identity) || found == sealOf(b, 0)

@@ -13,14 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// DamagedSuffix ends the names of files with damaged bytes, which have the range of the missing offsets.
+// DamagedSuffix is the suffix of files with damaged bytes. Their names have the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
 // hole is a damaged part of a segment. The bytes from ≤ position < to have no good batch. The offsets first ≤ offset <
 // next are missing.
 type hole struct{ from, to, first, next int64 }
 
-// nextGood is next, and goes on behind damage. It adds the damage to holes, also where the segment ends with it.
+// nextGood is next, but continues after damage. It adds the damage to holes, even at the end of the segment.
 func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	from, first := s.pos, s.least
 	h, pos, err = s.next(checksum)
@@ -45,9 +45,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 
 // search returns the position of the next good batch behind damage, or the end.
 //
-// A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch whose offset is
-// confirmed. An offset is confirmed if it is the least possible, or if another batch continues it. An unconfirmed batch
-// before the confirmed batch, between two holes, counts if its offset fits.
+// A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
+// offset. An offset is confirmed if it is the least possible, or if another batch continues it. An unconfirmed batch
+// between two holes before the confirmed batch counts if its offset fits.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
 	for at := s.candidate(); at < s.end; {
@@ -71,8 +71,8 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns the position at which the search begins. It trusts the length, because usually only the content is
-// damaged. So the search skips the content, in which a client may have put the bytes of a batch.
+// candidate returns the position at which search begins. It trusts the length, because usually only the content is
+// damaged. So search skips the content, into which a client may have put the bytes of a batch.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -86,7 +86,7 @@ func (s *scanner) candidate() int64 {
 	return s.version(s.pos + 1)
 }
 
-// version returns the next position from at on where the bytes may be a batch of version 2, or the end.
+// version returns the next position, starting at `at`, where the bytes may be a batch of version 2; otherwise the end.
 func (s *scanner) version(at int64) int64 {
 	for s.end-at >= headerSize {
 		b, err := s.bytes(at, int(min(scanWindow/2, s.end-at)))
@@ -121,10 +121,11 @@ func (s *scanner) continuedAt(h *header, pos int64) bool {
 	return ok && next.base == h.last+1
 }
 
-// sector is the unit in which a disk cannot read.
+// sector is the unit in which reads of a disk fail.
 const sector = 4 << 10
 
-// readAround fills b from a file. Bytes that the disk cannot read, or has cut off, are zeros, which fail the checksums.
+// readAround fills b from a file. Bytes that the disk cannot read, or that the file does not have any more, are zeros
+// and fail the checksums.
 func readAround(file disk.File, b []byte, at int64) error {
 	n, err := file.ReadAt(b, at)
 	for n < len(b) {
@@ -164,8 +165,8 @@ func goodPrefix(b []byte) (size int64) {
 // offsets is a range with first ≤ offset < next.
 type offsets struct{ first, next int64 }
 
-// lost logs the loss once, and copies the damaged bytes to another file. The segment stays as it is: a later read finds
-// the same. file is not needed if no bytes are left.
+// lost logs the loss once, and copies the damaged bytes to another file. The segment stays unchanged, so a later read
+// finds the same damage. file may be nil if no bytes are left.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return
@@ -195,7 +196,7 @@ func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	}
 }
 
-// unknown returns how many offsets of a range were not said to be lost.
+// unknown returns the number of offsets in a range that have not been reported as lost.
 func (l *Log) unknown(first, next int64) (n int64) {
 	slices.SortFunc(l.said, func(x, y offsets) int { return cmp.Compare(x.first, y.first) })
 	for _, s := range l.said {
@@ -217,7 +218,7 @@ func (l *Log) learn(entries []disk.Entry) (reached int64) {
 			newest = max(newest, base)
 		}
 	}
-	// A summary is of a synced segment, also if damage has cut off the segment.
+	// A summary describes a synced segment, even if damage has truncated the segment since then.
 	if sum, _ := l.readSummary(newest, 0); sum != nil {
 		reached = max(reached, sum.end)
 	}
@@ -242,7 +243,7 @@ func (l *Log) setAside(file disk.File, name string, h hole) error {
 	return errors.Join(err, to.Close())
 }
 
-// missing says which offsets between segments are missing.
+// missing reports which offsets between segments are missing.
 func (l *Log) missing(first, next int64) {
 	if first < next {
 		l.lost(nil, first, []hole{{0, 0, first, next}})

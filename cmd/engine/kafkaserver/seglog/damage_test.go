@@ -122,7 +122,7 @@ func (p *patient) content(segment int) []byte {
 	return b
 }
 
-// read reads the whole log and returns what it lacks.
+// read reads the whole log and returns the missing offsets.
 func (p *patient) read(most int) (missing []int64) {
 	start, end := p.log.Offsets()
 	got := map[int64]string{}
@@ -171,8 +171,8 @@ func (p *patient) said() (lost int, cut bool) {
 }
 
 // check reads the damaged log and compares it with the acknowledged messages. hit reports the offsets that the damage
-// touched: all other messages must be there. Then check appends, opens the log again, and checks that it loses and
-// reports nothing more.
+// touched. All other messages must be present. Then check appends, opens the log again, and checks that no more losses
+// occur or are reported.
 func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.damaged = true
 	if state != running {
@@ -189,7 +189,7 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 	}
 	text := p.lines.String()
 	lost, cut := p.said()
-	if state == killed || state == bare { // an end without anything good behind it may never have been acknowledged
+	if state == killed || state == bare { // an end without a good batch after it may never have been acknowledged
 		_, end := p.log.Offsets()
 		for offset := range p.want {
 			if offset >= end {
@@ -220,8 +220,8 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.log.Close()
 }
 
-// TestDamage makes each kind of damage at each place, in a closed log and in an open log. Only batches that the damage
-// touches are lost, and each loss is reported once.
+// TestDamage makes each kind of damage at each place, in closed and open logs. Only batches that the damage touches are
+// lost, and each loss is reported once.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const from = 17 // the first damaged byte of a batch
@@ -269,7 +269,7 @@ func TestDamage(t *testing.T) {
 					t.Parallel()
 					p := newPatient(t, state)
 					p.disk.SetUnreadable(p.file(segment), int64(k)*p.size+from, int64(k+1)*p.size-1, syscall.EIO)
-					// A disk reads whole sectors, so the small segment is lost as a whole.
+					// A disk reads whole sectors, so the whole small segment is lost.
 					p.check(state, func(offset int64) bool { return offset/(2*perSegment) == int64(segment) })
 				})
 			}
@@ -305,8 +305,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestASegmentOfAnotherCopy: a restore has put a segment between the segments of the log. All records
-// are read once.
+// TestASegmentOfAnotherCopy: a restore has put an old segment between the segments of the log. All records are read
+// once.
 func TestASegmentOfAnotherCopy(t *testing.T) {
 	t.Parallel()
 	for _, state := range states[1:] {
@@ -360,8 +360,8 @@ func TestRandomDamage(t *testing.T) {
 	})
 }
 
-// TestABatchInsideABatch: a client has put the bytes of a batch in a batch, which is damaged. The search for the next
-// good batch does not find them.
+// TestABatchInsideABatch: a client has put the bytes of a batch into a batch, which is damaged. The search for the next
+// good batch does not find the inner batch.
 func TestABatchInsideABatch(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
@@ -375,7 +375,7 @@ func TestABatchInsideABatch(t *testing.T) {
 	p.check(running, func(offset int64) bool { return offset == base || offset == base+1 })
 }
 
-// TestAKnownEnd: damage takes the last segment. Its offsets are not used again, because a group has committed.
+// TestAKnownEnd: damage removes the last segment. Its offsets are not used again, because a group has committed.
 func TestAKnownEnd(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []int{1, 3} {
@@ -415,7 +415,7 @@ func TestAPowerCutInAGroup(t *testing.T) {
 			l := open(t, f, seglog.Config{})
 			group := make(chan struct{})
 			cut := sync.OnceFunc(func() { close(group) })
-			t.Cleanup(cut) // before the log's cleanup, which waits for the sync
+			t.Cleanup(cut) // This runs before the log's cleanup, which waits for the sync.
 			queued, written := make(chan struct{}), make(chan struct{})
 			var syncs atomic.Int64
 			f.SetFail(func(op crashdisk.Op, _ string) error {

@@ -14,8 +14,8 @@ var ErrForeign = errors.New("a segment of the log belongs to another partition")
 // foreignBatches is how many batches must have foreign seals. A single one may have a damaged header.
 const foreignBatches = 2
 
-// checkForeign returns an error if a segment begins with good batches of another partition. Its messages are whole and
-// have a place, so that the log refuses them instead of counting them as lost.
+// checkForeign returns an error if a segment begins with good batches of another partition. These messages are intact
+// and belong elsewhere, so the log refuses them instead of counting them as lost.
 func (l *Log) checkForeign(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {

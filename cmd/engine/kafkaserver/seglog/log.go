@@ -34,11 +34,11 @@ type Config struct {
 	// Identity distinguishes the partition from all others of the broker. It is part of each batch's seal.
 	Identity string
 	Logger   *slog.Logger
-	// SegmentBytes is the size at which a new segment is begun. Default 64 MiB.
+	// SegmentBytes is the size at which a new segment begins. Default 64 MiB.
 	SegmentBytes int64
-	// Start is the first offset to keep. The owner remembers it.
+	// Start is the first offset that the log keeps. The owner stores it.
 	Start int64
-	// Known is an offset that the log has reached, such as a group's committed offset. If damage took the log's end,
+	// Known is an offset that the log has reached, such as a group's committed offset. If damage removed the log's end,
 	// the offsets before Known are not used again.
 	Known int64
 }
@@ -67,7 +67,7 @@ type Log struct {
 	queue    []*appending
 	flushing bool
 
-	damage        sync.Mutex // held while damage is said
+	damage        sync.Mutex // held while damage is reported
 	said          []offsets
 	damagedActive atomic.Bool // begin a new segment before writing
 
@@ -80,8 +80,7 @@ type segment struct {
 	base, end, size, maxTime int64
 }
 
-// active is the segment that is being written. Its summary covers what is
-// synced.
+// active is the segment that is being written. Its summary covers the synced part.
 type active struct {
 	*openSegment
 	sum summary
@@ -165,8 +164,8 @@ func tell(ch chan<- struct{}) {
 	}
 }
 
-// Close waits for running appends, writes a summary of the active segment, which makes the next start fast, and closes
-// the files.
+// Close waits for running appends. It writes a summary of the active segment, which makes the next start fast, and
+// closes the files.
 func (l *Log) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -233,7 +232,8 @@ func (l *Log) roll(base int64) error {
 	return nil
 }
 
-// summariseActive writes the summary of the active segment, which is completely synced and will not be written again.
+// summariseActive writes the summary of the active segment. The segment is completely synced and will not be written
+// again.
 func (l *Log) summariseActive() {
 	sum := l.active.sum
 	sum.producers = l.producers
@@ -247,8 +247,7 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	name := l.segmentName(base)
 	file, err := l.cfg.FS.Create(name)
 	if err != nil {
-		// An empty file may be left by a begin that failed half-way: replace
-		// it.
+		// A begin that failed may have left an empty file. Replace it.
 		if rest, openErr := l.cfg.FS.Open(name); openErr == nil {
 			size, sizeErr := rest.Size()
 			_ = rest.Close()
@@ -267,7 +266,7 @@ func (l *Log) begin(base int64) (disk.File, error) {
 }
 
 // Trim drops the records before an offset, and removes the segments without later records. The owner must have stored
-// the offset as the next Start, because removed files may be back after a power loss.
+// the offset as the next Start, because removed files may reappear after a power loss.
 func (l *Log) Trim(to int64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()

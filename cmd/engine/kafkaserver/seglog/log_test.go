@@ -261,7 +261,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 		}
 		next[w]++
 	}
-	if n := syncs.Load(); n > writers*each-(writers-2) { // the second round has all the others
+	if n := syncs.Load(); n > writers*each-(writers-2) { // the second round has all other appends
 		t.Errorf("%d syncs for %d appends", n, writers*each)
 	}
 }
@@ -284,7 +284,7 @@ func TestTrim(t *testing.T) {
 		t.Errorf("before the start: %v", err)
 	}
 	l.Close()
-	// The removed files are back, as after a power loss.
+	// The removed files have reappeared, as after a power loss.
 	l = open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{SegmentBytes: 200, Start: 7})
 	if got := all(t, l, 1<<20); len(got) != 13 || got[7] != "v7" {
 		t.Errorf("%v", got)
@@ -317,8 +317,8 @@ func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	}
 }
 
-// After a failed sync, the system may count unwritten pages as written. So a later sync of the same file proves
-// nothing.
+// After a failed sync, the system may count unwritten pages as written. So a later successful sync of the same file
+// proves nothing.
 func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {

@@ -67,7 +67,7 @@ func (m *model) check() {
 			m.t.Fatalf("at %d is %q, acknowledged was %q", offset, got[offset], value)
 		}
 	}
-	m.acked = got // includes unacknowledged records, now that readers have seen them
+	m.acked = got // includes unacknowledged records, because readers have now seen them
 }
 
 type fataler interface {
@@ -128,7 +128,7 @@ func TestAcknowledgedIsKept(t *testing.T) {
 			"append":       plain,
 			"append again": plain,
 			"produce": func(*rapid.T) {
-				// A repeat has the same content, like a client's.
+				// A repeat has the same content, like a client's retry.
 				m.append([]string{fmt.Sprint("p", m.sequence)}, true)
 			},
 			"roll": func(*rapid.T) { _ = m.log.Roll() },

@@ -55,8 +55,7 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	for len(found) > 1 && found[1].base <= l.start {
-		// The removal of this segment was undone by a power loss, or never
-		// happened.
+		// A power loss has undone the removal of this segment, or the removal never happened.
 		if err := l.remove(found[0].base); err != nil {
 			return nil, err
 		}
@@ -95,9 +94,10 @@ func (l *Log) settleEnds(first int64) error {
 	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// Damage took the log's end. Or the last trim left no records, and a power loss undid only the removal of this old
-	// segment. Its producers have continued since then, so its state of them would refuse their next batches. A repeat
-	// of an old batch is appended again, as after any trim to the end.
+	// Either damage has removed the log's end. Or the last trim left no records, and a power loss undid only the
+	// removal of this old segment. The segment's producers have continued since then. The state of producers in the
+	// segment is older and would refuse their next batches. A repeat of an old batch is appended again, as after every
+	// trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 	return sum, nil
 }
 
-// scan reads a segment up to its last good batch. holes is the damage before and behind that.
+// scan reads a segment up to its last good batch. holes has the damage before and after this batch.
 func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum *summary, holes []hole, err error) {
 	sum = &summary{base: base, end: base}
 	s := l.newScanner(file, position{base, 0, size}, upper)
@@ -156,7 +156,7 @@ func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum 
 	}
 }
 
-// openActive opens the last segment for writing. It recovers the segment if the last stop was not clean and left no
+// openActive opens the last segment for writing. It recovers the segment if the last stop was not clean and so left no
 // summary.
 func (l *Log) openActive(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))

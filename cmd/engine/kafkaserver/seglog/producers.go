@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Errors about sequences, as in Kafka.
+// These are errors about producers' sequences, as in Kafka.
 var (
 	ErrOutOfOrder = errors.New("a producer's sequence has a gap")
 	ErrDuplicate  = errors.New("a producer's sequence is older than the remembered ones")
@@ -40,7 +40,7 @@ func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check reports whether a batch may be appended. known is set if it already was.
+// check reports whether a batch may be appended. known is set if the batch is already in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
 	case p == nil: // unknown or forgotten: any sequence may be its first

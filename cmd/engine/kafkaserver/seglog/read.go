@@ -17,7 +17,7 @@ import (
 // its last user.
 type openSegment struct {
 	file  disk.File
-	marks []mark // index, only of a full segment
+	marks []mark // the index; only full segments have one
 	refs  *atomic.Int32
 }
 
@@ -109,8 +109,8 @@ type placed struct {
 	base, upper int64
 }
 
-// locate finds the segment of an offset and a position at or before it. The caller must release the segment. If the
-// segment's file is gone, only base and upper are set.
+// locate finds the segment of an offset, and a position at or before the offset. The caller must release the segment.
+// If the segment's file is gone, only base and upper are set.
 func (l *Log) locate(offset int64) (placed, error) {
 	l.mu.RLock()
 	if l.closed {
@@ -132,7 +132,7 @@ func (l *Log) locate(offset int64) (placed, error) {
 		l.mu.RUnlock()
 		return l.hinted(p, offset), nil
 	}
-	s := l.sealed[i] // or, in a gap, the first one after it
+	s := l.sealed[i] // or, if the offset is in a gap, the first segment after it
 	upper := a.sum.base
 	if i+1 < len(l.sealed) {
 		upper = l.sealed[i+1].base
@@ -214,12 +214,12 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 		if err != nil || !past {
 			return got, err
 		}
-		offset = p.upper // damage took the rest of the segment
+		offset = p.upper // damage removed the rest of the segment
 	}
 	return b, nil
 }
 
-// readSegment is Read in one segment. past means that it has no batch of the offset or behind it.
+// readSegment is Read within one segment. past means that the segment has no batch at the offset or after it.
 func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_ []byte, past bool, _ error) {
 	s := l.newScanner(p.file, p.position, p.upper)
 	defer func() {
@@ -235,7 +235,7 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 		if run.from == run.to {
 			return b, run.past, nil
 		}
-		// Holes behind the run's beginning are left for a later read, which may find more damage around them.
+		// Leave the holes after the run's beginning to a later read, which may find more damage around them.
 		s.holes = slices.DeleteFunc(s.holes, func(h hole) bool { return h.to > run.from })
 		b = slices.Grow(b, int(run.to-run.from))[:at+int(run.to-run.from)]
 		if err := readAround(p.file, b[at:], run.from); err != nil {
@@ -248,9 +248,9 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 			}
 			return b, false, nil
 		}
-		// The content of the first batch is damaged: the next run begins behind it.
+		// The content of the first batch is damaged, so the next run begins after it.
 		b = b[:at]
-		s.window = s.window[:0] // it may differ from what was read now
+		s.window = s.window[:0] // the file's bytes may have changed since the last read
 		s.pos, s.least = run.from, run.first
 		h, pos, err := s.nextGood(true)
 		if errors.Is(err, io.EOF) {
@@ -294,8 +294,8 @@ func (s *scanner) run(offset, most int64, least bool) (r run, err error) {
 	}
 }
 
-// OffsetAt returns the first offset whose batch has a record of that time (in milliseconds) or later, and the batch's
-// last time. Without such a batch it returns -1.
+// OffsetAt returns the first offset whose batch has a record with that time (in milliseconds) or a later time. It also
+// returns the batch's last time. Without such a batch it returns -1.
 func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 	start, _ := l.Offsets()
 	for _, seg := range l.Segments() {
@@ -304,7 +304,7 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 		}
 		p, err := l.locate(max(seg.Base, start))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // damage took it, which Read says
+			continue // damage removed the segment, and Read reports this
 		}
 		if err != nil {
 			return -1, -1, err
@@ -320,7 +320,7 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 
 func (l *Log) scanTime(p placed, millis, start int64) (offset, at int64, err error) {
 	from := position{p.base, 0, p.limit}
-	for _, m := range p.marks { // the active segment has none here and is read from its beginning
+	for _, m := range p.marks { // the active segment has no marks and is read from its beginning
 		if m.maxTime < millis {
 			from.offset, from.pos = m.offset, m.pos
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// page is at least the unit in which the system writes to a disk.
+// page is at least as large as the system's unit of disk writes.
 const page = 64 << 10
 
 // undo removes a failed write. No part of it was synced, so truncating is enough. If that fails too, the log is broken.
@@ -19,7 +19,7 @@ func (l *Log) undo() {
 }
 
 // repair makes a log usable again after a failed sync. The system may then count unwritten pages as written. So repair
-// verifies the synced data. It rewrites and syncs the pages that also have unsynced data. Then it begins a new file.
+// verifies the synced data. It rewrites and syncs the pages that also contain unsynced data. Then it begins a new file.
 // The caller holds writing.
 func (l *Log) repair() error {
 	if !l.broken {
@@ -71,7 +71,7 @@ func (l *Log) rewriteEnd() error {
 	return file.Sync()
 }
 
-// rewrite writes a part of a file again with the same content, so that the next sync writes it to disk.
+// rewrite writes a part of a file again with the same content, so that the next sync stores it.
 func rewrite(file disk.File, from, to int64) error {
 	window := windows.Get().(*[scanWindow]byte)
 	defer windows.Put(window)

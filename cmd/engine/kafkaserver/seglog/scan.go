@@ -21,12 +21,12 @@ type scanner struct {
 	pos    int64 // of the next batch
 	end    int64 // of the file
 	least  int64 // least offset of the next batch
-	upper  int64 // all offsets are below it
+	upper  int64 // all offsets are below this offset
 	holes  []hole
 	failed error // error of a read that is not damage
 	window []byte
 	at     int64 // of window in the file
-	ahead  int64 // how much to read at once
+	ahead  int64 // number of bytes in one read
 
 	identity uint32 // of the partition
 }

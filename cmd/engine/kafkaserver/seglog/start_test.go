@@ -102,7 +102,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 			if allocated > mostAllocated {
 				t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
 			}
-			// Without summaries, as after a power loss: the headers are read.
+			// Without summaries, as after a power loss, the headers are read.
 			names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // mark is an entry of a segment's sparse index: the batch at pos begins with offset.
 type mark struct {
 	offset, pos int64
-	maxTime     int64 // of the batches before it
+	maxTime     int64 // of the batches before the mark
 }
 
 // summary describes a segment, so that it need not be read.
@@ -114,8 +114,8 @@ func (l *Log) writeSummary(name string, s *summary) error {
 	return errors.Join(err, file.Close())
 }
 
-// readSummary returns the summary that matches a segment. If the segment has another size, it returns both the summary
-// and an error.
+// readSummary returns the summary that matches a segment. If the segment has a different size, it returns both the
+// summary and an error.
 func (l *Log) readSummary(base, size int64) (*summary, error) {
 	data, err := disk.ReadFile(l.cfg.FS, l.summaryName(base), maxSummary)
 	if err != nil {

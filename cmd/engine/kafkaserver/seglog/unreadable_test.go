@@ -55,7 +55,7 @@ func TestAnUnreadableSector(t *testing.T) {
 }
 
 // TestAReadThatFails: a read fails for a reason other than damage, while the log searches for the end of damage. The
-// log reports no loss, and a later read goes on.
+// log reports no loss, and a later read succeeds.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
 	const from, to = 100_000, 600_000 // more than one read
@@ -81,8 +81,8 @@ func TestAReadThatFails(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatWereLost: damage cuts off the end of a log that was stopped. The names of the files with damage have
-// its offsets. So the offsets are not used again, also without the summary.
+// TestOffsetsThatWereLost: damage truncates a stopped log. The names of the .damaged files have the lost offsets. So
+// the offsets are not used again, even without the summary.
 func TestOffsetsThatWereLost(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, stopped)

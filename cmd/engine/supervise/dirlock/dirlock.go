@@ -37,8 +37,8 @@ func (e *HeldError) Error() string {
 // Lock is a held lock.
 type Lock struct{ file *os.File }
 
-// Acquire creates dir if needed and locks it. It waits up to wait for another owner to release it, then fails with a
-// *HeldError.
+// Acquire creates dir if needed and locks it. If another owner holds the lock, it waits for the duration `wait` and
+// then fails with a *HeldError.
 func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create directory %s: %w (choose a directory that this user may write)", dir, err)
@@ -76,8 +76,8 @@ func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error)
 	return &Lock{file: file}, nil
 }
 
-// Release releases the directory. The lock file stays: if it were removed, two owners could each lock a file of that
-// name.
+// Release releases the directory. The lock file stays. If it were removed, two owners could lock two different files of
+// the same name.
 func (l *Lock) Release() error { return l.file.Close() }
 
 func readPID(file *os.File) int {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The objects of the book that take the place of an object of each part.
+// These objects of the book replace an object of each part.
 const (
 	catalogObject ref = iota + 1
 	pagesObject
@@ -28,14 +28,14 @@ type book struct {
 	offsets []int64 // of the objects, by number
 	parts   []*Part
 	id      string          // instead of the front's
-	titles  map[string]text // of the bookmarks, by the place to which they lead
-	// of each part: the other numbers of objects in the book; 0 means that an object has no other number
+	titles  map[string]text // titles of the bookmarks, by the place to which they lead
+	// numbers has, for each part, the objects whose number in the book is special; 0 means that an object is left out.
 	numbers []map[ref]ref
 	bases   []ref            // of each part: the number that is added to the numbers of other objects
 	sheets  array            // of all parts
 	labels  array            // the numbers of sheets
 	tags    array            // below the document
-	parents array            // of what is on the sheets
+	parents array            // the parents of content on the sheets
 	ids     map[string]value // of tags
 	places  map[string]ref
 	roles   dict
@@ -79,7 +79,7 @@ func Join(out io.Writer, parts []*Part) error {
 
 func (b *book) write(text []byte) {
 	b.at += int64(len(text))
-	_, _ = b.out.Write(text) // Flush gives the error.
+	_, _ = b.out.Write(text) // Flush returns the error.
 }
 
 // to returns the number of a part's object in the book.
@@ -96,7 +96,7 @@ func (b *book) to(part int) func(ref) ref {
 	}
 }
 
-// plan finds the objects of a part that have another number in the book, or are left out of the book.
+// plan finds the objects of a part that get another object's number in the book, or that are left out.
 func (b *book) plan(part int) error {
 	p := b.parts[part]
 	numbers := map[ref]ref{}
@@ -156,7 +156,8 @@ func (b *book) plan(part int) error {
 	return nil
 }
 
-// lead makes the front's places lead to the places of the other parts, and reads the titles of its bookmarks.
+// lead changes the front's places so that they lead to the places of the other parts. It also reads the titles of the
+// bookmarks.
 func (b *book) lead() error {
 	front := b.parts[0]
 	leads := map[ref]string{}
@@ -193,7 +194,7 @@ func (b *book) lead() error {
 	return nil
 }
 
-// part writes the objects of a part, in the order of its file, and collects what all parts share.
+// part writes the objects of a part, in the order of the part's file, and collects the data that all parts share.
 func (b *book) part(part int) error {
 	p := b.parts[part]
 	to := b.to(part)
@@ -301,12 +302,12 @@ func (b *book) adapted(part int, d dict) (dict, error) {
 	return d, nil
 }
 
-// named is the name of a tag in the book: parts give the same names.
+// named returns the name of a tag in the book, because different parts use the same names.
 func named(part int, id text) text {
 	return written(fmt.Appendf(nil, "%d %s", part, id.bytes()))
 }
 
-// collect adds a part's share of the objects that the book has once.
+// collect adds a part's share to the objects that the book has only once.
 func (b *book) collect(part int) error {
 	p, to := b.parts[part], b.to(part)
 	tags := b.tagged[part]
@@ -395,7 +396,7 @@ func moved(v value, to func(ref) ref) value {
 	return v
 }
 
-// metadata is the front's, with the book's number of sheets and its own name.
+// metadata returns the front's metadata, with the book's number of sheets and a new id.
 func (b *book) metadata(of []byte) []byte {
 	ids, _ := b.parts[0].trailer.get("ID").(array)
 	for _, id := range ids {
@@ -429,7 +430,7 @@ func names[V value](of map[string]V) dict {
 	return dict{{"Names", list}}
 }
 
-// finish writes the objects that the book has once, and the table of references.
+// finish writes the objects that the book has only once, and the table of references.
 func (b *book) finish() error {
 	same := func(n ref) ref { return n }
 	front, to := b.parts[0], b.to(0)

@@ -9,11 +9,11 @@ import (
 )
 
 // Scheme is the scheme of the addresses of links into other parts. The address continues with the name of a bookmark's
-// place. The bookmark's title describes the link. If the link leads to another place, # and the name of this place
+// place. The bookmark's title describes the link. If the link leads to a different place, # and that place's name
 // follow.
 const Scheme = "octavo:"
 
-// End is the name of the place from which on a part's sheets are left out.
+// End is the name of the place from which a part's sheets are left out.
 const End = "end"
 
 // Part is a PDF that the renderer has made of a part of a book.
@@ -21,11 +21,11 @@ type Part struct {
 	from    io.ReaderAt
 	offsets []int64 // of the objects, by number; 0 for a number without an object
 	ends    []int64 // of the objects, by number
-	order   []ref   // the objects, as they are in the file
+	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
 	sheets  []ref          // that are kept
-	dropped []ref          // the other ones
+	dropped []ref          // the left-out sheets
 	places  map[string]ref // by name
 	on      map[string]int // the sheet of each place, by name
 }
@@ -59,16 +59,16 @@ func Open(from io.ReaderAt, size int64) (*Part, error) {
 // Sheets is the number of sheets that are kept.
 func (p *Part) Sheets() int { return len(p.sheets) }
 
-// Sheet finds the sheet on which a place is, counted from 0.
+// Sheet finds the sheet of a place, counted from 0.
 func (p *Part) Sheet(place string) (int, bool) {
 	n, ok := p.on[place]
 	return n, ok && n < len(p.sheets)
 }
 
-// tailSize is more than what follows the trailer.
+// tailSize is larger than the text after the trailer.
 const tailSize = 64
 
-// lineSize is the length of a line of the table of references.
+// lineSize is the length of a line in the table of references.
 const lineSize = 20
 
 // table reads where the objects are.

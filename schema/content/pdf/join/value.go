@@ -33,7 +33,7 @@ func (d dict) get(key string) value {
 	return nil
 }
 
-// set replaces a member, or adds it.
+// set replaces a member of a dictionary, or adds it.
 func (d dict) set(key string, v value) dict {
 	for i := range d {
 		if d[i].key == key {
@@ -211,7 +211,7 @@ func (t text) bytes() []byte {
 			digits = append(digits, '0')
 		}
 		made := make([]byte, len(digits)/2)
-		n, _ := hex.Decode(made, digits) // What follows a wrong digit is left out.
+		n, _ := hex.Decode(made, digits) // characters after a wrong digit are left out
 		return made[:n]
 	}
 	made := make([]byte, 0, len(inner))

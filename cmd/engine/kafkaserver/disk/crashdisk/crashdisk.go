@@ -43,8 +43,8 @@ type Disk struct {
 type inode struct {
 	data   []byte
 	synced []byte
-	// lost are the bytes that a failed sync did not write. As on Linux, the next sync counts them as written, except if
-	// they have been written again.
+	// lost are the bytes that a failed sync did not write. As on Linux, the next sync counts these bytes as written,
+	// unless they have been written again.
 	lost []bool
 	// bad is the error of reads between the positions badFrom and badTo.
 	bad            error
@@ -320,7 +320,7 @@ func (d *Disk) Damage(name string, at int64) error {
 	return nil
 }
 
-// Change replaces the content of a file, as damage does: the change is on disk at once.
+// Change replaces the content of a file, like damage: the change is immediately on disk.
 func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -333,7 +333,8 @@ func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	return nil
 }
 
-// Lose removes a file or renames it, as damage does: the change is on disk at once. An empty name removes it.
+// Lose renames or removes a file, like damage: the change is immediately on disk. If the new name is empty, it removes
+// the file.
 func (d *Disk) Lose(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -350,7 +351,7 @@ func (d *Disk) Lose(from, to string) error {
 	return nil
 }
 
-// SetUnreadable makes reads of a part of a file fail, like a bad sector. An empty part undoes it.
+// SetUnreadable makes reads of a part of a file fail, like a bad sector. An empty part makes the file readable again.
 func (d *Disk) SetUnreadable(name string, from, to int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
