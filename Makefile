@@ -170,6 +170,8 @@ abuse: engines ## let callers take all they can, without a token and with one, a
 CHAOS_FAULTS   ?= 320
 CHAOS_DURATION ?= 18m
 CHAOS_FLAGS    ?= --record
+# The binary with a clock that can be set takes minutes to build. Without it: make chaos CHAOS_CLOCKS=
+CHAOS_CLOCKS   ?= --clocks
 .PHONY: bench-log
 bench-log: ## the embedded broker's start with 20 GB of log, for which the disk must have room, and its produces
 	OCTAVO_TEST_LOG_BYTES=20000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v -timeout 1h
@@ -190,7 +192,7 @@ small-machines: engines ## full load in control groups of 512, 768 and 1,024 MiB
 
 .PHONY: chaos
 chaos: engines ## kill, pause and cut every process under load, then compare what was acknowledged with what is stored, into bench/results/
-	go run ./bench/chaos --faults $(CHAOS_FAULTS) --duration $(CHAOS_DURATION) $(CHAOS_FLAGS)
+	go run ./bench/chaos --faults $(CHAOS_FAULTS) --duration $(CHAOS_DURATION) $(CHAOS_CLOCKS) $(CHAOS_FLAGS)
 
 .PHONY: chaos-short
 chaos-short: engines ## the same with each kind of fault once or twice, about a minute

@@ -30,7 +30,7 @@ type command struct {
 	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Addresses of running brokers."`
 	Binary   string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
 	Former   string        `help:"Earlier commit of the same baseline, for rolling upgrades. Default: none."`
-	Clocks   bool          `help:"Step the clocks of nodes and of the machine, too. Builds octavo with a clock that can be set, in some minutes; needs Debian's package libfaketime."`
+	Clocks   bool          `help:"Step the clocks of nodes and of the machine, too. Builds octavo with a clock that can be set, in some minutes; with Debian's package libfaketime also for the engines."`
 	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store the rest after the faults."`
 	Record   bool          `help:"Keep the result in bench/results."`
 	Keep     bool          `help:"Keep data and logs. They are always kept after a failure."`
@@ -91,6 +91,9 @@ func (c *command) Run() (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(room)) }()
 		if r.clocks, err = newClocks(room, faketimeGlob); err != nil {
 			return err
+		}
+		if r.clocks.faketime == "" {
+			tell("NOT STEPPED: the clocks of Postgres and ClickHouse, without Debian's package libfaketime")
 		}
 	}
 	if len(c.Brokers) > 0 {

@@ -33,7 +33,8 @@ func Build(ctx context.Context, path string, flags ...string) error {
 }
 
 func build(ctx context.Context, root, path string, flags ...string) error {
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-buildvcs=false", "-o", path}, flags, []string{"./cmd/octavo"})...)
+	arguments := slices.Concat([]string{"build", "-buildvcs=false", "-o", path}, flags, []string{"./cmd/octavo"})
+	cmd := exec.CommandContext(ctx, "go", arguments...)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)
