@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -71,7 +70,7 @@ type payment struct {
 	events, cpu float64 // cpu in seconds
 	load, whole time.Duration
 	did         map[string]uint64 // by the engine's counters
-	parts       uint64            // after the load, before the last merges
+	parts       int               // after the load, before the last merges
 }
 
 // priceCounters are the engine's counters that explain a price.
@@ -104,7 +103,10 @@ func (b *bench) pay(ctx context.Context, conn driver.Conn, load loadgen.Load) (p
 	if err := b.drained(ctx, result.Errors == 0); err != nil {
 		return payment{}, err
 	}
-	if p.parts, err = b.merged(ctx, conn); err != nil {
+	if p.parts, err = countParts(ctx, conn); err != nil {
+		return payment{}, err
+	}
+	if err := merged(ctx, conn); err != nil {
 		return payment{}, err
 	}
 	p.cpu, p.whole = engine.CPU()-cpu, time.Since(began)
@@ -124,30 +126,6 @@ func (p payment) text() string {
 	return fmt.Sprintf("%s events in %s, %s s of processor time in %s, %d parts at the load's end; %s",
 		number(p.events), p.load.Round(time.Second), number(p.cpu), p.whole.Round(time.Second), p.parts,
 		strings.Join(did, ", "))
-}
-
-// merged waits until the engine merges nothing, and returns the number of parts at the call.
-func (b *bench) merged(ctx context.Context, conn driver.Conn) (parts uint64, err error) {
-	at := time.Now()
-	for quiet := time.Now(); time.Since(quiet) < time.Second; time.Sleep(100 * time.Millisecond) {
-		var merging, now uint64
-		err := conn.QueryRow(ctx, `SELECT (SELECT count() FROM system.merges),
-			(SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = '`+
-			insights.Table+`')`).Scan(&merging, &now)
-		switch {
-		case err != nil:
-			return 0, fmt.Errorf("cannot read the engine's merges: %w", err)
-		case merging > 0:
-			quiet = time.Now()
-		}
-		if parts == 0 {
-			parts = now
-		}
-		if time.Since(at) > mergeLimit {
-			return 0, errors.New("the engine's merges do not end")
-		}
-	}
-	return parts, nil
 }
 
 func counters(ctx context.Context, conn driver.Conn) (map[string]uint64, error) {
