@@ -48,7 +48,8 @@ func (b *bench) priceRows(ctx context.Context) error {
 			// The node refuses events once the log is too far ahead, so a short load is enough.
 			name, load.Duration, load.Connections = "full speed", b.price/5, b.connection
 		}
-		x := row{What: "processor time of the store per event, at " + name, Unit: "µs", Budget: &budget{AtMost: p.atMost}}
+		x := row{What: "processor time of the store per event, at " + name, Unit: "µs"}
+		x.Budget = &budget{AtMost: p.atMost}
 		var costs []float64
 		for range b.priceRounds {
 			paid, err := b.pay(ctx, conn, load)
