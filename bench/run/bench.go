@@ -41,6 +41,7 @@ var parts = []part{
 	{"resources", allRoles, true, false, (*bench).resourceRows},
 	{"comments", allRoles, true, false, (*bench).commentRows},
 	{"fresh", allRoles, false, false, (*bench).freshRows},
+	{"price", allRoles, true, false, (*bench).priceRows},
 	{"intake", "api", false, false, (*bench).intakeRows},
 	{"door", "api", false, false, (*bench).doorRows},
 	{"sink", "api", true, false, (*bench).sinkRow},

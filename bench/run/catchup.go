@@ -214,7 +214,8 @@ func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 // merged waits until the engine has had no merges of the events table for a
 // while.
 func merged(ctx context.Context, conn driver.Conn) error {
-	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 10; {
+	// A question costs the engine time too, so merged asks no more often than needed.
+	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 3; {
 		var n uint64
 		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
 		if err != nil {
@@ -226,7 +227,7 @@ func merged(ctx context.Context, conn driver.Conn) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("the engine is still merging after %s", mergeLimit)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 	}
 	return nil
 }

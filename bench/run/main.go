@@ -37,7 +37,7 @@ type benchCmd struct {
 
 func main() {
 	var cli commands
-	rows := "decode,disk,aggregate,resources,comments,fresh,intake,door,sink,catchup,content,pageviews,query"
+	rows := "decode,disk,aggregate,resources,comments,fresh,price,intake,door,sink,catchup,content,pageviews,query"
 	ctx := kong.Parse(&cli, kong.Name("bench"), kong.Vars{"rows": rows},
 		kong.Description("Benchmarks of Octavo against its ceilings."))
 	ctx.FatalIfErrorf(ctx.Run())
@@ -62,6 +62,8 @@ type scale struct {
 	views       time.Duration // the load of page views
 	backlog     int           // events that the sink drains per round
 	fresh       time.Duration
+	price       time.Duration // one load of the price per event
+	priceRounds int
 	settle      time.Duration // time for the engine's own merges
 	crowd       time.Duration // one load of several dashboards
 	every       int           // the benchmark sends one of this many dashboard requests
@@ -76,12 +78,14 @@ var (
 		intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
 		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000, viewedPages: 1_000, views: 30 * time.Second,
+		price: 20 * time.Second, priceRounds: 3,
 	}
 	quickScale = scale{
 		rounds: 2, catchups: 1, dataset: 20_000,
 		intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
 		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000, viewedPages: 100, views: time.Second,
+		price: 2 * time.Second, priceRounds: 1,
 	}
 )
 
@@ -113,7 +117,7 @@ func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
 		b.scale = quickScale
 	}
 	if c.Rounds > 0 {
-		b.rounds, b.catchups = c.Rounds, c.Rounds
+		b.rounds, b.catchups, b.priceRounds = c.Rounds, c.Rounds, c.Rounds
 	}
 	if c.Connections > 0 {
 		b.connection = c.Connections

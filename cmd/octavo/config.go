@@ -25,6 +25,9 @@ import (
 // leastSinkSession leaves room for a late heartbeat.
 const leastSinkSession = 3 * time.Second
 
+// mostSinkPause is a wait that people who look at their newest events still accept.
+const mostSinkPause = 10 * time.Second
+
 // leastOpenAPIPoll spares the servers of specifications.
 const leastOpenAPIPoll = time.Minute
 
@@ -97,6 +100,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.SinkSessionTimeout < leastSinkSession {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)
+	}
+	if s.SinkPause < eventlog.LeastTurn || s.SinkPause > mostSinkPause {
+		return fmt.Errorf("OCTAVO_SINK_PAUSE: must be from %s to %s", eventlog.LeastTurn, mostSinkPause)
 	}
 	if len(s.KafkaBrokers) == 0 && (s.KafkaTLS == "on" || s.KafkaSASL != "") {
 		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: only with OCTAVO_KAFKA_BROKERS; the embedded broker has its own login and no TLS")

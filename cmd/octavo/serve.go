@@ -346,6 +346,7 @@ func (n *node) startLog(ctx context.Context) error {
 	n.eventLog, err = eventlog.New(eventlog.Config{
 		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Logger: n.log,
 		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas, MinInSync: n.settings.KafkaMinInSync, Retention: n.settings.KafkaRetention,
+		Turn: n.settings.SinkPause,
 	}, n.metrics.Log)
 	if err != nil {
 		return err
@@ -435,7 +436,8 @@ func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Log
 	access, err := b.kafkaAccess()
 	return sink.Config{
 		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.sinkGroup(),
-		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout, MinInSync: s.KafkaMinInSync,
+		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout, BatchAge: s.SinkPause,
+		MinInSync: s.KafkaMinInSync,
 	}, err
 }
 

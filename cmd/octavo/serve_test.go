@@ -328,6 +328,8 @@ func TestClearErrors(t *testing.T) {
 		"address in use":        {attached("OCTAVO_LISTEN=" + i.listen), "OCTAVO_LISTEN"},
 		"admin address in use":  {attached(listen, "OCTAVO_ADMIN_LISTEN="+i.admin), "OCTAVO_ADMIN_LISTEN"},
 		"short session":         {[]string{"OCTAVO_SINK_SESSION_TIMEOUT=1s"}, "OCTAVO_SINK_SESSION_TIMEOUT"},
+		"no pause":              {[]string{"OCTAVO_SINK_PAUSE=1ms"}, "OCTAVO_SINK_PAUSE"},
+		"long pause":            {[]string{"OCTAVO_SINK_PAUSE=2m"}, "OCTAVO_SINK_PAUSE"},
 		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
 		"bad token":             {attached(listen, "OCTAVO_BOOTSTRAP_TOKEN=short"), "OCTAVO_BOOTSTRAP_TOKEN"},
 		"no Postgres there":     {attached("OCTAVO_POSTGRES_URL=" + nowhere), "Postgres"},

@@ -25,6 +25,10 @@ type Config struct {
 	MinInSync  int
 	Retention  time.Duration
 
+	// Turn is how long all messages without a fixed partition go to the same partition. A sink gathers an insert for
+	// as long, so each insert has the messages of one turn. At least LeastTurn; DefaultTurn.
+	Turn time.Duration
+
 	// MaxBatchBytes and MaxBatchMessages bound one produce request: 900 KB and 2,048, which is below a broker's default
 	// limits.
 	MaxBatchBytes    int
@@ -40,6 +44,9 @@ type Config struct {
 	WatchWait      time.Duration // interval of checks whether the topic has changed; 1 s
 }
 
+// LeastTurn is the shortest turn. Shorter turns make more inserts than the store likes.
+const LeastTurn = 50 * time.Millisecond
+
 // maxWait is the longest delay between attempts: requests wait for the log.
 const maxWait = time.Second
 
@@ -49,6 +56,7 @@ func (c *Config) complete() error {
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	c.MinInSync = cmp.Or(c.MinInSync, max(1, c.Replicas-1))
 	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
+	c.Turn = cmp.Or(c.Turn, DefaultTurn)
 	c.MaxBatchBytes = cmp.Or(c.MaxBatchBytes, 900_000)
 	c.MaxBatchMessages = cmp.Or(c.MaxBatchMessages, 2048)
 	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 8<<20)
@@ -66,6 +74,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("cannot use %d partitions: choose 1 to %d", c.Partitions, maxPartitions)
 	case c.Replicas < 1 || c.MinInSync < 1 || c.MinInSync > c.Replicas:
 		return fmt.Errorf("cannot keep %d replicas of which %d must be in sync", c.Replicas, c.MinInSync)
+	case c.Turn < LeastTurn:
+		return fmt.Errorf("cannot build the event log: a turn must last at least %s", LeastTurn)
 	case c.MaxBatchBytes < 1 || c.MaxBatchMessages < 1 || c.MaxMessageBytes < 1:
 		return errors.New("cannot build the event log with a limit below one")
 	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.StartWait < 0 || c.RetryWait < 0 || c.WatchWait < 0:

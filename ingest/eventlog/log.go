@@ -166,9 +166,10 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// Turn is the time for which all messages without a fixed partition go to the same partition. A sink collects an insert
-// for the same time, so each insert has the messages of one turn.
-const Turn = 500 * time.Millisecond
+// DefaultTurn is the default of Config.Turn, and of the time for which a sink gathers an insert. An insert costs the
+// store as much as some thousand rows, so the events of a second cost less in one insert than in two
+// (bench/results/2026-11-30-17ead1fa5b-price.md).
+const DefaultTurn = time.Second
 
 // partition returns the partition with a number, or chooses one for AnyPartition. The caller holds l.mu.
 func (l *Log) partition(id int, now time.Time) (*partition, error) {
@@ -190,7 +191,7 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 // caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
-	first := uint64(now.UnixMilli() / Turn.Milliseconds())
+	first := uint64(now.UnixMilli() / l.cfg.Turn.Milliseconds())
 	for i := range n {
 		if p := l.partitions[(first+i)%n]; !p.crowded() {
 			return p

@@ -231,11 +231,12 @@ func TestLogGathers(t *testing.T) {
 // partitions. A message that names its partition goes there, or fails if the partition does not exist.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
-	l := &Log{cfg: Config{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
+	const turn = 500 * time.Millisecond
+	l := &Log{cfg: Config{Turn: turn, MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
 	for id := range 3 {
 		l.partitions = append(l.partitions, &partition{log: l, id: id, wake: make(chan struct{}, 1)})
 	}
-	begin := time.UnixMilli(3 * 7 * Turn.Milliseconds())
+	begin := time.UnixMilli(3 * 7 * turn.Milliseconds())
 	want := func(after time.Duration, asked, id int) {
 		t.Helper()
 		if p, err := l.partition(asked, begin.Add(after)); err != nil || p.id != id {
@@ -248,11 +249,11 @@ func TestLogTakesTurns(t *testing.T) {
 		}
 	}
 	want(0, AnyPartition, 0)
-	want(Turn-time.Millisecond, AnyPartition, 0)
-	want(Turn, AnyPartition, 1)
-	want(2*Turn, AnyPartition, 2)
-	want(3*Turn, AnyPartition, 0)
-	want(Turn, 2, 2)
+	want(turn-time.Millisecond, AnyPartition, 0)
+	want(turn, AnyPartition, 1)
+	want(2*turn, AnyPartition, 2)
+	want(3*turn, AnyPartition, 0)
+	want(turn, 2, 2)
 	for _, id := range []int{-2, 3} {
 		if _, err := l.partition(id, begin); err == nil {
 			t.Errorf("partition %d of 3 exists", id)
@@ -262,11 +263,11 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, AnyPartition, 0) // one full batch does not make the partition crowded yet
 	fill(0, 1)
 	want(0, AnyPartition, 1)
-	want(2*Turn, AnyPartition, 2)
+	want(2*turn, AnyPartition, 2)
 	want(0, 0, 0)
 	fill(1, 3)
 	fill(2, 3)
-	want(Turn, AnyPartition, 1) // all are crowded
+	want(turn, AnyPartition, 1) // all are crowded
 	l.partitions[1].next()
 	want(0, AnyPartition, 1)
 }

@@ -1,6 +1,9 @@
 package sink
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 const (
 	// blockGrows is the number of inserts in a row after which the block doubles.
@@ -27,6 +30,20 @@ func (b *block) size(c *Config) (rows, bytes int) {
 		halvings = max(halvings, c.Halvings())
 	}
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
+}
+
+// largeRows is the size of a block that gains little by growing. Its rows cost the store several times as much as the
+// insert itself.
+const largeRows = 16_384
+
+// pause returns the age of its first row at which a block is inserted, for a block with some rows at some age. A pause
+// is halved if the rows would become a large block. Large blocks take longer to insert, and so their events are seen
+// in time too.
+func (c *Config) pause(rows int, age time.Duration) time.Duration {
+	if time.Duration(rows)*c.BatchAge >= largeRows*min(age, c.BatchAge) {
+		return c.BatchAge / 2
+	}
+	return c.BatchAge
 }
 
 // lacked halves the block. It returns false if the block is as small as it gets.

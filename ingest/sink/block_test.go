@@ -57,6 +57,58 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+// TestPause: a block waits for the whole pause unless it has so many rows that it becomes large.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	c := &Config{BatchAge: time.Second}
+	for _, at := range []struct {
+		rows int
+		age  time.Duration
+		want time.Duration
+	}{
+		{1, time.Millisecond, time.Second},
+		{500, 500 * time.Millisecond, time.Second},
+		{largeRows/2 - 1, 500 * time.Millisecond, time.Second},
+		{largeRows / 2, 500 * time.Millisecond, 500 * time.Millisecond},
+		{largeRows - 1, 999 * time.Millisecond, 500 * time.Millisecond},
+		{largeRows / 2, 600 * time.Millisecond, time.Second},
+		{largeRows - 1, 24 * time.Hour, time.Second},
+		{largeRows, 24 * 365 * time.Hour, 500 * time.Millisecond},
+		{0, 0, 500 * time.Millisecond}, // asked again when it has rows
+	} {
+		if got := c.pause(at.rows, at.age); got != at.want {
+			t.Errorf("%d rows of age %s wait %s, want %s", at.rows, at.age, got, at.want)
+		}
+	}
+}
+
+// TestDueByPause: a partition with few rows is cut when the pause is over. A partition with many rows is cut at half.
+func TestDueByPause(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	p := &partition{queue: []*chunk{{messages: []fetched{{}}}}, began: began, bytes: 1}
+	s := &Sink{cfg: Config{BatchAge: time.Second, BatchRows: DefaultBatchRows, BatchBytes: DefaultBatchBytes}}
+	g := &generation{sink: s, partitions: []*partition{p}}
+	for _, at := range []struct {
+		rows int
+		age  time.Duration
+		left time.Duration // 0: the partition is due
+	}{
+		{500, 300 * time.Millisecond, 700 * time.Millisecond},
+		{500, 999 * time.Millisecond, time.Millisecond},
+		{500, time.Second, 0},
+		{largeRows / 2, 300 * time.Millisecond, 200 * time.Millisecond},
+		{largeRows / 2, 500 * time.Millisecond, 0},
+		{DefaultBatchRows, time.Millisecond, 0},
+	} {
+		p.rows = at.rows
+		due, left := g.due(began.Add(at.age))
+		if (due == p) != (at.left == 0) || due == nil && left != at.left {
+			t.Errorf("%d rows of age %s: due %t, %s left, want %s", at.rows, at.age, due == p, left, at.left)
+		}
+	}
+}
+
 // TestBlockGrowsMeanwhile changes the block between the moment when a partition is due and its cut.
 func TestBlockGrowsMeanwhile(t *testing.T) {
 	t.Parallel()

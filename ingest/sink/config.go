@@ -35,7 +35,7 @@ type Config struct {
 
 	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
 	BatchBytes int           // bytes of messages, of a partition or of all, that trigger one; DefaultBatchBytes
-	BatchAge   time.Duration // age of the first row that triggers one; eventlog.Turn
+	BatchAge   time.Duration // age of the first row that triggers one (pause); eventlog.DefaultTurn
 
 	// Halvings returns how many times the store's load is halved, if its memory ran out; nil means never. It must not
 	// block.
@@ -78,7 +78,7 @@ func (c *Config) complete() error {
 	c.Group = cmp.Or(c.Group, "octavo-sink")
 	c.BatchRows = cmp.Or(c.BatchRows, DefaultBatchRows)
 	c.BatchBytes = cmp.Or(c.BatchBytes, DefaultBatchBytes)
-	c.BatchAge = cmp.Or(c.BatchAge, eventlog.Turn)
+	c.BatchAge = cmp.Or(c.BatchAge, eventlog.DefaultTurn)
 	c.FetchBytes = cmp.Or(c.FetchBytes, 1<<20)
 	c.FetchWait = cmp.Or(c.FetchWait, 250*time.Millisecond)
 	c.Window = cmp.Or(c.Window, 16_384)

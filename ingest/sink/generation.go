@@ -170,7 +170,7 @@ func (g *generation) due(now time.Time) (*partition, time.Duration) {
 		if largest == nil || p.bytes > largest.bytes {
 			largest = p
 		}
-		left := cfg.BatchAge - now.Sub(p.began)
+		left := cfg.pause(p.rows, now.Sub(p.began)) - now.Sub(p.began)
 		if p.intent > p.next || p.rows >= blockRows || p.bytes >= blockBytes || left <= 0 {
 			if next == nil || p.began.Before(next.began) {
 				next = p
