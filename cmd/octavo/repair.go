@@ -106,11 +106,15 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 		fmt.Fprintf(os.Stderr, "It would leave one of each of %d events that are there twice.\n", doubled)
 	}
 	if lost > 0 {
-		fmt.Fprintf(os.Stderr, "%d missing events are not in %s. `octavo repair --from DIR` restores what another copy "+
-			"of the data directory has. `octavo repair --accept-loss --yes` accepts their loss.\n", lost, c.sources())
+		fmt.Fprintf(os.Stderr, "%d missing events are not in %s. `octavo repair --from DIR` restores what another "+
+			"copy of the data directory has. `octavo repair --accept-loss --yes` accepts their loss.\n",
+			lost, c.sources())
 	}
 	return nil
 }
+
+var errRepairBusy = errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
+	"being erased: try again")
 
 // repair does what plan says.
 func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
@@ -120,8 +124,7 @@ func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	}
 	switch {
 	case lockIsBusy(err):
-		return errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
-			"being erased: try again")
+		return errRepairBusy
 	case err != nil:
 		return err
 	case !c.AcceptLoss && schema.MissingOpen(missing) > 0:

@@ -46,6 +46,9 @@ func (c *RepairCmd) planBackup(
 		return 0, nil
 	}
 	done, err := c.readBackup(ctx, t, differences)
+	if lockIsBusy(err) {
+		err = errRepairBusy
+	}
 	return done.FoundRows(), err
 }
 
@@ -103,8 +106,8 @@ func (c *RepairCmd) describeBackup(done *sink.FromBackup) {
 			done.Gone)
 	}
 	if done.Unsure > 0 {
-		say("%d events of the copy stay away: visitors of their sites were erased after the copy was made, and it is not "+
-			"known any more which.", done.Unsure)
+		say("%d events of the copy stay away: visitors of their sites were erased after the copy was made, and it is "+
+			"not known any more which.", done.Unsure)
 	}
 	for _, month := range slices.Sorted(maps.Keys(done.Surplus)) {
 		say("The copy has %d events that arrived in %d and that the table lacks. That is more than are missing: some "+

@@ -25,7 +25,7 @@ func writeBackup(t *testing.T, statement string, parts ...string) (server string
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(statement, "ID", id)
+	text := strings.ReplaceAll(statement, "@", id)
 	if err := os.WriteFile(filepath.Join(folder, insights.Table+".sql"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func writeBackup(t *testing.T, statement string, parts ...string) (server string
 // TestBackupParts: a backup leaves out the parts that merges and deletions have replaced.
 func TestBackupParts(t *testing.T) {
 	t.Parallel()
-	b, err := OpenBackup(writeBackup(t, "ATTACH TABLE _ UUID 'ID' () COMMENT 'octavo baseline 1'",
+	b, err := OpenBackup(writeBackup(t, "ATTACH TABLE _ UUID '@' () COMMENT 'octavo baseline 1'",
 		"202610_1_1_0", "202611_1_1_0", "202611_2_2_0", "202611_1_2_1", "202611_1_2_1_7", "202611_3_3_0", "202611_3_3_0_7",
 		"202611_4_4_0", "detached", "tmp_merge_202611_3_4_1", "delete_tmp_202611_5_5_0", "202611_x_1_0"))
 	if err != nil {
@@ -55,8 +55,8 @@ func TestBackupParts(t *testing.T) {
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ statement, refusal string }{
-		{"ATTACH TABLE _ UUID 'ID' () COMMENT 'octavo baseline 99'", "has baseline 99"},
-		{"ATTACH TABLE _ UUID 'ID' ()", "has no baseline"},
+		{"ATTACH TABLE _ UUID '@' () COMMENT 'octavo baseline 99'", "has baseline 99"},
+		{"ATTACH TABLE _ UUID '@' ()", "has no baseline"},
 		{"ATTACH TABLE events () COMMENT 'octavo baseline 1'", "does not name the table's folder"},
 	} {
 		_, err := OpenBackup(writeBackup(t, c.statement, "202611_1_1_0"))

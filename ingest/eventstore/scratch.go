@@ -34,12 +34,13 @@ type Scratch struct {
 	names  []string // of the columns
 }
 
-// DropScratch drops the table of a repair that was killed. The caller holds RepairLock or the lock of comparisons.
+// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. Waiting for
+// that with SYNC may take as long, because idle connections hold the table of their last statement. The caller holds RepairLock or the lock of comparisons.
 func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	if c.cfg.Cluster != "" {
 		return nil
 	}
-	err := c.cfg.Conn.Exec(ctx, "DROP TABLE IF EXISTS "+scratchTable+" SYNC")
+	err := c.cfg.Conn.Exec(ctx, "DROP TABLE IF EXISTS "+scratchTable)
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == codeDenied {
 		return nil // a user without the right has created no such table
 	}
@@ -230,12 +231,13 @@ type Offsets struct {
 }
 
 // offsetsStep is the least number of offsets that Ranges distinguishes.
-const offsetsStep = 256
+const offsetsStep = 16
 
 // Ranges divides the rows into ranges of offsets with about a number of rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
-	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() FROM %s "+
-		"GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep, scratchTable))
+	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
+		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,
+		scratchTable))
 	if err != nil {
 		return nil, fmt.Errorf("cannot count the rows of the backup: %w", err)
 	}
@@ -341,8 +343,8 @@ func (s *Scratch) read(ctx context.Context, query string, places []int) (list []
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	types := rows.ColumnTypes()
-	for place := 0; rows.Next() && len(list) < len(places); place++ {
-		if place != places[len(list)] {
+	for place := 0; rows.Next(); place++ {
+		if len(list) == len(places) || place != places[len(list)] {
 			continue
 		}
 		row := make([]any, len(types))

@@ -70,23 +70,22 @@ func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBac
 		return done, err
 	}
 	for _, of := range done.Missing {
-		if of.Rows == 0 {
-			continue
+		if err == nil && of.Rows > 0 {
+			err = reading.month(ctx, of)
 		}
-		if err := reading.month(ctx, of); err != nil {
-			return done, err
-		}
-	}
-	if len(r.restored) == 0 {
-		return done, nil
 	}
 	for _, rows := range r.restored {
 		done.Restored += rows
 	}
-	if err := m.cfg.Ledger.RestoreMissingDays(ctx, r.restored); err != nil {
-		return done, err
+	if len(r.restored) > 0 {
+		err = errors.Join(err, m.cfg.Ledger.RestoreMissingDays(ctx, r.restored))
 	}
-	done.Missing, err = m.compare(ctx)
+	if err != nil {
+		return done, fmt.Errorf("cannot restore what the backup has: %w", err)
+	}
+	if done.Restored > 0 {
+		done.Missing, err = m.compare(ctx)
+	}
 	return done, err
 }
 
@@ -261,7 +260,9 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 			continue
 		}
 		stored.add(row.Row) // the backup may have it twice
-		refused := refusedEvent{int(of.Partition), int64(row.Offset), int(row.Index), row.Content.Site, row.Received.Unix()}
+		refused := refusedEvent{
+			int(of.Partition), int64(row.Offset), int(row.Index), row.Content.Site, row.Received.Unix(),
+		}
 		switch {
 		case b.refused[refused], b.r.gone(arrived{row.Content, row.EventKey, row.Received.UnixMilli()}):
 			count.Gone++

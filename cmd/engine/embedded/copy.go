@@ -14,7 +14,8 @@ var ErrNoCopy = errors.New("is no copy")
 // directory's folder of ClickHouse. It only reads. It fails with ErrNoCopy if the copy is of another installation.
 func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 	refuse := func(format string, arguments ...any) (string, error) {
-		return "", fmt.Errorf("%s %w of data directory %s: %s", dir, ErrNoCopy, dataDir, fmt.Sprintf(format, arguments...))
+		why := fmt.Sprintf(format, arguments...)
+		return "", fmt.Errorf("%s %w of data directory %s: %s", dir, ErrNoCopy, dataDir, why)
 	}
 	var own marks
 	known, err := readMarks(filepath.Join(dataDir, marksFile), &own)
