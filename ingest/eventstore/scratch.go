@@ -34,8 +34,9 @@ type Scratch struct {
 	names  []string // of the columns
 }
 
-// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. Waiting for
-// that with SYNC may take as long, because idle connections hold the table of their last statement. The caller holds RepairLock or the lock of comparisons.
+// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. With SYNC
+// the statement would wait for that, and was seen to take minutes. The caller holds RepairLock or the lock of
+// comparisons.
 func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	if c.cfg.Cluster != "" {
 		return nil
