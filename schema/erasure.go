@@ -78,3 +78,7 @@ type Expiry struct {
 	// CarriedOut is the time of the last deletion. Events received after it are not deleted yet.
 	CarriedOut time.Time
 }
+
+// ForgottenErasures are a site's erasures whose tombstones are forgotten. A copy of the events table from before Done
+// may have erased events, among the events that were received before ErasedUntil.
+type ForgottenErasures struct{ ErasedUntil, Done time.Time }

@@ -16,6 +16,11 @@ func EventMonthOf(at time.Time) EventMonth {
 	return EventMonth(year*100 + int(month))
 }
 
+// Begin returns the first instant of the month.
+func (m EventMonth) Begin() time.Time {
+	return time.Date(int(m/100), time.Month(m%100), 1, 0, 0, 0, 0, time.UTC)
+}
+
 // End returns the first instant after the month.
 func (m EventMonth) End() time.Time {
 	return time.Date(int(m/100), time.Month(m%100)+1, 1, 0, 0, 0, 0, time.UTC)

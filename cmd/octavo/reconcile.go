@@ -106,6 +106,9 @@ func (s *Settings) reconciler(
 	if cfg.Erased, cfg.Expired, err = erased(ctx, st); err != nil {
 		return nil, err
 	}
+	if cfg.Forgotten, err = st.Sites.ForgottenErasures(ctx); err != nil {
+		return nil, err
+	}
 	return sink.NewReconciler(cfg)
 }
 

@@ -16,16 +16,24 @@ import (
 // RepairCmd is `octavo repair`.
 type RepairCmd struct {
 	Settings   `embed:""`
-	Yes        bool `help:"Do it. Without --yes, the command says what it would do."`
-	AcceptLoss bool `help:"Accept that missing events which the log does not have are lost: the alert and /readyz become quiet, and answers about their days still say that events are missing."`
-	JSON       bool `help:"Print a JSON array: each difference, then each partition."`
+	Yes        bool   `help:"Do it. Without --yes, the command says what it would do."`
+	From       string `placeholder:"DIR" help:"Copy of this installation's data directory, or of its folder clickhouse, such as yesterday's backup. Missing events that the log does not have are restored from it. The copy is only read."`
+	AcceptLoss bool   `help:"Accept that missing events which the log does not have are lost: the alert and /readyz become quiet, and answers about their days still say that events are missing."`
+	JSON       bool   `help:"Print a JSON array: each difference, then each partition."`
+
+	backup *eventstore.Backup // of From
 }
 
 const repairCommand = "repair"
 
 // Run sets damaged parts of the events table aside, leaves one of each of doubled events, and restores missing events
-// from the log, of a running node or of embedded engines that it starts.
-func (c *RepairCmd) Run() error {
+// from the log and from a copy, of a running node or of embedded engines that it starts.
+func (c *RepairCmd) Run() (err error) {
+	if c.From != "" {
+		if c.backup, err = openBackup(c.From, c.DataDir); err != nil {
+			return err
+		}
+	}
 	return withRows(&c.Settings, repairCommand, func(ctx context.Context, t *rowsTools) error {
 		if !c.Yes {
 			return c.plan(ctx, t)
@@ -58,9 +66,11 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 	}
 	defer r.Close()
 	var restorable int64
+	var differences []sink.Difference
 	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
 		return r.Run(ctx, 0, func(d sink.Difference) error {
 			restorable += d.Missing
+			differences = append(differences, d)
 			return report(d)
 		})
 	})
@@ -68,10 +78,16 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 		fmt.Fprintln(os.Stderr, "The rest of the table cannot be compared before the damaged parts are set aside.")
 		err = nil
 	}
-	var list []schema.MissingRows
-	if err == nil {
-		list, err = t.store.Rows.Missing(ctx)
+	if err != nil {
+		return err
 	}
+	var found int64
+	if c.backup != nil {
+		if found, err = c.planBackup(ctx, t, damaged, differences); err != nil {
+			return err
+		}
+	}
+	list, err := t.store.Rows.Missing(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,8 +95,8 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 	if err != nil {
 		return err
 	}
-	lost := max(0, schema.MissingOpen(list)-restorable)
-	if damaged == 0 && restorable == 0 && lost == 0 && doubled == 0 {
+	lost := max(0, schema.MissingOpen(list)-restorable-found)
+	if damaged == 0 && restorable == 0 && found == 0 && lost == 0 && doubled == 0 {
 		fmt.Fprintln(os.Stderr, "Nothing needs a repair.")
 		return nil
 	}
@@ -90,24 +106,31 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 		fmt.Fprintf(os.Stderr, "It would leave one of each of %d events that are there twice.\n", doubled)
 	}
 	if lost > 0 {
-		fmt.Fprintf(os.Stderr, "%d missing events are not in the log: restore a newer copy of the insights store. "+
-			"`octavo repair --accept-loss --yes` accepts their loss.\n", lost)
+		fmt.Fprintf(os.Stderr, "%d missing events are not in %s. `octavo repair --from DIR` restores what another "+
+			"copy of the data directory has. `octavo repair --accept-loss --yes` accepts their loss.\n",
+			lost, c.sources())
 	}
 	return nil
 }
 
+var errRepairBusy = errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
+	"being erased: try again")
+
 // repair does what plan says.
 func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	missing, err := c.restore(ctx, t)
+	if err == nil && c.backup != nil {
+		missing, err = c.restoreBackup(ctx, t)
+	}
 	switch {
 	case lockIsBusy(err):
-		return errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
-			"being erased: try again")
+		return errRepairBusy
 	case err != nil:
 		return err
 	case !c.AcceptLoss && schema.MissingOpen(missing) > 0:
-		return fmt.Errorf("%s. The log does not have them. A newer copy of the insights store may have them; "+
-			"otherwise, `octavo repair --accept-loss --yes` accepts the loss", describeMissing(missing))
+		return fmt.Errorf("%s. They are not in %s. `octavo repair --from DIR --yes` restores what another copy of the "+
+			"data directory has; otherwise, `octavo repair --accept-loss --yes` accepts the loss",
+			describeMissing(missing), c.sources())
 	case !c.AcceptLoss:
 		return nil
 	}

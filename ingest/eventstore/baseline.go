@@ -35,12 +35,9 @@ func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 		if err := rows.Scan(&database, &table, &comment); err != nil {
 			return fmt.Errorf("cannot read the baseline of the events table: %w", err)
 		}
-		found := "no baseline"
-		if mark := baselineMark.FindStringSubmatch(comment); mark != nil {
-			if mark[1] == strconv.Itoa(schema.Baseline) {
-				continue
-			}
-			found = "baseline " + mark[1]
+		found, own := baselineOf(comment)
+		if own {
+			continue
 		}
 		return fmt.Errorf("cannot use the ClickHouse database %s of %w: "+
 			"its table %s has %s and this version uses baseline %d: "+
@@ -51,4 +48,13 @@ func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 		return fmt.Errorf("cannot read the baseline of the events table: %w", err)
 	}
 	return nil
+}
+
+// baselineOf describes the baseline in the comment of a table. own reports whether this version uses the baseline.
+func baselineOf(comment string) (found string, own bool) {
+	mark := baselineMark.FindStringSubmatch(comment)
+	if mark == nil {
+		return "no baseline", false
+	}
+	return "baseline " + mark[1], mark[1] == strconv.Itoa(schema.Baseline)
 }

@@ -19,8 +19,11 @@ import (
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
 // Delete starts to delete the present rows that satisfy where. Deletion finds the mutation by its name, also after a
-// restart.
+// restart. It first drops what a killed repair left: a backup may have such rows.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
+	if err := c.DropScratch(ctx); err != nil {
+		return err
+	}
 	on := ""
 	if c.cfg.Cluster != "" {
 		on = " ON CLUSTER " + sqltree.Ident(c.cfg.Cluster)

@@ -31,7 +31,9 @@ type Config struct {
 	Rows RowLedger
 	// Expired tells a Reconciler which old events of sites were deleted on purpose.
 	Expired map[string][]schema.Expiry
-	Logger  *slog.Logger
+	// Forgotten tells a Reconciler of erasures, by site, that Erased does not have any more.
+	Forgotten map[string]schema.ForgottenErasures
+	Logger    *slog.Logger
 
 	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
 	BatchBytes int           // bytes of messages, of a partition or of all, that trigger one; DefaultBatchBytes

@@ -202,12 +202,20 @@ type storedRows map[uint64]map[uint16][]insights.RowContent
 func indexStored(list []eventstore.Row) storedRows {
 	rows := storedRows{}
 	for _, r := range list {
-		if rows[r.Offset] == nil {
-			rows[r.Offset] = map[uint16][]insights.RowContent{}
-		}
-		rows[r.Offset][r.Index] = append(rows[r.Offset][r.Index], r.Content)
+		rows.add(r)
 	}
 	return rows
+}
+
+func (s storedRows) add(r eventstore.Row) {
+	if s[r.Offset] == nil {
+		s[r.Offset] = map[uint16][]insights.RowContent{}
+	}
+	s[r.Offset][r.Index] = append(s[r.Offset][r.Index], r.Content)
+}
+
+func (s storedRows) has(r eventstore.Row) bool {
+	return slices.Contains(s[r.Offset][r.Index], r.Content)
 }
 
 // same reports which events of a message have a stored row with their position and content. nil means none.

@@ -6,7 +6,8 @@
 //   - dead.go writes what cannot be stored to the dead-letter topic
 //   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows
-//   - audit.go compares the ledger with the table, mend.go sets damaged parts aside and restores them
+//   - audit.go compares the ledger with the table, mend.go sets damaged parts aside and restores them, backup.go
+//     restores from a copy of the table what the log does not have
 //   - freshness.go and members.go read a group's state on any node
 //
 // It imports schema/insights, and of ingest eventlog, eventstore, deadletter, balance and retry. It must not import

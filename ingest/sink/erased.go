@@ -94,23 +94,32 @@ func (g *generation) mayHonour() <-chan struct{} {
 	return again
 }
 
-// erased reports whether an event of a message has no row because its visitor or its key was erased.
-func (r *Reconciler) erased(l logged, rows *insights.Batch, row int) bool {
-	event := rows.Content(row)
-	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, rows.EventKey(row), l.message.ReceivedMillis)
+// arrived is an event with what tells whether it intentionally has no row.
+type arrived struct {
+	insights.RowContent
+	key      string // the publishable key, with its generation
+	received int64  // in milliseconds
 }
 
-// expired reports whether an event of a message has no row because the retention deleted it.
-func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
-	return slices.ContainsFunc(r.cfg.Expired[event.Site], func(e schema.Expiry) bool {
-		return event.TimeMillis < e.Before.UnixMilli() && l.message.ReceivedMillis < e.CarriedOut.UnixMilli()
+// event returns an event of a message.
+func (l logged) event(rows *insights.Batch, row int) arrived {
+	return arrived{rows.Content(row), rows.EventKey(row), l.message.ReceivedMillis}
+}
+
+// erased reports whether an event has no row because its visitor or its key was erased.
+func (r *Reconciler) erased(e arrived) bool {
+	return r.cfg.Erased.View().Site(e.Site).Has(e.Visitor, e.key, e.received)
+}
+
+// expired reports whether an event has no row because the retention deleted it.
+func (r *Reconciler) expired(e arrived) bool {
+	return slices.ContainsFunc(r.cfg.Expired[e.Site], func(x schema.Expiry) bool {
+		return e.TimeMillis < x.Before.UnixMilli() && e.received < x.CarriedOut.UnixMilli()
 	})
 }
 
 // gone reports whether an event intentionally has no row.
-func (r *Reconciler) gone(l logged, rows *insights.Batch, row int) bool {
-	return r.erased(l, rows, row) || r.expired(l, rows.Content(row))
-}
+func (r *Reconciler) gone(e arrived) bool { return r.erased(e) || r.expired(e) }
 
 // Honoured reports whether a group's sinks will store no event that tombstones of a version erase. Each partition's
 // commit declares that. A later owner never honours less than the commit that it starts from.

@@ -259,8 +259,8 @@ func TestExpired(t *testing.T) {
 		time, received int
 		want           bool
 	}{{"a", 99, 129, true}, {"a", 100, 129, false}, {"a", 99, 130, false}, {"a", 49, 149, true}, {"a", 49, 150, false}, {"b", 99, 129, false}} {
-		l := logged{message: insights.Message{ReceivedMillis: at(c.received).UnixMilli()}}
-		if got := r.expired(l, insights.RowContent{Site: c.site, TimeMillis: at(c.time).UnixMilli()}); got != c.want {
+		event := insights.RowContent{Site: c.site, TimeMillis: at(c.time).UnixMilli()}
+		if got := r.expired(arrived{event, "", at(c.received).UnixMilli()}); got != c.want {
 			t.Errorf("%+v: expired %v", c, got)
 		}
 	}

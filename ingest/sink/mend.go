@@ -72,6 +72,9 @@ func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if err := m.cfg.Table.DropScratch(ctx); err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
 		if err := m.check(ctx, p); err != nil {
 			return nil, err

@@ -118,20 +118,26 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 // deadKeys returns the keys of all dead letters, including replayed letters. A replayed event has its row at another
 // position.
 func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
+	keys := map[string]bool{}
+	err := r.eachLetter(ctx, func(letter *deadletter.Letter) { keys[letter.Key()] = true })
+	return keys, err
+}
+
+// eachLetter reads all dead letters, including replayed letters.
+func (r *Reconciler) eachLetter(ctx context.Context, read func(*deadletter.Letter)) error {
 	letters, err := deadletter.Open(r.cfg.Brokers, r.cfg.Access, r.cfg.Topic)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer letters.Close()
-	keys := map[string]bool{}
 	err = letters.Each(ctx, true, func(letter *deadletter.Letter, _ bool) error {
-		keys[letter.Key()] = true
+		read(letter)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the dead letters: %w", err)
+		err = fmt.Errorf("cannot read the dead letters: %w", err)
 	}
-	return keys, nil
+	return err
 }
 
 // reconciling is the comparison of one partition.
@@ -304,10 +310,10 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		case l.deadLettered || p.dead[letter.Key()]:
 			p.sum.DeadLettered++
 			d.Unwanted += n
-		case p.r.erased(l, p.scratch, i):
+		case p.r.erased(l.event(p.scratch, i)):
 			p.sum.Erased++
 			d.Unwanted += n
-		case n == 0 && p.r.expired(l, content):
+		case n == 0 && p.r.expired(l.event(p.scratch, i)):
 			p.sum.Erased++
 		default:
 			d.Events++

@@ -90,7 +90,7 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		before := len(list)
 		for i := range l.message.Count {
 			letter := p.letter(l, i)
-			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l, p.scratch, i) {
+			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l.event(p.scratch, i)) {
 				list = append(list, missingRow{of, i, p.dayOf(l, p.scratch.Content(i))})
 			}
 		}
@@ -139,7 +139,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	// Skip events that have no row by intention: only the others show whether the message repeats.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
-		if gone[i] = p.r.gone(l, p.scratch, i); !gone[i] && first < 0 {
+		if gone[i] = p.r.gone(l.event(p.scratch, i)); !gone[i] && first < 0 {
 			first = i
 		}
 	}

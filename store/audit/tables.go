@@ -162,7 +162,7 @@ func auditedTables() []auditedTable {
 			"pdfs", "search_pages", "search_parts", "search_spaces", "search_words", "verifications"),
 		exempt(auditEvents, "door_salts", "event_keys", "event_row_deletions", "event_row_ends", "event_rows",
 			"event_rows_leaving", "event_rows_missing", "event_rows_missing_days", "event_rows_readers", "expiries",
-			"tombstone_version", "tombstones"),
+			"forgotten_erasures", "tombstone_version", "tombstones"),
 		exempt(auditLibrary, "goose_db_version", "river_job", "river_leader", "river_migration", "river_notification", "river_queue"),
 		exempt("It is a sign-in of a browser, which acts as a token or session that has entries.", "browser_sessions"),
 		exempt("It is the log.", "audit_log"),

@@ -294,7 +294,13 @@ func (q *Queries) FinishErasures(ctx context.Context, mutatedAt time.Time) (int6
 
 const forgetErasures = `-- name: ForgetErasures :execrows
 with gone as (
-    delete from erasures where done_at is not null and log_until < deletion_time() returning site_id, visitor
+    delete from erasures where done_at is not null and log_until < deletion_time()
+    returning site_id, visitor, erased_until, done_at
+), noted as (
+    insert into forgotten_erasures as f (site_id, erased_until, done_at)
+    select site_id, max(erased_until), max(done_at) from gone group by site_id
+    on conflict (site_id) do update set
+        erased_until = greatest(f.erased_until, excluded.erased_until), done_at = greatest(f.done_at, excluded.done_at)
 )
 delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor
 `
@@ -306,6 +312,31 @@ func (q *Queries) ForgetErasures(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const forgottenErasures = `-- name: ForgottenErasures :many
+select site_id, erased_until, done_at from forgotten_erasures
+`
+
+// A row for each site that had an erasure.
+func (q *Queries) ForgottenErasures(ctx context.Context) ([]ForgottenErasure, error) {
+	rows, err := q.db.Query(ctx, forgottenErasures)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ForgottenErasure{}
+	for rows.Next() {
+		var i ForgottenErasure
+		if err := rows.Scan(&i.SiteID, &i.ErasedUntil, &i.DoneAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const markMutated = `-- name: MarkMutated :exec

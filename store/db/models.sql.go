@@ -284,6 +284,12 @@ type Expiry struct {
 	CarriedOut time.Time
 }
 
+type ForgottenErasure struct {
+	SiteID      string
+	ErasedUntil time.Time
+	DoneAt      time.Time
+}
+
 type GitOperation struct {
 	ID              string
 	SpaceID         string

@@ -76,9 +76,19 @@ from erasures where done_at is null;
 -- name: ForgetErasures :execrows
 -- Index: erasures_done. Deletes erasures whose events have left the log and the dead letters.
 with gone as (
-    delete from erasures where done_at is not null and log_until < deletion_time() returning site_id, visitor
+    delete from erasures where done_at is not null and log_until < deletion_time()
+    returning site_id, visitor, erased_until, done_at
+), noted as (
+    insert into forgotten_erasures as f (site_id, erased_until, done_at)
+    select site_id, max(erased_until), max(done_at) from gone group by site_id
+    on conflict (site_id) do update set
+        erased_until = greatest(f.erased_until, excluded.erased_until), done_at = greatest(f.done_at, excluded.done_at)
 )
 delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor;
+
+-- name: ForgottenErasures :many
+-- A row for each site that had an erasure.
+select site_id, erased_until, done_at from forgotten_erasures;
 
 -- name: TombstoneVersion :one
 select version from tombstone_version;

@@ -163,6 +163,16 @@ func (s *Store) ForgetErasures(ctx context.Context) error {
 	return postgres.Interpret(err, "erasures")
 }
 
+// ForgottenErasures returns, by site, what is left of erasures whose tombstones are forgotten.
+func (s *Store) ForgottenErasures(ctx context.Context) (map[string]schema.ForgottenErasures, error) {
+	rows, err := s.db.Queries.ForgottenErasures(ctx)
+	forgotten := map[string]schema.ForgottenErasures{}
+	for _, r := range rows {
+		forgotten[r.SiteID] = schema.ForgottenErasures{ErasedUntil: r.ErasedUntil, Done: r.DoneAt}
+	}
+	return forgotten, postgres.Interpret(err, "erasures")
+}
+
 // Tombstones returns the tombstones after a version, up to the returned version.
 func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
 	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {

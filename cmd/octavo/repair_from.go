@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// openBackup finds the events table in a copy of a data directory, or of its folder of ClickHouse.
+func openBackup(dir, dataDir string) (*eventstore.Backup, error) {
+	server, err := embedded.ClickHouseCopy(dir, dataDir)
+	if err == nil {
+		var backup *eventstore.Backup
+		if backup, err = eventstore.OpenBackup(server); err == nil {
+			return backup, nil
+		}
+	}
+	return nil, fmt.Errorf("--from: %w", err)
+}
+
+// sources names where missing events were looked for.
+func (c *RepairCmd) sources() string {
+	if c.backup == nil {
+		return "the log"
+	}
+	return "the log or in " + c.From
+}
+
+// planBackup says what the copy has of the missing events, without the events that the log has.
+func (c *RepairCmd) planBackup(
+	ctx context.Context, t *rowsTools, damaged int, differences []sink.Difference,
+) (int64, error) {
+	if damaged > 0 {
+		fmt.Fprintf(os.Stderr, "After the damaged parts are set aside, `octavo repair --from --yes` restores from %s "+
+			"what the log does not have.\n", c.From)
+		return 0, nil
+	}
+	done, err := c.readBackup(ctx, t, differences)
+	if lockIsBusy(err) {
+		err = errRepairBusy
+	}
+	return done.FoundRows(), err
+}
+
+// restoreBackup restores what the copy has of the missing events. It returns what is missing afterwards.
+func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
+	done, err := c.readBackup(ctx, t, nil)
+	if err == nil && done.Restored < done.FoundRows() {
+		err = fmt.Errorf("%d of %d events of the copy were acknowledged and are not stored: try again",
+			done.FoundRows()-done.Restored, done.FoundRows())
+	}
+	return done.Missing, err
+}
+
+// readBackup reads the copy, and says what was found.
+func (c *RepairCmd) readBackup(
+	ctx context.Context, t *rowsTools, skip []sink.Difference,
+) (done sink.FromBackup, err error) {
+	if !t.table.Sequential() {
+		return done, errors.New("--from: cannot restore events of a cluster: attach the copy's parts on a replica")
+	}
+	err = whenFree(ctx, func() (err error) {
+		done, err = t.mender.ReadBackup(ctx, sink.BackupConfig{
+			Backup: c.backup, Fits: fits, Skip: skip, Store: c.Yes,
+		})
+		return err
+	})
+	c.describeBackup(&done)
+	return done, err
+}
+
+// describeBackup says what a copy has of the missing events, and what stays away.
+func (c *RepairCmd) describeBackup(done *sink.FromBackup) {
+	say := func(format string, arguments ...any) { fmt.Fprintf(os.Stderr, format+"\n", arguments...) }
+	for _, d := range done.Damaged {
+		say("Part %s of the copy is damaged and left out. %s", d.Part, d.Reason)
+	}
+	days := map[string]int64{}
+	for day, rows := range done.Found {
+		days[day.Day.Format(time.DateOnly)] += rows
+	}
+	switch {
+	case c.Yes:
+		say("%d missing events were restored from %s.", done.Restored, c.From)
+	case len(days) > 0:
+		say("`octavo repair --from %s --yes` would restore %d missing events that the log does not have:",
+			c.From, done.FoundRows())
+	default:
+		say("%s has no missing events that the log does not have.", c.From)
+	}
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		say("  %s: %d", day, days[day])
+	}
+	if done.Gone > 0 {
+		say("%d events of the copy stay away: they were erased, their sites no longer keep them, or they were refused.",
+			done.Gone)
+	}
+	if done.Unsure > 0 {
+		say("%d events of the copy stay away: visitors of their sites were erased after the copy was made, and it is "+
+			"not known any more which.", done.Unsure)
+	}
+	for _, month := range slices.Sorted(maps.Keys(done.Surplus)) {
+		say("The copy has %d events that arrived in %d and that the table lacks. That is more than are missing: some "+
+			"were deleted on purpose, and it is not known which. None of them is restored.", done.Surplus[month], month)
+	}
+}
+
+// leastFree is the space that a copy of parts leaves free, or a twentieth of the disk if that is less.
+const leastFree = 512 << 20
+
+// fits returns an error if a folder has no space for some bytes.
+func fits(folder string, bytes int64) error {
+	free, size, err := disk.OS{}.Free(folder)
+	if err != nil {
+		return fmt.Errorf("cannot ask for the free space of %s: %w", folder, err)
+	}
+	if free-bytes < min(leastFree, size/20) {
+		return fmt.Errorf("cannot copy %d MiB of the copy's parts for reading: the disk of %s has only %d MiB free",
+			bytes>>20, folder, free>>20)
+	}
+	return nil
+}

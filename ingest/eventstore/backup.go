@@ -1,0 +1,134 @@
+package eventstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// ErrBackup marks the errors about a backup that cannot be used.
+var ErrBackup = errors.New("cannot use the backup")
+
+// Backup is a copy of the events table's files. Nobody writes to it.
+type Backup struct {
+	folder string // of the table
+	parts  map[schema.EventMonth][]backupPart
+}
+
+// backupPart is the name of a part's folder. A merge or a deletion replaces the parts that the name covers.
+type backupPart struct {
+	name                         string
+	first, last, level, mutation uint64
+}
+
+var (
+	tableID = regexp.MustCompile(`UUID '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'`)
+	// The month, the first and the last insert, the number of merges, and the last mutation.
+	partFolder = regexp.MustCompile(`^([0-9]{6})_([0-9]+)_([0-9]+)_([0-9]+)(?:_([0-9]+))?$`)
+)
+
+// OpenBackup finds the events table in a copy of a server's folder. It refuses a table of another baseline.
+func OpenBackup(server string) (*Backup, error) {
+	files := os.DirFS(server)
+	statements, err := fs.Glob(files, "store/*/*/"+insights.Table+".sql")
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) != 1 {
+		return nil, fmt.Errorf("%w in %s: it has %d tables with the name %s, and must have one",
+			ErrBackup, server, len(statements), insights.Table)
+	}
+	statement, err := fs.ReadFile(files, statements[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBackup, err)
+	}
+	if found, own := baselineOf(string(statement)); !own {
+		return nil, fmt.Errorf("%w in %s: its table %s has %s and this version uses baseline %d: use the version that "+
+			"wrote it", ErrBackup, server, insights.Table, found, schema.Baseline)
+	}
+	id := tableID.FindSubmatch(statement)
+	if id == nil {
+		return nil, fmt.Errorf("%w in %s: %s does not name the table's folder", ErrBackup, server, statements[0])
+	}
+	b := &Backup{
+		folder: filepath.Join(server, "store", string(id[1][:3]), string(id[1])),
+		parts:  map[schema.EventMonth][]backupPart{},
+	}
+	entries, err := os.ReadDir(b.folder)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBackup, err)
+	}
+	for _, e := range entries {
+		if month, part, ok := readPartFolder(e.Name()); ok && e.IsDir() {
+			b.parts[month] = append(b.parts[month], part)
+		}
+	}
+	for month, parts := range b.parts {
+		b.parts[month] = slices.DeleteFunc(slices.Clone(parts), func(p backupPart) bool {
+			return slices.ContainsFunc(parts, func(by backupPart) bool { return by.covers(p) })
+		})
+	}
+	return b, nil
+}
+
+func readPartFolder(name string) (month schema.EventMonth, p backupPart, ok bool) {
+	found := partFolder.FindStringSubmatch(name)
+	if found == nil {
+		return 0, p, false
+	}
+	var numbers [5]uint64
+	for i, text := range found[1:] {
+		if text == "" {
+			continue // the part had no mutation
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, p, false
+		}
+		numbers[i] = n
+	}
+	p = backupPart{name, numbers[1], numbers[2], numbers[3], numbers[4]}
+	return schema.EventMonth(numbers[0]), p, true
+}
+
+// covers reports whether a part replaces another one of its month.
+func (p backupPart) covers(other backupPart) bool {
+	return p.name != other.name && p.first <= other.first && p.last >= other.last &&
+		p.level >= other.level && p.mutation >= other.mutation
+}
+
+// LastMonth returns the last month of which the backup has rows, or 0. The backup was made after the month began.
+func (b *Backup) LastMonth() (last schema.EventMonth) {
+	for month := range b.parts {
+		last = max(last, month)
+	}
+	return last
+}
+
+// Bytes returns the size of a month's parts.
+func (b *Backup) Bytes(month schema.EventMonth) (bytes int64, err error) {
+	for _, p := range b.parts[month] {
+		err = filepath.WalkDir(filepath.Join(b.folder, p.name), func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				bytes += info.Size()
+			}
+			return err
+		})
+		if err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrBackup, err)
+		}
+	}
+	return bytes, nil
+}

@@ -1,0 +1,326 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// FromBackup is what a backup has of the rows that the events table lacks.
+type FromBackup struct {
+	Found    map[schema.MissingDay]int64 // missing rows
+	Restored int64                       // rows among Found
+	Gone     int64                       // rows that were erased, expired or refused: they stay away
+	// Unsure counts rows that may belong to an erasure whose tombstones are forgotten. They stay away.
+	Unsure int64
+	// Surplus has the rows of months of which the backup has more than are missing: rows were deleted, and nobody knows
+	// which. Nothing of these months is among Found.
+	Surplus map[schema.EventMonth]int64
+	Damaged []eventstore.BackupDamage
+	Missing []schema.MissingRows // afterwards
+}
+
+// FoundRows is the number of the missing rows that the backup has.
+func (f *FromBackup) FoundRows() (rows int64) {
+	for _, n := range f.Found {
+		rows += n
+	}
+	return rows
+}
+
+// BackupConfig says how to read a backup. All fields except Skip are required.
+type BackupConfig struct {
+	Backup *eventstore.Backup
+	// Fits returns an error if a folder has no space for some bytes.
+	Fits func(folder string, bytes int64) error
+	// Skip are differences from the log that a repair from the log mends.
+	Skip []Difference
+	// Store says whether to store the rows. Otherwise they are counted only.
+	Store bool
+}
+
+// ReadBackup looks for missing rows in a backup, and may store them. A single process at a time does that. The lock's
+// error says that another one repairs, or that visitors are being erased. A repair from the log comes first: what the
+// log has is not taken from the backup.
+func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBackup, err error) {
+	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if done.Missing, err = Audit(ctx, m.cfg.Ledger, m.cfg.Table); err != nil || schema.MissingTotal(done.Missing) == 0 {
+		return done, err
+	}
+	r, err := m.cfg.Reconciler(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer r.Close()
+	done.Found, done.Surplus = map[schema.MissingDay]int64{}, map[schema.EventMonth]int64{}
+	reading := &backupReading{r: r, m: m, cfg: cfg, holds: holds, done: &done}
+	if err := reading.prepare(ctx); err != nil {
+		return done, err
+	}
+	for _, of := range done.Missing {
+		if err == nil && of.Rows > 0 {
+			err = reading.month(ctx, of)
+		}
+	}
+	for _, rows := range r.restored {
+		done.Restored += rows
+	}
+	if len(r.restored) > 0 {
+		err = errors.Join(err, m.cfg.Ledger.RestoreMissingDays(ctx, r.restored))
+	}
+	if err != nil {
+		return done, fmt.Errorf("cannot restore what the backup has: %w", err)
+	}
+	if done.Restored > 0 {
+		done.Missing, err = m.compare(ctx)
+	}
+	return done, err
+}
+
+// backupReading reads a backup, month by month.
+type backupReading struct {
+	r     *Reconciler
+	m     *Mender
+	cfg   BackupConfig
+	holds func(context.Context) error
+	done  *FromBackup
+
+	waiting map[uint16]logRange // messages that a sink has still to store
+	refused map[refusedEvent]bool
+	made    time.Time // the backup is younger than that
+	scratch *eventstore.Scratch
+}
+
+// logRange has the offsets with from ≤ offset < to.
+type logRange struct{ from, to int64 }
+
+func (l logRange) has(offset uint64) bool { return l.from <= int64(offset) && int64(offset) < l.to }
+
+// refusedEvent is an event of which a dead letter exists.
+type refusedEvent struct {
+	partition int
+	offset    int64
+	index     int
+	site      string
+	received  int64 // in seconds
+}
+
+// prepare reads what excludes rows of the backup.
+func (b *backupReading) prepare(ctx context.Context) (err error) {
+	if b.waiting, err = b.r.waiting(ctx); err != nil {
+		return err
+	}
+	b.refused, err = b.r.refusedEvents(ctx)
+	b.made = b.cfg.Backup.LastMonth().Begin()
+	return err
+}
+
+// waiting returns the messages that are not committed, by partition of the log. Their sink looks for their rows in the
+// table, and stores what the table lacks.
+func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
+	count, err := r.log.Partitions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask for the partitions of %s: %w", r.cfg.Topic, err)
+	}
+	ids := partitionRange(count)
+	committed, err := groupProgress(ctx, r.log, r.cfg.Group, ids)
+	if errors.Is(err, kafka.GroupIdNotFound) {
+		committed, err = map[int]progress{}, nil // no sink has ever committed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask how far the sinks are: %w", err)
+	}
+	list := map[uint16]logRange{}
+	for _, id := range ids {
+		first, next, err := r.log.Offsets(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		list[uint16(id)] = logRange{max(first, committed[id].offset), next}
+	}
+	return list, nil
+}
+
+// refusedEvents returns the events of which dead letters exist, including replayed letters. A replayed event has its
+// row at another position.
+func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, error) {
+	list := map[refusedEvent]bool{}
+	err := r.eachLetter(ctx, func(l *deadletter.Letter) {
+		list[refusedEvent{l.Partition, l.Offset, l.Index, l.Site, l.Received.Unix()}] = true
+	})
+	return list, err
+}
+
+// mostBackupRows is the number of rows that are read at once.
+const mostBackupRows = 10_000
+
+// month looks for missing rows of a month, and stores them.
+func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (err error) {
+	bytes, err := b.cfg.Backup.Bytes(missing.Month)
+	if err != nil || bytes == 0 {
+		return err
+	}
+	table := b.m.cfg.Table
+	if b.scratch, err = table.NewScratch(ctx); err == nil {
+		err = b.cfg.Fits(b.scratch.Folder(), 2*bytes) // the copies, and what is stored
+	}
+	defer func() { err = errors.Join(err, table.DropScratch(context.WithoutCancel(ctx))) }()
+	if err != nil {
+		return err
+	}
+	damaged, err := b.scratch.Attach(ctx, b.cfg.Backup, missing.Month)
+	b.done.Damaged = append(b.done.Damaged, damaged...)
+	if err != nil {
+		return err
+	}
+	ranges, err := b.scratch.Ranges(ctx, min(b.r.batch, mostBackupRows))
+	if err != nil {
+		return err
+	}
+	found, total := map[schema.MissingDay]int64{}, int64(0)
+	for _, of := range ranges {
+		rows, err := b.missing(ctx, of, b.done)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			found[row.day]++
+		}
+		total += int64(len(rows))
+	}
+	uncounted, err := b.uncounted(ctx, missing.Month)
+	if err != nil {
+		return err
+	}
+	if total > missing.Rows+uncounted {
+		b.done.Surplus[missing.Month] = total
+		return nil
+	}
+	for day, rows := range found {
+		b.done.Found[day] += rows
+	}
+	if !b.cfg.Store || total == 0 {
+		return nil
+	}
+	// A missing row may be in a running insert of a killed repair.
+	if err := b.r.cfg.Store.Settle(ctx); err != nil {
+		return err
+	}
+	for _, of := range ranges {
+		if err := b.store(ctx, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncounted counts a month's rows that sinks have just stored. They make the number of missing rows too small.
+func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) (int64, error) {
+	ends, err := b.m.cfg.Ledger.RowsEnds(ctx)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := b.m.cfg.Table.MonthsFrom(ctx, ends, []schema.EventMonth{month})
+	return rows[month].Rows, err
+}
+
+// backupRow is a missing row of the backup.
+type backupRow struct {
+	place int // among the rows of its range
+	row   eventstore.Row
+	day   schema.MissingDay
+}
+
+// missing returns the rows of a range that the table lacks, each once. It counts the rows that stay away.
+func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, count *FromBackup) ([]backupRow, error) {
+	rows, err := b.scratch.Rows(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.r.cfg.Store.Stored(ctx, of.Partition, of.From, of.To)
+	if err != nil {
+		return nil, err
+	}
+	stored := indexStored(list)
+	var missing []backupRow
+	for place, row := range rows {
+		if stored.has(row.Row) || b.waiting[of.Partition].has(row.Offset) || b.skips(of.Partition, row.Offset) {
+			continue
+		}
+		stored.add(row.Row) // the backup may have it twice
+		refused := refusedEvent{
+			int(of.Partition), int64(row.Offset), int(row.Index), row.Content.Site, row.Received.Unix(),
+		}
+		switch {
+		case b.refused[refused], b.r.gone(arrived{row.Content, row.EventKey, row.Received.UnixMilli()}):
+			count.Gone++
+		case b.unsure(row):
+			count.Unsure++
+		default:
+			missing = append(missing, backupRow{place, row.Row, schema.MissingDay{
+				Month: schema.EventMonthOf(row.Received), Site: row.Content.Site,
+				Day: time.UnixMilli(row.Content.TimeMillis).UTC().Truncate(24 * time.Hour),
+			}})
+		}
+	}
+	return missing, nil
+}
+
+// skips reports whether a repair from the log looks at an offset.
+func (b *backupReading) skips(partition uint16, offset uint64) bool {
+	return slices.ContainsFunc(b.cfg.Skip, func(d Difference) bool {
+		return d.Partition == int(partition) && d.Missing > 0 && logRange{d.From, d.To}.has(offset)
+	})
+}
+
+// backupTakes is more than the time that it takes to copy the files of a backup.
+const backupTakes = 24 * time.Hour
+
+// unsure reports whether a row may belong to an erasure whose tombstones are forgotten. A backup that was begun after
+// the erasure was done has no such rows.
+func (b *backupReading) unsure(row eventstore.BackupRow) bool {
+	forgotten, found := b.r.cfg.Forgotten[row.Content.Site]
+	return found && row.Received.Before(forgotten.ErasedUntil) && b.made.Add(-backupTakes).Before(forgotten.Done)
+}
+
+// store stores the missing rows of a range, and counts them as restored when the table has them.
+func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
+	rows, err := b.missing(ctx, of, &FromBackup{}) // the rows that stay away are counted
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	places := make([]int, len(rows))
+	for i, row := range rows {
+		places[i] = row.place
+	}
+	// Check the lock as late as possible: without it, another repair may run.
+	if err := b.holds(ctx); err != nil {
+		return fmt.Errorf("cannot go on with the repair: %w", err)
+	}
+	if err := b.scratch.Insert(ctx, of, places); err != nil {
+		return err
+	}
+	list, err := b.r.cfg.Store.Stored(ctx, of.Partition, of.From, of.To)
+	if err != nil {
+		return err
+	}
+	stored := indexStored(list)
+	for _, row := range rows {
+		if stored.has(row.row) {
+			b.r.restored[row.day]++
+		}
+	}
+	return nil
+}
