@@ -19,6 +19,9 @@ import (
 // of the data directory, once each. Events that were erased, or that are too old, stay away.
 func TestRepairFrom(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs only in the long form: CI runs make test-long")
+	}
 	i := newInstance(t)
 	store := func(total, visitors int, events ...string) {
 		t.Helper()
