@@ -39,6 +39,7 @@ var dates = map[string]struct {
 	"ingest/intake/salts.go":                  {1, "the day of a salt"},
 	"ingest/intake/validate_time.go":          {1, "dates of events"},
 	"ingest/sink/audit.go":                    {1, "dates of events"},
+	"ingest/sink/backup.go":                   {3, "dates of events"},
 	"ingest/sink/erased.go":                   {2, "dates of events"},
 	"ingest/sink/freshness.go":                {1, "the date up to which events are stored"},
 	"query/cursor.go":                         {2, "the date of a query's first page"},

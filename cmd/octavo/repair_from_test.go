@@ -32,7 +32,7 @@ func TestRepairFrom(t *testing.T) {
 		i.wantCounted(total)
 	}
 	old := strings.Replace(pageView("old"), `"type"`,
-		`"timestamp":"`+time.Now().AddDate(0, 0, -40).UTC().Format(time.RFC3339)+`","type"`, 1)
+		`"timestamp":"`+time.Now().Add(-40*24*time.Hour).UTC().Format(time.RFC3339)+`","type"`, 1)
 	store(3, 3, pageView("a"), pageView("b"), strings.Replace(pageView("c"), `"session"`,
 		`"referrer":"https://search.example/","title":"Läsn ☃","session"`, 1))
 	rows := i.rowsHash()

@@ -129,12 +129,12 @@ func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth
 
 // attach copies a part and adds it to the table. reason describes damage.
 func (s *Scratch) attach(ctx context.Context, from, name string) (reason string, err error) {
-	unreadable, err := copyPart(from, filepath.Join(s.folder, name))
+	damage, err := copyPart(from, filepath.Join(s.folder, name))
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrFolder, err)
 	}
-	if unreadable != nil {
-		return unreadable.Error(), nil
+	if damage != "" {
+		return damage, nil
 	}
 	err = s.store.cfg.Conn.Exec(ctx, "ALTER TABLE "+scratchTable+" ATTACH PART "+sqltree.Quote(name))
 	if _, ofEngine := errors.AsType[*clickhouse.Exception](err); ofEngine {
@@ -172,10 +172,10 @@ func (s *Scratch) parts(ctx context.Context) (list []Part, err error) {
 	return list, rows.Err()
 }
 
-// copyPart copies the files of a part. unreadable is an error of the original's files.
-func copyPart(from, to string) (unreadable, err error) {
+// copyPart copies the files of a part. damage describes an error of the original's files.
+func copyPart(from, to string) (damage string, err error) {
 	original := os.DirFS(from)
-	unreadable = fs.WalkDir(original, ".", func(path string, e fs.DirEntry, reads error) error {
+	unreadable := fs.WalkDir(original, ".", func(path string, e fs.DirEntry, reads error) error {
 		switch {
 		case reads != nil:
 			return reads
@@ -194,7 +194,10 @@ func copyPart(from, to string) (unreadable, err error) {
 		}
 		return reads
 	})
-	return unreadable, err
+	if unreadable != nil {
+		damage = unreadable.Error()
+	}
+	return damage, err
 }
 
 // copyFile copies a file. reads is an error of the original.

@@ -90,7 +90,7 @@ func TestReadBackup(t *testing.T) {
 	victim.erase(m.visitorOf("v5"), time.Now().Add(time.Hour))
 	letters := deadletter.NewWriter(m.brokers, eventlog.Access{}, m.topic, "test", 0)
 	defer letters.Close()
-	later, earlier := time.Now().Add(time.Hour), time.Now().AddDate(0, -2, 0)
+	later, earlier := time.Now().Add(time.Hour), time.Now().Add(-61*24*time.Hour)
 	for _, c := range []struct {
 		name                string
 		change              func(*Config)
