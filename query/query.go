@@ -46,8 +46,9 @@ type query struct {
 	ends    time.Time // deadline of all its statements
 	until   time.Time // deadline of its batch; zero without a batch
 	entered bool      // whether its batch has already got a turn for it
-	// spills lets groups and joined sessions be written to disk if they exceed a quarter of the memory. It is set for
-	// reports whose callers cannot limit the number of groups, and after a join has exceeded the memory.
+	// spills lets groups be written to disk if they exceed a quarter of the memory, and joined sessions if they exceed
+	// an eighth. It is set for reports whose callers cannot limit the number of groups, and after a join has exceeded
+	// the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool

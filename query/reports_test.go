@@ -197,7 +197,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 		if err != nil || len(want.Statements) != 1 {
 			t.Errorf("%s: %d statements, %v", body, len(want.Statements), err)
 		}
-		small := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = 50<<20, 2 })
+		small := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = 64<<20, 2 })
 		for i, n := range statements {
 			x, err := small.Explain(t.Context(), Aggregate, testSite, []byte(body), testNow)
 			if err != nil || len(x.Statements) > n {

@@ -84,7 +84,8 @@ func (q *query) run(
 		// Sessions are the hashed side of the join, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
-			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4
+			// A block may double a hash table before the engine looks at its size, and has both copies meanwhile.
+			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/8
 		}
 	}
 	if q.joins || q.passes {

@@ -57,7 +57,7 @@ func newClocks(dir, glob string) (*clocks, error) {
 	if len(found) > 0 {
 		c.faketime = found[0]
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // The folder has only the numbers.
+	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
 	return c, c.write(machineClock)
@@ -93,17 +93,17 @@ func (c *clocks) write(name string) error {
 		offset += c.offsets[name]
 	}
 	// The processes have mapped the file, so its bytes change in place.
-	file, err := os.OpenFile(c.fileOf(name), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // No secret.
+	file, err := os.OpenFile(c.fileOf(name), os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	seconds := int64(offset / time.Second)
-	_, err = file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(seconds)), 0) //nolint:gosec // Bits of an int64.
+	_, err = file.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(seconds)), 0)
 	if err = errors.Join(err, file.Close()); err != nil || name != machineClock {
 		return err
 	}
 	text := fmt.Appendf(nil, "%+d\n", seconds)
-	return os.WriteFile(c.faketimeFile(), text, 0o644) //nolint:gosec // No secret.
+	return os.WriteFile(c.faketimeFile(), text, 0o644)
 }
 
 // add adds a node with a right clock, and returns its environment.
