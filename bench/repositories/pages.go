@@ -117,6 +117,9 @@ func marked(marks any) bool {
 	return false
 }
 
+// uneditable is in the refusal of an edit of a page whose file stays as it is.
+const uneditable = "cannot change: "
+
 // edit changes a word of some pages, spread over the space, by both methods.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
@@ -144,12 +147,18 @@ func (r *round) edit(ctx context.Context) error {
 	if err := r.client.Call(ctx, http.MethodPost, requests, []byte("{}"), http.StatusCreated, &request); err != nil {
 		return err
 	}
-	for _, body := range bodies {
+	edits := r.edited
+	r.edited = nil
+	for i, body := range bodies {
 		changes := map[string]any{"changes": []any{body}}
-		if err := r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/content", changes, http.StatusOK,
-			nil); err != nil {
+		err := r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/content", changes, http.StatusOK, nil)
+		if err != nil && strings.Contains(err.Error(), uneditable) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		r.edited = append(r.edited, edits[i])
 	}
 	return r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/merge", nil, http.StatusOK, nil)
 }
