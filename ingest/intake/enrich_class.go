@@ -1,9 +1,7 @@
 package intake
 
 import (
-	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -12,10 +10,6 @@ import (
 var (
 	classPerson  = code(insights.AgentClasses, "person")
 	classUnknown = code(insights.AgentClasses, "unknown")
-
-	agentClaimed  = code(insights.AgentVerifications, "claimed")
-	agentVerified = code(insights.AgentVerifications, "verified")
-	agentImpostor = code(insights.AgentVerifications, "impostor")
 )
 
 // classify determines the kind of program that the agent is. A person has no bot, and every other class has a bot.
@@ -44,20 +38,3 @@ func isProgram(text string) bool {
 }
 
 var compatibleBrowsers = []string{"MSIE ", "Konqueror/"}
-
-// verify determines how an agent's name agrees with its operator's published addresses. It is 0 for people, and for
-// events without a user agent. own is true if ip is the visitor's address. Otherwise ip may be a server that reports
-// other visitors' agents. Such agents are not impostors.
-func verify(a *agent, ranges *agentlist.Ranges, ip netip.Addr, own bool, millis int64) insights.Code {
-	switch set := a.program.Ranges; {
-	case a.program.Class == 0 || a.program.Class == classPerson:
-		return 0
-	case set == 0:
-		return agentClaimed
-	case ranges.Has(set, ip):
-		return agentVerified
-	case own && ip.IsValid() && ranges.Holds(set, time.UnixMilli(millis)):
-		return agentImpostor
-	}
-	return agentClaimed
-}
