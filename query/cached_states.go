@@ -58,8 +58,9 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	return cost(min(rows, left+extra) + s.sources.left(built))
 }
 
-// readStates answers a plan from cached states, and builds states that are needed again. If ok is false, the caller
-// must read the best source other than the cached states. A failure of states never fails the query.
+// readStates answers a plan from cached states. It builds missing states that enough queries have needed
+// (statecache.Config.Asks). If ok is false, the caller must read the best source other than the cached states. A
+// failure of states never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)

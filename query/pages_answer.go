@@ -26,7 +26,7 @@ func (p pages) encode(rows []pageRow, total int, more bool, counting insights.Co
 	return append(b, '}')
 }
 
-// shownPage is a row in the form of answers.
+// shownPage is a row as the answer's JSON has it.
 type shownPage struct {
 	Kind     string                `json:"kind"`
 	Space    *string               `json:"space"`

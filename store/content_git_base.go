@@ -204,7 +204,7 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 	}
 	if elsewhere && from.Folder != b.folder {
 		b.Files = gitlayout.WithoutEntries(b.Files)
-		if o.Kind == schema.GitExport && b.folder != "" { // The others stay where they are.
+		if o.Kind == schema.GitExport && b.folder != "" { // Files outside of the folder stay where they are.
 			maps.DeleteFunc(b.Files, func(name string, _ gitlayout.Synced) bool {
 				return !strings.HasPrefix(name, b.folder+"/")
 			})

@@ -286,7 +286,8 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id { // an archived request has it
+	// Here an archived request has the proposed synchronization.
+	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")
 		}

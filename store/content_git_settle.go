@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// confirmGit makes a merged change request's synchronization the last one. head is the revision of the merge.
+// confirmGit makes a merged change request's synchronization the last synchronization. head is the revision of the
+// merge.
 func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
 	if !row.GitImport {
 		return nil

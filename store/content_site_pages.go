@@ -21,7 +21,7 @@ func (s *Store) SitePages(
 	}
 	all = slices.DeleteFunc(all, func(id string) bool { return spaces != nil && !slices.Contains(spaces, id) })
 	rows, err := s.db.Queries.PagesOfSpaces(ctx, db.PagesOfSpacesParams{
-		Spaces: all, Most: int32(most) + 1, // A few ten thousand.
+		Spaces: all, Most: int32(most) + 1, // At most some tens of thousands, so it fits.
 	})
 	if err != nil || len(rows) > most {
 		return nil, false, postgres.Interpret(err, "pages")

@@ -106,7 +106,7 @@ type TranslationBase struct {
 	Copied               bool
 	Made, Edited, Source []tree.Node
 	Corrections          []Correction
-	// Glossary are the terms of the organization.
+	// Glossary has the terms of the organization.
 	Glossary []GlossaryEntry
 
 	head string

@@ -19,8 +19,8 @@ type example struct {
 	Needs access.Rights
 }
 
-// Examples has a row for every operation with a body or with fresh objects. The tests of each resource add their rows.
-// A test fails if a row is missing.
+// Examples has a row for every operation that has a body, that requires a query parameter, or whose path needs objects
+// made for the call. A function for each resource adds its rows. A test fails if a row is missing.
 var Examples = map[string]example{}
 
 func init() {

@@ -96,7 +96,8 @@ func (b *pageBody) Problems(field string) []schema.Detail {
 // maxDocument limits a page's document as complete JSON, the form of answers. So a request can write an answer back.
 const maxDocument = contentBodyLimit - 1<<20
 
-// text makes the document. A small one may be sent in less bytes than its complete form has.
+// text makes the document. A document may be sent in fewer bytes than its complete form has, so text also checks that
+// form.
 func (b *pageBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {

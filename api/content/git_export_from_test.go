@@ -29,7 +29,7 @@ func TestGitExportElsewhere(t *testing.T) {
 		repository, branch string
 		// prepare changes the repositories after the import.
 		prepare func(b *gitBench, imported string)
-		parent  bool // The commit grows from the imported one.
+		parent  bool // The commit's parent is the imported commit.
 		only    bool // Files that were not synchronized are missing.
 		reason  string
 	}{

@@ -91,7 +91,7 @@ func (b *gitBench) done(kind string, more map[string]any) schema.GitOperation {
 	return o
 }
 
-// operations returns the space's operations, the last first.
+// operations returns the space's operations, newest first.
 func (b *gitBench) operations() []schema.GitOperation {
 	b.T.Helper()
 	return apitest.Ask[schema.List[schema.GitOperation]](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/operations", nil, 200).Items

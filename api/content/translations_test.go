@@ -91,7 +91,7 @@ func TestTranslation(t *testing.T) {
 	h.WantError(h.Do("PUT", one, token, `{"instructions":{"nodes":[]}}`), 404)
 }
 
-// A space has one translation into a language.
+// TestTranslationTwice: a space has at most one translation into each language.
 func TestTranslationTwice(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

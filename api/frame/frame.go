@@ -30,7 +30,7 @@ type frame struct {
 	shared   sharedAnswers
 	ids      *requestIDs
 	proxies  []netip.Prefix
-	origins  map[string]bool // the trusted ones
+	origins  map[string]bool // the trusted origins
 	origin   string          // of our public address
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:

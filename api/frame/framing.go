@@ -27,7 +27,7 @@ import (
 const firstBodyBytes = 1
 
 // The verdict on a request's headers is passed to the handler in front of the method. A NUL separates it, because
-// methods have no NUL. The hook runs between headers and body, and can write only to the method.
+// methods have no NUL. The hook runs between headers and body, and gets only the request's header.
 const (
 	verdictUnread byte = iota + 1
 	verdictBothLengths

@@ -19,9 +19,10 @@ import (
 //	https://<hostname>[/~<share key>][/<section>][/<site space>][/<page>]...
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
-// The default section, and the default site space of a section, omit their path. Paths of the structure cannot begin
-// with "~", so nothing is mistaken for a key. If a page has the path of a section, the section wins. The same holds for
-// a site space of the default section. The address holds the site's id, because its basename may change.
+// The default section, and the default site space of a section, omit their path. Paths of sections and site spaces
+// cannot begin with "~", so none is mistaken for a share key. If a page has the path of a section, the section wins.
+// The same holds for a site space of the default section. The address holds the site's id, because its basename may
+// change.
 //
 // The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
 // and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals

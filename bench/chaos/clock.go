@@ -187,7 +187,8 @@ func (r *rig) stepClock(ctx context.Context, target string, variant int) error {
 		if err := r.clocks.set(target, offset); err != nil {
 			return err
 		}
-		time.Sleep(2*time.Second + time.Duration(variant%5)*time.Second) // how long the clock is wrong is the fault
+		// This is a fixed sleep: the fault is a clock that is wrong for this long.
+		time.Sleep(2*time.Second + time.Duration(variant%5)*time.Second)
 		if err := r.ready(ctx); err != nil {
 			return fmt.Errorf("%s ahead: %w", step, err)
 		}

@@ -19,8 +19,8 @@ import (
 // kind is a kind of fault. Its name appears in the output.
 type kind struct {
 	name    string
-	weight  int      // how often it is in a deck
-	targets []string // a fault takes one that no other fault uses
+	weight  int      // how often a shuffled deck has this kind: see injector.shuffled
+	targets []string // a fault takes a target that no other fault uses
 	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
 	// the fault was not possible at that time.
 	inject func(ctx context.Context, target string, variant int) error
@@ -127,7 +127,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return errNotInjected
 	}
 	if variant%4 == 0 {
-		return r.wake(paused, r.session) // just when it loses its partitions, or just before
+		return r.wake(paused, r.session) // the sink wakes just when it loses its partitions, or just before
 	}
 	time.Sleep(r.session)
 	moved := witness.Await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })

@@ -20,7 +20,7 @@ type injector struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]bool // by target
-	again   []int           // kinds that were not possible; run draws them again after two others
+	again   []int           // kinds that were not possible; run draws them again after two other kinds
 	done    map[string]*faultCount
 	total   int
 	began   int // injected or in progress
@@ -62,8 +62,7 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 		if total >= faults {
 			return
 		}
-		// Faults in progress may turn out not to be possible, so wait for the
-		// last ones.
+		// Faults in progress may turn out not to be possible, so wait for the last faults.
 		wait := 50 * time.Millisecond
 		if began < faults {
 			// Wait up to twice the average, so that some faults hit during the

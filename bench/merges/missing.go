@@ -78,7 +78,7 @@ func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document)
 
 const endOfLine = "\n"
 
-// linedWords lists the words of a document with the ends of its lines.
+// linedWords lists a document's words, with endOfLine after the words of each line.
 func linedWords(d schema.Document) (list []string) {
 	for line := range strings.Lines(content.Plain(d)) {
 		list = append(slices.AppendSeq(list, wordsOf(line)), endOfLine)

@@ -29,7 +29,7 @@ type result struct {
 	// not edited.
 	markdown, document edits
 	others             int
-	// equal, different and added are paths of a new branch, without edited ones.
+	// equal, different and added count the paths of a new branch, without the edited paths.
 	equal, different, added int
 	// tagged are the pages with a tag that a reader sees, including excepted tags.
 	tagged int
@@ -55,7 +55,8 @@ func cut(source string) (repository, folder string) {
 	return repository, folder
 }
 
-// title returns the last names of a path.
+// title returns the name of the repository's directory, and then the folder, if any. If the directory is "repo", its
+// parent gives the name.
 func title(source string) string {
 	repository, folder := cut(source)
 	name := filepath.Base(repository)

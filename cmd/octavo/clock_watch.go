@@ -39,10 +39,10 @@ type clockWatch struct {
 	metrics *observe.Clock
 	file    string // see clockFile; "" without an embedded broker
 
-	mu      sync.Mutex // of a look
+	mu      sync.Mutex // held during a look
 	node    string
 	last    time.Time     // time of the last look; zero before the first look
-	lastRan time.Duration // State.Ran then
+	lastRan time.Duration // State.Ran at the last look
 	was     clock.Doubt   // the state that this node has logged
 	apart   map[string]bool
 	// shown is the condition for /readyz; nil if all is well.

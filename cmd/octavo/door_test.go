@@ -125,7 +125,7 @@ func TestDoorOfKilledNode(t *testing.T) {
 }
 
 // TestDoorVisitorsOfNodes: all nodes give a browser the same visitor and session. After the store has lost the salts, a
-// node restores them. Nodes that start afterwards continue with the same visitors.
+// node restores them. Nodes that start afterwards give the same visitor ids.
 func TestDoorVisitorsOfNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

@@ -31,7 +31,7 @@ type eventsSetup struct {
 	migrated atomic.Bool
 	refused  atomic.Pointer[error]  // set if the store has another baseline and the node does not use it
 	sink     *sink.Sink             // nil without the role
-	table    *eventstore.ClickHouse // the sink's
+	table    *eventstore.ClickHouse // the table that the sink fills
 }
 
 // startEvents migrates the insights store and starts the sink. If the store

@@ -30,7 +30,8 @@ const (
 	connectionStep  = 1 << 10 // changing the limit stops the world briefly, so change it in steps
 )
 
-// The sizes of a node with all the memory that it can use. With less, they shrink to the least.
+// The constants full… are the sizes of a node with all the memory that it can use. With less memory, the sizes shrink.
+// The constants least… are their lower bounds.
 const (
 	fullNode         = 196 << 20 // the Go runtime's soft limit without connections
 	fullStore        = 1 << 30   // least memory of the embedded store for queries and inserts of full size

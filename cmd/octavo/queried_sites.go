@@ -22,7 +22,7 @@ const (
 
 // queriedSites has the data about sites that queries need: the settings of their insights, and their own hosts. A
 // site's own hosts are its host name, the hosts in its settings, and the hosts that its publishable keys list by name.
-// The host on which this installation publishes sites without a host name is also one.
+// The host on which this installation publishes sites without a host name also counts as own.
 type queriedSites struct {
 	store  *store.Store
 	public string

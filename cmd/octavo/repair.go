@@ -21,7 +21,7 @@ type RepairCmd struct {
 	AcceptLoss bool   `help:"Accept that missing events which the log does not have are lost: the alert and /readyz become quiet, and answers about their days still say that events are missing."`
 	JSON       bool   `help:"Print a JSON array: each difference, then each partition."`
 
-	backup *eventstore.Backup // of From
+	backup *eventstore.Backup // the backup in the folder From
 }
 
 const repairCommand = "repair"
@@ -175,7 +175,7 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 }
 
 const (
-	freeWait = 30 * time.Second // for a node that repairs at the same time
+	freeWait = 30 * time.Second // how long to wait for a node that repairs at the same time
 	freePoll = 200 * time.Millisecond
 )
 

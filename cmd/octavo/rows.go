@@ -28,7 +28,7 @@ const (
 	auditWait     = time.Minute     // bounds a comparison
 	checkWait     = time.Hour       // bounds checks of parts
 	restoreFirst  = 5 * time.Second // after a repair that has to be repeated
-	mostSuspected = 1000            // parts
+	mostSuspected = 1000            // bounds the suspected parts
 )
 
 // rowsWatch knows which events are missing or doubled in the insights store. Only one node at a time compares the

@@ -23,10 +23,10 @@ import (
 //  3. It marks the key as done, after the answer.
 //
 // A repeat that finds the key done appends nothing. A repeat that finds it claimed waits for a while. If a claim has
-// expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition,
-// starting at its end at the time of the first claim. It appends the message, with the same id, only if the message is
-// not in the log. If the first message still arrives later, the sink drops the second copy. A message that is appended
-// again has no producer id, so the sink compares its message id (sink.repeats).
+// expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition from the
+// end that the first claim recorded, or from where an earlier search stopped. It appends the message, with the same id,
+// only if the message is not in the log. If the first message still arrives later, the sink drops the second copy. A
+// message that is appended again has no producer id, so the sink compares its message id (sink.repeats).
 //
 // recentKeys answers repeats that reach the same node, without a query to Keys.
 type Keys interface {

@@ -10,8 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedEvents: a refused request counts all of its events that can be read,
-// not only the bad one.
+// TestRefusedEvents: a refused request counts all of its events that can be read, not only the bad event.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")
@@ -75,9 +74,8 @@ func TestRefusedPosts(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotReadTwice: counting the events of a refused request continues
-// at the bad one. The test overwrites the text before it, so that a second pass
-// would find other events.
+// TestRefusedIsNotReadTwice: counting the events of a refused request continues at the bad event. The test overwrites
+// the text before it, so that a second pass would find other events.
 func TestRefusedIsNotReadTwice(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, discardLog{}, nil)

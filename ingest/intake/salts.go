@@ -20,8 +20,8 @@ import (
 
 // SaltStore has the salts of visitors. Package store implements it.
 type SaltStore interface {
-	// DoorSalts returns the salts of the current day and of recent days. First it stores each offered salt whose day
-	// has no salt or a newer one. A salt without a time is new.
+	// DoorSalts returns the salts of the current day and of recent days. First it stores each offered salt if its day
+	// has no salt yet, or if the day's stored salt is newer than the offered salt. A salt without a time is new.
 	DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error)
 }
 
@@ -37,7 +37,7 @@ const (
 // forget it.
 //
 // A crash of Postgres, or a switch to a replica, empties the table of salts. Nodes put back the salts that they have.
-// If nodes have different salts of a day, all nodes take the older one.
+// If nodes have different salts of a day, all nodes take the older salt.
 type Salts struct {
 	store SaltStore
 	log   *slog.Logger
@@ -60,7 +60,7 @@ func NewSalts(store SaltStore, log *slog.Logger) *Salts {
 	return s
 }
 
-// Start puts back salts that the store lost, and forgets old ones, until Stop.
+// Start puts back salts that the store lost, and forgets old salts, until Stop.
 func (s *Salts) Start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.done.Go(func() { s.run(ctx) })

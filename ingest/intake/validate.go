@@ -48,7 +48,7 @@ func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	return d.fail(insights.InvalidField, field, problem)
 }
 
-// syntax refuses the whole body. An empty problem is a syntax error at pos.
+// syntax refuses the whole body. If problem is empty, the error is a syntax error at pos.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {
 		problem = schema.NotJSON(d.data, int64(d.pos))

@@ -36,7 +36,7 @@ func (w *auditWorld) steps() {
 			w.stored, w.inserted = w.stored+n, w.inserted+n
 		case 1:
 			w.counted, w.inserted = w.counted+w.inserted, 0
-		case 2: // a deletion has rows that are counted, and one that goes on
+		case 2: // a deletion leaves counted rows out of the ledger, before they leave the table
 			if n = min(n, w.stored-w.doubled-w.inserted-w.noted); n > 0 {
 				w.counted, w.deleted, w.noted = w.counted-n, w.deleted+n, w.noted+n
 			}

@@ -25,7 +25,7 @@ type FromBackup struct {
 	// which. Nothing of these months is among Found.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
-	Missing []schema.MissingRows // afterwards
+	Missing []schema.MissingRows // rows that are still missing afterwards
 }
 
 // FoundRows is the number of the missing rows that the backup has.
@@ -41,7 +41,8 @@ type BackupConfig struct {
 	Backup *eventstore.Backup
 	// Fits returns an error if a folder has no space for some bytes.
 	Fits func(folder string, bytes int64) error
-	// Skip are differences from the log that a repair from the log mends.
+	// Skip lists the differences that a repair from the log mends. Missing rows in their ranges are not taken from the
+	// backup.
 	Skip []Difference
 	// Store says whether to store the rows. Otherwise they are counted only.
 	Store bool
@@ -99,7 +100,7 @@ type backupReading struct {
 
 	waiting map[uint16]logRange // messages that a sink has still to store
 	refused map[refusedEvent]bool
-	made    time.Time // the backup is younger than that
+	made    time.Time // the beginning of the backup's last month: the backup is younger
 	scratch *eventstore.Scratch
 }
 
@@ -174,7 +175,7 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	}
 	table := b.m.cfg.Table
 	if b.scratch, err = table.NewScratch(ctx); err == nil {
-		err = b.cfg.Fits(b.scratch.Folder(), 2*bytes) // the copies, and what is stored
+		err = b.cfg.Fits(b.scratch.Folder(), 2*bytes) // the copied files, and the rows that are stored from them
 	}
 	defer func() { err = errors.Join(err, table.DropScratch(context.WithoutCancel(ctx))) }()
 	if err != nil {

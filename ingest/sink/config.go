@@ -36,8 +36,8 @@ type Config struct {
 	Logger    *slog.Logger
 
 	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
-	BatchBytes int           // bytes of messages, of a partition or of all, that trigger one; DefaultBatchBytes
-	BatchAge   time.Duration // age of the first row that triggers one (pause); eventlog.DefaultTurn
+	BatchBytes int           // bytes of messages, of a partition or of all, that trigger an insert; DefaultBatchBytes
+	BatchAge   time.Duration // age of the first row that triggers an insert (pause); eventlog.DefaultTurn
 
 	// Halvings returns how many times the store's load is halved, if its memory ran out; nil means never. It must not
 	// block.

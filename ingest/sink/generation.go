@@ -20,7 +20,7 @@ type generation struct {
 	group      committer
 	member     member
 	partitions []*partition
-	scratch    *insights.Batch // the writer's
+	scratch    *insights.Batch // used only by the writer
 
 	stored     map[int]progress // progress that the writer has stored and not committed
 	lastCommit time.Time        // time of the last commit, which proved ownership of the partitions

@@ -40,7 +40,7 @@ type MendConfig struct {
 	// Everywhere looks for doubled rows in all months, also in months that have no more rows than were counted.
 	Everywhere bool
 
-	gone time.Duration // after which a node that shows no life has ended; readerGone
+	gone time.Duration // time after which a silent node counts as ended; readerGone
 }
 
 // Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
@@ -61,7 +61,7 @@ func NewMender(cfg MendConfig) *Mender {
 type Mended struct {
 	Restored   int64 // rows
 	Partitions []Reconciled
-	Missing    []schema.MissingRows // afterwards
+	Missing    []schema.MissingRows // rows that are still missing afterwards
 }
 
 // Compare checks the parts, sets damaged ones aside, and then compares the table with the ledger. A single process at a
@@ -83,7 +83,7 @@ func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []s
 	return m.compare(ctx)
 }
 
-// compare compares the table with the ledger: first the rows that it has twice, then the missing ones.
+// compare compares the table with the ledger: first the rows that the table has twice, then the missing rows.
 func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	if err := m.doubled(ctx); err != nil {
 		return nil, err

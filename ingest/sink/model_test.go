@@ -290,7 +290,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if m.step("ledger").fault == "" {
 				_ = s.rows.write(ctx, time.Minute) // after a fault of the store the numbers wait, too
 			}
-			if c.newer != nil { // it holds the partition
+			if c.newer != nil { // a message that this sink cannot read holds the partition
 				g.commitStored(ctx)
 				return
 			}
@@ -332,7 +332,9 @@ func TestSinkModel(t *testing.T) {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour // no lease, to test the scheme alone
+	// Retries do not wait. The timeout is long, so an insert never commits once more to see whether its sink still owns
+	// the partition.
+	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{newer: map[insights.MessageID]bool{}, group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}
 		defer func() {

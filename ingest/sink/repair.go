@@ -79,13 +79,13 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		}
 		same, err := stored.same(cutMessage{message: l.message, at: p.position(l)}, p.scratch)
 		if err != nil {
-			continue // the sink could not read it either
+			continue // the sink could not read the message either
 		}
 		if same != nil && !slices.Contains(same, false) {
 			continue
 		}
 		if err := p.scratch.Add(l.message, p.position(l), nil); err != nil {
-			continue // the same
+			continue // the sink could not read this message either
 		}
 		before := len(list)
 		for i := range l.message.Count {

@@ -30,8 +30,8 @@ const (
 	rowsLast  = 5 * time.Second        // for the last write of a sink that stops
 )
 
-// rowCounts brings the rows of stored cuts to the ledger, in the background. While the ledger does not answer, the
-// numbers wait in memory, and the sink continues.
+// rowCounts adds the row counts of stored cuts to the ledger, in the background. (A cut has the messages of one
+// insert.) While the ledger does not answer, the numbers wait in memory, and the sink continues.
 //
 // Each range of offsets counts once: the ledger moves only from exactly the offset at which the range begins. A range
 // that the ledger lacks, for example after a kill, is counted in the store. The ledger may count too little, which can
@@ -172,7 +172,7 @@ func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
 	return failed
 }
 
-// followedBy joins numbers with later ones.
+// followedBy joins numbers with later numbers.
 func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 	switch {
 	case later == nil:

@@ -230,7 +230,7 @@ func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 		SessionTimeout:         s.cfg.SessionTimeout,
 		RebalanceTimeout:       s.cfg.RebalanceTimeout,
 		JoinGroupBackoff:       500 * time.Millisecond,
-		RetentionTime:          -time.Millisecond, // the broker's
+		RetentionTime:          -time.Millisecond, // the broker's own retention time
 		StartOffset:            kafka.FirstOffset,
 		Logger:                 nil,
 		ErrorLogger: kafka.LoggerFunc(func(format string, args ...any) {

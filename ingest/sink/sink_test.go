@@ -275,7 +275,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 	}
 }
 
-// TestSinkClaims: the contents of the columns with special kinds of values.
+// TestSinkClaims: a nested string and an array are stored as claims, and the event as authenticated.
 func TestSinkClaims(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -495,8 +495,8 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	}
 }
 
-// TestSinkNewTopic: a recreated topic counts from 0 again. Rows of the old topic at
-// the same positions do not hide its events.
+// TestSinkNewTopic: a recreated topic counts from 0 again. The new topic's events are stored, even where the old
+// topic's rows have the same positions.
 func TestSinkNewTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

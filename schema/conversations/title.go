@@ -14,7 +14,7 @@ const maxTitle = 80
 var (
 	// replies are the prefixes that mail programs put before subjects.
 	replies = regexp.MustCompile(`(?i)^((re|aw|wg|fwd?|tr|rv|enc|res)\s*:\s*)+`)
-	// greetings are openings of sentences without a meaning for the issue.
+	// greetings matches a greeting at the beginning of a text, which says nothing about the issue.
 	greetings = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|afternoon|evening|day)|` +
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +

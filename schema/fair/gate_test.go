@@ -341,13 +341,13 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	}
 	c.come("a", "modest")
 	c.wantWaiting(4)
-	c.come("a", "modest") // greedy has three places, modest would have two
+	c.come("a", "modest") // greedy loses a place: it has three places, and modest would have two
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
 	c.come("c", "1")
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
-	c.come("a", "greedy") // is refused itself, because modest has as many places
+	c.come("a", "greedy") // this request is refused: greedy would have two places, and modest already has two
 	c.wantRefused(OwnShare)
 	c.leave("b", "1")
 	c.wantEntered("c/1")
@@ -370,9 +370,9 @@ func TestMemberBytes(t *testing.T) {
 	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})
 	c.comeWith("a", "heavy", 3)
 	c.wantEntered("a/heavy")
-	c.comeWith("a", "heavy", 2) // has to wait for the first
+	c.comeWith("a", "heavy", 2) // this request has to wait for the member's first request
 	c.wantWaiting(1)
-	c.comeWith("a", "heavy", 1) // and this one for the second, although it would fit
+	c.comeWith("a", "heavy", 1) // this request waits for the second request, although it would fit
 	c.wantWaiting(2)
 	c.comeWith("a", "other", 1000) // counts as 4 bytes, and the party has 3 left
 	c.wantWaiting(3)

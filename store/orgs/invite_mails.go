@@ -26,7 +26,8 @@ const (
 	mailsPerPerson = 10
 )
 
-// allMails and mailsBy name rows of mail_counts. The rows of organizations and of invited people have their ids.
+// allMails and mailsBy name rows of mail_counts. The rows of organizations and of invited people are named by their
+// ids.
 const allMails = "all"
 
 func mailsBy(inviter string) string { return "by " + inviter }

@@ -98,7 +98,7 @@ func (l *library) open(args []string) (*engineConn, error) {
 // runs one statement at a time and is not safe for concurrent use.
 type engineConn struct {
 	lib    *library
-	handle uintptr // chdb_connection*, which points to the chdb_connection
+	handle uintptr // a chdb_connection*: the address of the chdb_connection, which conn reads
 }
 
 func (c *engineConn) close() {

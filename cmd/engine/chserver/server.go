@@ -24,7 +24,7 @@ type Server struct {
 	open    sync.WaitGroup
 
 	lastRefusal time.Time // when a refused login was last logged
-	refusals    int       // since then
+	refusals    int       // refused logins since then
 }
 
 // New checks cfg and builds the server. Nothing is loaded or opened.

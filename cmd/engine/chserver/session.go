@@ -192,7 +192,7 @@ func (s *session) usual(name string) string {
 
 // ran records the permanent effects of a client's statement on the session.
 func (s *session) ran(st *statement) {
-	switch st.kind { //nolint:exhaustive // the others have no permanent effect
+	switch st.kind { //nolint:exhaustive // other statements have no permanent effect
 	case useDatabase:
 		l := &lexer{text: st.text}
 		l.next()

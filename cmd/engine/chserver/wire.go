@@ -142,5 +142,5 @@ func appendProfileInfo(buf []byte, f figures) []byte {
 	}
 	buf = appendBool(buf, false)       // whether a limit was applied, which the library does not report
 	buf = binary.AppendUvarint(buf, 0) // rows before that limit
-	return appendBool(buf, false)      // whether they were counted
+	return appendBool(buf, false)      // whether the rows before the limit were counted
 }

@@ -45,7 +45,7 @@ type Config struct {
 	CleanEvery time.Duration
 
 	fs      disk.FS // default disk.OS
-	ballast int64   // see journal.Config; far more than the commits during a shortage need
+	ballast int64   // see journal.Config; far more than commits write while disk space is short
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 type space struct {
 	broker *broker
 	used   atomic.Int64 // bytes of all logs; approximate between two measurements
-	free   atomic.Int64 // bytes free on the disk, less those written since the last measurement
+	free   atomic.Int64 // bytes free on the disk, less the bytes written since the last measurement
 	least  atomic.Int64 // bytes of the disk that must stay free
 
 	mu      sync.Mutex

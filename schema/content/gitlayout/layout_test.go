@@ -590,7 +590,8 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 			s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": text, "b.md": "# B\n"})
 			s.pull(t, "")
 			s.edit(t, "A", "WORD", "WORDS")
-			page := s.byTitle(t, "A") // a client has references where the file has anchors of its own
+			// As from a client, the document has anchor references where the file links to its own anchors.
+			page := s.byTitle(t, "A")
 			page.Document, _ = s.tools().
 				Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {
 					if link, _ := ref["url"].(string); strings.HasPrefix(link, "#") {

@@ -144,7 +144,7 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	_, there := l.files[target]
 	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there &&
 		folder {
-		target, there = own, true // a link to a folder is one to its page
+		target, there = own, true // a link to a folder leads to the folder's page
 	}
 	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {
 		entry := b.plain(it, parent, tree.KindLink)

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// maxRedirect bounds the source path of a redirect, like the API for redirects of sites.
+// maxRedirect bounds the source path of a redirect, as the API does for redirects of sites.
 const maxRedirect = 512
 
 // redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. The

@@ -292,7 +292,7 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 	if s.spelling == ofSource {
 		return result, true
 	}
-	var definitions strings.Builder // which references need
+	var definitions strings.Builder // the definitions that references need
 	for _, u := range s.units {
 		if len(u.nodes) == 0 {
 			definitions.WriteString("\n\n" + s.source[u.from:u.to])

@@ -152,7 +152,7 @@ func TestEditReadsAsEdited(t *testing.T) {
 	})
 }
 
-// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep their ends.
+// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep their line endings.
 func TestEditKeepsEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -107,7 +107,7 @@ func (n *attributesBlock) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
 }
 
-// componentBlock is a tag that has its lines to itself, a comment that has, or statements of a module.
+// componentBlock is a tag, a comment, or statements of a module, on lines with nothing else.
 type componentBlock struct {
 	ast.BaseBlock
 	end int // in the source

@@ -29,7 +29,7 @@ func (noteParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.N
 	}
 	notes, label := stateOf(pc).notes, string(match[1])
 	if notes[label] != nil {
-		return nil, parser.NoChildren // The first definition counts. Others are text.
+		return nil, parser.NoChildren // The first definition counts. Further definitions are text.
 	}
 	note := &noteBlock{label: label}
 	notes[label] = note

@@ -242,7 +242,7 @@ func isRef(value map[string]any) bool {
 // same reports whether two maps or slices are identical. For values of other types it returns true.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	switch x.Kind() { //nolint:exhaustive // Others are never changed.
+	switch x.Kind() { //nolint:exhaustive // Values of other kinds are never changed.
 	case reflect.Map, reflect.Slice:
 		return x.Pointer() == y.Pointer() && x.Len() == y.Len()
 	}

@@ -218,7 +218,7 @@ func (c Conflict) Takes() []string {
 		return nil
 	case c.value == noValue:
 		return []string{TakeOurs, TakeTheirs}
-	case c.Kind == KindParent: // Where theirs has the page, it cannot be.
+	case c.Kind == KindParent: // The page cannot be at the place that theirs gave it.
 		return []string{TakeOurs, TakeValue}
 	}
 	return []string{TakeOurs, TakeTheirs, TakeValue}

@@ -208,7 +208,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		default: // The deleter has it elsewhere, so check whether it was there before.
+		default: // The deleter keeps the block elsewhere. It is an edit if the block was not here before.
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place
 		}

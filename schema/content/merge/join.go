@@ -9,7 +9,7 @@ import (
 
 // join merges the blocks that both sides put at one place. They replace the given blocks of base. Twins become one
 // block. There are three kinds of conflicts: near-equal blocks, blocks that replace a block that both sides deleted,
-// and lines of code, whose order is unknown. All other blocks stay, with the blocks of ours first.
+// and lines of code, whose order is unknown. All other blocks stay; the blocks of our side come first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)

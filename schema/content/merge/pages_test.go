@@ -473,7 +473,7 @@ func TestChoicesOfPages(t *testing.T) {
 	for name, c := range map[string]struct {
 		base, ours, theirs map[string]tree.Node
 		kind, page         string
-		choice             string // of value
+		choice             string // TakeValue, if the conflict offers it
 		value              string
 		got                func(rows map[string]tree.Node) string
 		want               [4]string // nothing chosen, ours, theirs, value

@@ -37,7 +37,8 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts and others have names for the blocks: the text of a block that may be a twin, and otherwise its key.
+	// texts names the blocks of ours, and others names the blocks of theirs. A block that may be a twin is named by its
+	// text, any other block by its key.
 	texts, others []string
 }
 

@@ -13,7 +13,7 @@ type Book struct {
 	pages  []measured
 }
 
-// measured has the facts about a page that need no text.
+// measured is what a Book keeps of a page, without the text: the page's anchors, and the extent of each block.
 type measured struct {
 	anchors []string
 	blocks  []extent

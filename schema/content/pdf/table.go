@@ -260,7 +260,7 @@ func (b *builder) filesCell(_ map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: text(strings.Join(names, ", "))}}
 }
 
-// plainOf is the text of inlines that were made.
+// plainOf joins the texts of rendered inlines and their children.
 func plainOf(nodes []node) string {
 	var all strings.Builder
 	for _, n := range nodes {

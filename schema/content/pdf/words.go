@@ -55,8 +55,8 @@ func findWords(inlines []node, letters int) (found bool) {
 // finder iterates over inlines in reading order.
 type finder struct {
 	letters, words int
-	open           []part // of the word at hand
-	length         int    // of it, in characters
+	open           []part // parts of the current word
+	length         int    // length of the current word, in characters
 }
 
 type part struct {

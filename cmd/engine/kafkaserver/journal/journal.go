@@ -46,7 +46,7 @@ type Journal struct {
 	queue    []*Ticket
 	flushing bool
 	closed   bool
-	last     *Ticket // the latest
+	last     *Ticket // the newest ticket
 
 	// The fields below belong to the goroutine that flushes.
 	file   disk.File

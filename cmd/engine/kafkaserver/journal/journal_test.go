@@ -168,7 +168,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		return f, "/" + entries[0].Name, content
 	}
 	_, _, whole := write()
-	frame := len(whole) / 8 // the file begins with a short one
+	frame := len(whole) / 8 // at least the length of a frame: the file begins with a short frame
 	for at := range len(whole) {
 		for kind, change := range map[string]func(b []byte) []byte{
 			"byte":  func(b []byte) []byte { b[at] ^= 0x41; return b },

@@ -261,7 +261,8 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 		}
 		next[w]++
 	}
-	if n := syncs.Load(); n > writers*each-(writers-2) { // the second round has all other appends
+	// The second round syncs the waiting appends of all other writers.
+	if n := syncs.Load(); n > writers*each-(writers-2) {
 		t.Errorf("%d syncs for %d appends", n, writers*each)
 	}
 }

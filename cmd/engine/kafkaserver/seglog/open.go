@@ -194,7 +194,7 @@ func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, er
 			return nil, nil, err
 		}
 	}
-	holes = holes[:len(holes)-1] // the end
+	holes = holes[:len(holes)-1] // the last hole comes after the last good batch
 	from := int64(0)
 	for _, h := range append(slices.Clone(holes), hole{from: sum.size}) {
 		if err := rewrite(file, from, h.from); err != nil {

@@ -13,8 +13,8 @@ var (
 )
 
 const (
-	// remembered is the number of a producer's batches whose repeats are recognised. As in Kafka, a client has no more
-	// in flight.
+	// remembered is the number of a producer's batches whose repeats are recognised. As in Kafka, a client has at most
+	// this many batches in flight.
 	remembered = 5
 	// maxProducers limits the producers of a partition. The producer that was silent longest is forgotten.
 	maxProducers = 4096
@@ -30,7 +30,7 @@ type batchID struct {
 type producer struct {
 	epoch   int16
 	last    int64     // offset of its last record
-	batches []batchID // the last ones, oldest first
+	batches []batchID // the last batches, oldest first
 }
 
 // producers are a partition's producers by id.

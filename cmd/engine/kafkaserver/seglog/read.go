@@ -132,7 +132,7 @@ func (l *Log) locate(offset int64) (placed, error) {
 		l.mu.RUnlock()
 		return l.hinted(p, offset), nil
 	}
-	s := l.sealed[i] // or, if the offset is in a gap, the first segment after it
+	s := l.sealed[i] // the segment with the offset; if the offset is in a gap, the first segment after the gap
 	upper := a.sum.base
 	if i+1 < len(l.sealed) {
 		upper = l.sealed[i+1].base

@@ -27,7 +27,7 @@ type book struct {
 	at      int64
 	offsets []int64 // of the objects, by number
 	parts   []*Part
-	id      string          // instead of the front's
+	id      string          // the book's id, which replaces the front's id
 	titles  map[string]text // titles of the bookmarks, by the place to which they lead
 	// numbers has, for each part, the objects whose number in the book is special; 0 means that an object is left out.
 	numbers []map[ref]ref
@@ -40,7 +40,7 @@ type book struct {
 	places  map[string]ref
 	roles   dict
 	tagged  []dict // the roots of the parts' tags
-	key     int    // the first key of the part at hand, in parents
+	key     int    // added to the keys of the current part's entries in parents
 }
 
 // Join writes the book that the parts make. The first one is the front.
