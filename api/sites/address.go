@@ -20,9 +20,9 @@ import (
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
 // The default section, and the default site space of a section, omit their path. Paths of sections and site spaces
-// cannot begin with "~", so none is mistaken for a share key. If a page has the path of a section, the section wins.
-// The same holds for a site space of the default section. The address holds the site's id, because its basename may
-// change.
+// cannot begin with "~", so none is mistaken for a share key. A page's path may, but has another form than a key. If a
+// page has the path of a section, the section wins. The same holds for a site space of the default section. The address
+// holds the site's id, because its basename may change.
 //
 // The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
 // and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals
@@ -47,12 +47,6 @@ func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string)
 		return "", err
 	}
 	return key, nil
-}
-
-// isShareKey reports whether a segment of an address is a share key. Front ends serve their own files, such as icons
-// and the search index, below ~gitbook in every part.
-func isShareKey(segment string) bool {
-	return len(segment) > 1 && segment[0] == '~' && segment != "~gitbook"
 }
 
 // siteView is the caller's view of a site. It has the address with the key that opens the site, and the caller's rights

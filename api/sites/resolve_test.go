@@ -79,6 +79,10 @@ func TestResolveASite(t *testing.T) {
 		page["apiToken"] != root["apiToken"] {
 		t.Errorf("%v", page)
 	}
+	// A page whose path begins like a share key.
+	if tips := resolved(h, token, address+"/~tips/all"); tips["pathname"] != "/~tips/all" || tips["shareKey"] != nil {
+		t.Errorf("%v", tips)
+	}
 	// Behind a proxy that takes the base's path away, and on a host that is nobody's.
 	if other := resolved(h, token, "https://other.example/~/sites/"+h.Ours.Site.ID+"/users"); other["pathname"] != "/users" ||
 		other["siteBasePath"] != "/~/sites/"+h.Ours.Site.ID+"/" || other["canonicalUrl"] != address+"/users" {
@@ -93,7 +97,7 @@ func TestResolveASite(t *testing.T) {
 		"another tenant": {h.Theirs.Tokens[schema.RoleAdmin], address, 404}, "a guest": {h.Ours.Tokens[schema.RoleGuest], address, 403},
 		"not published": {token, "https://docs.example.com/base/~/sites/" + h.Theirs.Site.ID, 404}, "a prefix": {token, "https://docs.example.com/base/~/sites", 404},
 		"unknown": {token, "https://docs.example.com/base/~/sites/nothing", 404}, "the root": {token, "https://docs.example.com/", 404},
-		"no address": {token, "docs.example.com", 400}, "a key of nothing": {token, address + "/~key", 404}, "a strange id": {token, "https://h/~/sites/%00", 404},
+		"no address": {token, "docs.example.com", 400}, "a key of nothing": {token, address + "/~abcdefghijklmnopqrstuvwx23", 404}, "a strange id": {token, "https://h/~/sites/%00", 404},
 		"no token": {"", address, 401}, "a site key": {h.Ours.SiteKey, address, 403}, "a site token": {root["apiToken"].(string), address, 403},
 		"nothing to preview": {token, address + "/~/changes", 404}, "an unknown revision": {token, address + "/~/revisions/nothing", 404},
 	} {

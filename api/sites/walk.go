@@ -72,7 +72,7 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 // shareKey returns the key of a share link if segment n is one, and otherwise an empty key. next is the segment after
 // the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
-	if n < len(a.names) && isShareKey(a.names[n]) {
+	if n < len(a.names) && sites.IsShareKey(a.names[n]) {
 		return a.names[n][1:], n + 1
 	}
 	return "", n
@@ -81,7 +81,7 @@ func (a askedAddress) shareKey(n int) (key string, next int) {
 // previewed reports whether the first n segments are the address of a site's preview, with or without the key of a
 // share link.
 func (a askedAddress) previewed(n int) bool {
-	if n > 0 && isShareKey(a.names[n-1]) {
+	if n > 0 && sites.IsShareKey(a.names[n-1]) {
 		n--
 	}
 	return a.host == previews || n > 1 && a.names[n-2] == previews && schema.ValidID(a.names[n-1])

@@ -3,6 +3,7 @@ package sites
 import (
 	"context"
 	"crypto/rand"
+	"regexp"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -13,10 +14,19 @@ import (
 // ShareLink is a row of its table. Its key is shown only to users who may manage the site.
 type ShareLink = db.ShareLink
 
+// newShareKey returns a key that nobody can guess: 26 letters and digits.
+func newShareKey() string { return strings.ToLower(rand.Text()) }
+
+var shareKey = regexp.MustCompile(`^~[a-z2-7]{26}$`)
+
+// IsShareKey reports whether a segment of an address is "~" and a share key. Other segments that begin with "~" are
+// pages, and files of front ends below ~gitbook.
+func IsShareKey(segment string) bool { return shareKey.MatchString(segment) }
+
 // CreateShareLink adds an active link with a key that nobody can guess.
 func (s *Store) CreateShareLink(ctx context.Context, siteID, name string) (ShareLink, error) {
 	row, err := s.db.Queries.InsertShareLink(ctx, db.InsertShareLinkParams{
-		ID: schema.NewID(), SiteID: siteID, Name: name, Key: strings.ToLower(rand.Text()),
+		ID: schema.NewID(), SiteID: siteID, Name: name, Key: newShareKey(),
 	})
 	return row, postgres.Interpret(err, "share link")
 }
