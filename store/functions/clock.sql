@@ -7,3 +7,9 @@ create or replace function deletion_time() returns timestamptz language sql stab
     select case when exists (select from clock c where c.doubt = 'ahead' or now() > c.seen_at + interval '2 days')
         then timestamptz 'epoch' else now() end
 $$;
+
+-- creation_time is the time of rows that count for a while after they are created. It is now(), or the furthest time
+-- that nodes have seen. So a clock that is behind for a while creates no rows that look old when it is right again.
+create or replace function creation_time() returns timestamptz language sql stable as $$
+    select greatest(now(), (select c.seen_at from clock c))
+$$;

@@ -7,7 +7,7 @@
 -- too late is of a clock that was set back, so it has ended.
 -- Sorts: the keys of one statement.
 with clocks as materialized (
-    select deletion_time() - interval '24 hours' as old, greatest(now(), seen_at) as at from clock)
+    select deletion_time() - interval '24 hours' as old, creation_time() as at)
 insert into event_keys as k (
     site_id, key, body_hash, message_id, log_partition, log_offset, leased_until, created_at)
 select c.site_id, c.key, c.body_hash, c.message_id, c.log_partition, c.log_offset,
