@@ -133,7 +133,9 @@ func TestDashboardTitles(t *testing.T) {
 	d.figures.set(func(m *madeUp) {
 		m.rows = []any{"/start", "/guide/webhooks", "/guide", "/reference/a/very/long/path/to/a/page/of/an/operation"}
 		m.keys = map[string][]any{
-			"pageTitle":                {"Get started", markup, "/guide", "A title that is longer than the width of a list"},
+			"pageTitle": {
+				"Get started", markup, "/guide", "A title that is longer than the width of a list",
+			},
 			"eventPageFeedbackComment": {"Thanks!", "Too long."},
 		}
 	})

@@ -48,7 +48,8 @@ func TestClocks(t *testing.T) {
 		says(c.fileOf("api-1"), step.node)
 		says(c.fileOf(machineClock), step.machine)
 		text, err := os.ReadFile(c.faketimeFile())
-		if want := map[bool]string{true: "+0\n", false: "-2\n"}[step.machine == "0"]; err != nil || string(text) != want {
+		want := map[bool]string{true: "+0\n", false: "-2\n"}[step.machine == "0"]
+		if err != nil || string(text) != want {
 			t.Errorf("libfaketime reads %q, %v", text, err)
 		}
 	}

@@ -30,7 +30,7 @@ type command struct {
 	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Addresses of running brokers."`
 	Binary   string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
 	Former   string        `help:"Earlier commit of the same baseline, for rolling upgrades. Default: none."`
-	Clocks   bool          `help:"Step the clocks of nodes and of the machine, too. Builds octavo with a clock that can be set, in some minutes; with Debian's package libfaketime also for the engines."`
+	Clocks   bool          `help:"Step clocks, too. The build takes minutes. Engines need Debian's libfaketime."`
 	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store the rest after the faults."`
 	Record   bool          `help:"Keep the result in bench/results."`
 	Keep     bool          `help:"Keep data and logs. They are always kept after a failure."`

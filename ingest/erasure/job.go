@@ -126,8 +126,8 @@ func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func
 	return do(holds)
 }
 
-// Erase continues erasures that have begun. If there are none, it begins pending erasures. It holds no locks while it
-// waits for the sinks, so repairs can run.
+// Erase continues the erasures that have begun. If none has begun, Erase begins the pending erasures. Erase holds no
+// locks while it waits for the sinks, so repairs can run.
 func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	list, err := j.cfg.Ledger.BegunErasures(ctx)
 	if err != nil {
