@@ -115,16 +115,13 @@ func (c *RepairCmd) describeBackup(done *sink.FromBackup) {
 	}
 }
 
-// leastFree is the space that a copy of parts leaves free, or a twentieth of the disk if that is less.
-const leastFree = 512 << 20
-
 // fits returns an error if a folder has no space for some bytes.
 func fits(folder string, bytes int64) error {
 	free, size, err := disk.OS{}.Free(folder)
 	if err != nil {
 		return fmt.Errorf("cannot ask for the free space of %s: %w", folder, err)
 	}
-	if free-bytes < min(leastFree, size/20) {
+	if free-bytes < disk.LeastFree(size) {
 		return fmt.Errorf("cannot copy %d MiB of the copy's parts for reading: the disk of %s has only %d MiB free",
 			bytes>>20, folder, free>>20)
 	}

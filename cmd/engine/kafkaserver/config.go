@@ -51,7 +51,6 @@ type Config struct {
 const (
 	defaultMaxBytes    = 16 << 30
 	defaultRetainBytes = 1 << 30
-	defaultMinFree     = 512 << 20
 	// LeastMaxBytes is the smallest allowed MaxBytes of a product's log.
 	LeastMaxBytes = 64 << 20
 

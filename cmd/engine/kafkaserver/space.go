@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
 // space decides whether there is space for another produce request. The log must stay within its limit, and enough of
@@ -45,7 +47,7 @@ func (s *space) measure() {
 	}
 	least := s.broker.cfg.MinFreeBytes
 	if least == 0 {
-		least = min(defaultMinFree, size/20)
+		least = disk.LeastFree(size)
 	}
 	s.free.Store(free)
 	s.least.Store(least)

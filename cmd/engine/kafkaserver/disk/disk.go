@@ -95,3 +95,7 @@ func Exists(f FS, name string) (bool, error) {
 	}
 	return false, err
 }
+
+// LeastFree returns the bytes that an engine leaves free on a file system of a size: 512 MiB, or a twentieth if that is
+// less.
+func LeastFree(size int64) int64 { return min(512<<20, size/20) }
