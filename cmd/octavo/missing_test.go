@@ -217,7 +217,7 @@ func TestRepairBesideNode(t *testing.T) {
 	i := newCounted(t)
 	path, _ := i.part()
 	damageFile(t, filepath.Join(path, "data.bin"))
-	repaired := make(chan error)
+	repaired := make(chan error, 1)
 	go func() {
 		output, err := i.octavo("repair", "--yes")
 		if err != nil {
@@ -226,21 +226,27 @@ func TestRepairBesideNode(t *testing.T) {
 		repaired <- err
 	}()
 	incomplete := 0
-	for done := false; !done; {
+	i.until("the end of the repair", func() error { // with pauses: the token has a limit of requests
 		status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
-		if header.Get("Octavo-Complete") == "false" {
+		switch {
+		case status == http.StatusServiceUnavailable:
+		case status != http.StatusOK:
+			t.Fatalf("an answer during a repair: %d %s", status, answer)
+		case header.Get("Octavo-Complete") == "false":
 			incomplete++
-		} else if status == 200 && !strings.Contains(string(answer), `"values":[3]`) {
+		case !strings.Contains(string(answer), `"values":[3]`):
 			t.Fatalf("an answer is short and does not say so: %s", answer)
 		}
 		select {
 		case err := <-repaired:
-			if done = true; err != nil {
-				t.Error(err)
+			if err != nil {
+				t.Fatal(err)
 			}
+			return nil
 		default:
+			return errors.New("the repair runs")
 		}
-	}
+	})
 	if incomplete == 0 {
 		t.Error("no answer said that it is incomplete")
 	}
