@@ -286,6 +286,13 @@ func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([
 			map[string]any{"column": "visitorsCount", "values": values},
 		}}
 	}
+	if len(m.rows) > 0 {
+		live["titles"] = map[string]any{"columns": []any{
+			map[string]any{"column": "urlPath", "values": []any{"/start", "/start", "/guide/webhooks"}},
+			map[string]any{"column": "pageTitle", "values": []any{"Getting started", "Start here", "Webhooks"}},
+			map[string]any{"column": "visitorsCount", "values": []any{9, 2, 5}},
+		}}
+	}
 	answer, err := json.Marshal(live)
 	return answer, nil, err
 }

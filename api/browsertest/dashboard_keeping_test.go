@@ -147,7 +147,7 @@ func TestDashboardLive(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", total, got, want)
 		}
 	}
-	names := []string{"/start", "/guide/webhooks", "(empty)", "DE"}
+	names := []string{"Getting started /start", "Webhooks /guide/webhooks", "(empty)", "DE"}
 	if got := d.texts("[data-panel=livePaths] .name"); !slices.Equal(got, names) {
 		t.Errorf("the pages are %q, want %q", got, names)
 	}

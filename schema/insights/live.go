@@ -2,8 +2,12 @@ package insights
 
 import "fmt"
 
-// LiveTop is the number of pages, paths, sources and countries of a live answer.
-const LiveTop = 10
+const (
+	// LiveTop is the number of pages, paths, sources and countries of a live answer.
+	LiveTop = 10
+	// liveTitles bounds the pairs of a path and a title of a live answer. A path has several titles if they change.
+	liveTitles = 5 * LiveTop
+)
 
 // LiveQuery is a part of a live answer.
 type LiveQuery struct {
@@ -27,6 +31,9 @@ func LiveQueries() []LiveQuery {
 			`{"column":"eventsCount"}],"limit":%[2]d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`,
 			column, LiveTop)
 	}
+	titles := fmt.Sprintf(`"groupBy":[{"column":"urlPath"},{"column":"pageTitle"}],"select":[{"column":"urlPath"},`+
+		`{"column":"pageTitle"},{"column":"visitorsCount"}],"where":[{"column":"pageTitle","operator":"notIn",`+
+		`"values":[null]}],"limit":%d,"order":{"by":{"column":"visitorsCount"},"direction":"desc"}`, liveTitles)
 	return []LiveQuery{
 		{"active", true, `"select":[{"column":"peopleCount"}],` + ofPeople},
 		{"activeAgents", true, `"select":[{"column":"visitorsCount"}],` + ofAgents},
@@ -35,6 +42,7 @@ func LiveQueries() []LiveQuery {
 		{"agents", false, perMinute + `{"column":"visitorsCount"}],` + ofAgents},
 		{"pages", false, top("page")},
 		{"paths", false, top("urlPath")},
+		{"titles", false, titles},
 		{"sources", false, top("referrerDomain")},
 		{"countries", false, top("visitorGeoCountry")},
 	}

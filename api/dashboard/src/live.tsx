@@ -15,7 +15,7 @@ import { texts } from './texts'
 import { toolTexts } from './tool_texts'
 import { counter, Totals, type Total } from './totals'
 
-type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'sources' | 'countries'
+type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'titles' | 'sources' | 'countries'
 
 /** Live has the figures of the last minutes. Each part has the form of a query's answer. */
 export type Live = { now: string } & Record<Part, Answer>
@@ -94,6 +94,7 @@ export function LiveView() {
             panel={p}
             query={undefined}
             result={results[lists[p.id as keyof typeof lists]]}
+            names={p.column === 'urlPath' ? results.titles : undefined}
             busy={now.busy}
           />
         ))}
