@@ -98,7 +98,7 @@ function Views() {
 
 function View() {
   const { site, view } = state.value
-  return view === 'overview' && !pass.value ? <Figures key={site} view={overview} /> : <Lazy page="Views" />
+  return view === 'overview' ? <Figures key={site} view={overview} /> : <Lazy page="Views" />
 }
 
 function App({ problem }: { problem: string | undefined }) {

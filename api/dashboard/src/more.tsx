@@ -6,11 +6,12 @@ import { Figures } from './figures'
 import { Health } from './health'
 import { Journeys } from './journeys'
 import { LiveView } from './live'
-import { agents, audience, broken, feedback, links, openapi, search, shared } from './more_views'
+import { agents, audience, broken, feedback, links, openapi, search } from './more_views'
 import { OnePage } from './one_page'
 import { Pages } from './pages'
 import { Settings } from './settings'
 import { pass } from './share'
+import { overview } from './views'
 export { OpenShare } from './open_share'
 export { Sites } from './sites'
 
@@ -23,7 +24,7 @@ const has = <T extends object>(views: T, name: string): name is Extract<keyof T,
 export function Views() {
   const { site, view, page } = state.value
   // If a share link does not show the view in the address, the page shows the overview.
-  if (pass.value && (view === 'overview' || unshared.includes(view))) return <Figures key={site} view={shared} />
+  if (pass.value && unshared.includes(view)) return <Figures key={site} view={overview} />
   if (has(figures, view)) return <Figures key={site + view} view={figures[view]} />
   if (has(own, view)) {
     const Own = own[view]

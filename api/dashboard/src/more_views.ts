@@ -17,7 +17,7 @@ import { list } from './rows'
 import { searchQueries } from './search_queries'
 import { texts } from './texts'
 import { titled } from './titles'
-import { none, overview, readers, type View } from './views'
+import { none, readers, type View } from './views'
 
 export const onePage: View = {
   ...readers,
@@ -37,9 +37,6 @@ export const onePage: View = {
   empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),
   nothing: moreTexts.nobodyRead,
 }
-
-/** shared is the overview for readers of a share link, who can open no page and so learn no other way what it is. */
-export const shared = titled(overview)
 
 export const search = titled({
   queries: searchQueries,

@@ -19,17 +19,14 @@ export const titlesOf = (s: State, where: Condition[]): Query => {
   }
 }
 
+/** titlesIn asks for the titles of all paths in answers. */
+export const titlesIn = (s: State, results: Results): Record<string, Query> => {
+  const at = pathsIn(results)
+  return at.length ? { titles: titlesOf(s, [{ column: 'urlPath', values: at }]) } : {}
+}
+
 /** titled is a view that asks for the titles of all paths in its answers, too. */
-export const titled = (view: View): View => ({
-  ...view,
-  then: (s, results) => {
-    const at = pathsIn(results)
-    return {
-      ...view.then?.(s, results),
-      ...(at.length && { titles: titlesOf(s, [{ column: 'urlPath', values: at }]) }),
-    }
-  },
-})
+export const titled = (view: View): View => ({ ...view, then: titlesIn })
 
 function pathsIn(results: Results): string[] {
   const columns = Object.values(results).flatMap((r) => (r.status === 200 && r.answer.columns) || [])

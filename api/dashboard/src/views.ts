@@ -7,6 +7,7 @@ import { overviewPanels, type Panel } from './panels'
 import { queries } from './queries'
 import { single } from './rows'
 import { texts } from './texts'
+import { titlesIn } from './titles'
 import { overviewTotals, type Total } from './totals'
 
 /** Drawn is a line of a view's graph. Its class is its colour. */
@@ -17,7 +18,7 @@ export type Shown = { s: State; results: Results | undefined; asked: Record<stri
 
 export type View = {
   queries: (s: State) => Record<string, Query | PagesQuery>
-  /** then asks what follows from the answers. */
+  /** then asks what follows from the answers, which are shown meanwhile. */
   then?: (s: State, results: Results) => Record<string, Query>
   totals: Total[]
   title: (s: State) => string
@@ -61,6 +62,7 @@ export const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
 export const overview: View = {
   ...readers,
   queries,
+  then: titlesIn,
   totals: overviewTotals,
   panels: overviewPanels,
   whose: true,
