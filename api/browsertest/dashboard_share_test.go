@@ -154,12 +154,16 @@ func TestDashboardTitles(t *testing.T) {
 			}
 			want = append(want, says)
 		}
-		if got := d.texts("[data-panel=" + panel + "] .name"); !slices.Equal(got, want) || len(got) != 4 {
+		got := d.texts("[data-panel=" + panel + "] :is(.name, .address)")
+		if !slices.Equal(got, want) || len(got) != 4 {
 			t.Errorf("%s: the page has %q, the API %q", panel, got, want)
 		}
 	}
 	d.until(`document.querySelector('[data-panel=pages] .name .quiet')`)
 	both("pages")
+	d.press("9") // Explore by paths
+	d.until(`document.querySelector('[data-panel=table] .address .quiet')`)
+	both("table")
 	d.press("7")
 	d.until(`document.querySelector('[data-panel=inbox] .path')`)
 	d.shown()

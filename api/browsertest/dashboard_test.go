@@ -296,7 +296,9 @@ func TestDashboardHostile(t *testing.T) {
 		t.Error("the page has run a visitor's text")
 	}
 	if wide := eval[int64](d, "document.documentElement.scrollWidth"); wide > 1280 {
-		t.Errorf("%d pixels do not fit", wide)
+		t.Errorf("%d pixels do not fit: %s", wide, eval[string](d, `[...document.querySelectorAll('body *')]
+			.filter(e => e.getBoundingClientRect().right > 1280)
+			.map(e => e.outerHTML.slice(0, 200)).join('\n')`))
 	}
 	d.picture("dashboard-hostile")
 	d.quiet()

@@ -6,10 +6,14 @@ import { Loader } from './load'
 
 export type Asked<Q extends AnyQuery> = { results: Results; asked: Record<string, Q> }
 
-/** useQueries loads the answers to queries. Answers with an equal key may stay while the next are loading. */
+/**
+ * useQueries loads the answers to queries, and shows them. Then it loads the answers to what follows from them. Answers
+ * with an equal key may stay while the next are loading.
+ */
 export function useQueries<Q extends AnyQuery>(
   queries: (s: State) => Record<string, Q>,
   keyOf: (s: State) => string[],
+  then?: (s: State, results: Results) => Record<string, Q>,
 ): Loader<Asked<Q>> {
   const loader = useMemo(
     () =>
@@ -18,7 +22,16 @@ export function useQueries<Q extends AnyQuery>(
         const asked = queries(s)
         return {
           key: [s.org, s.site, ...keyOf(s)].join(' '),
-          load: async (signal) => ({ asked, results: await batch(s.org, s.site, asked, signal) }),
+          load: async (signal, _, show) => {
+            const results = await batch(s.org, s.site, asked, signal)
+            const more = then?.(s, results) ?? {}
+            if (Object.keys(more).length === 0) return { asked, results }
+            show({ asked, results })
+            return {
+              asked: { ...asked, ...more },
+              results: { ...results, ...(await batch(s.org, s.site, more, signal)) },
+            }
+          },
         }
       }),
     [],

@@ -13,10 +13,11 @@ import { ListCard } from './list_card'
 import { allPanels } from './more_panels'
 import { plain, Rated } from './panels'
 import { Command, Delta, Trouble } from './parts'
-import { asRatings, list, series, single, type Answers, type Ratings } from './rows'
+import { asRatings, list, series, single, titles, type Answers, type Ratings } from './rows'
 import { RowsTable, type Cell } from './rows_table'
 import { curl } from './table'
 import { texts } from './texts'
+import { titlesIn } from './titles'
 import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
@@ -59,6 +60,7 @@ export function Explore() {
       const { by, of } = chosen(s)
       return [by, of]
     },
+    titlesIn,
   )
   useEffect(() => () => void (size.value = first), [])
   const s = state.value
@@ -212,6 +214,11 @@ function Table({
   const change = (now: unknown, before: unknown) => (
     <Delta now={n(now)} before={before === undefined ? undefined : n(before)} write={count} added />
   )
+  const names = titles(results?.titles)
+  const titleOf = (key: unknown) => {
+    const [name, title] = [keyed(by, key), by === 'urlPath' && names.get(key as string | null)]
+    return title && title !== name ? [title, <span class="quiet"> {name}</span>] : name
+  }
   const cells: [Cell<Shown>, ...Cell<Shown>[]] = [
     {
       id: 'by',
@@ -223,7 +230,7 @@ function Table({
             class="address"
             onClick={(event) => addFilter({ column: by, not: event.altKey, value: key === null ? null : String(key) })}
           >
-            {keyed(by, key)}
+            {titleOf(key)}
           </button>
         ) : (
           <span class="said">{keyed(by, key)}</span>

@@ -1,12 +1,11 @@
 // The figures of a view: totals, a graph and lists. A batch of queries fills it.
-import { useEffect, useMemo } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { comparisons, go, metrics, next, state, whos, type State } from './address'
-import { batch, type Query, type Results } from './api'
+import type { PagesQuery, Query, Results } from './api'
+import { useQueries } from './asking'
 import { clock } from './format'
 import { GraphCard } from './graph_card'
 import { useKeys } from './keys'
-import { Loader } from './load'
 import { Nothing } from './nothing'
 import { PanelCard } from './panel'
 import { Trouble } from './parts'
@@ -15,35 +14,6 @@ import { texts } from './texts'
 import { Chips, Toolbar } from './toolbar'
 import { Totals } from './totals'
 import type { View } from './views'
-
-type Loaded = { results: Results; asked: Record<string, Query> }
-
-/** useFigures loads the figures again when the address asks for others. */
-function useFigures(view: View) {
-  const loader = useMemo(
-    () =>
-      new Loader<Loaded>(() => {
-        const s = state.value
-        const asked = view.queries(s) as Record<string, Query>
-        return {
-          key: [s.org, s.site, s.view, s.page].join(' '),
-          load: async (signal, _, show) => {
-            const results = await batch(s.org, s.site, asked, signal)
-            const more = view.then?.(s, results) ?? {}
-            if (Object.keys(more).length === 0) return { asked, results }
-            show({ asked, results })
-            return {
-              asked: { ...asked, ...more },
-              results: { ...results, ...(await batch(s.org, s.site, more, signal)) },
-            }
-          },
-        }
-      }),
-    [view],
-  )
-  useEffect(() => () => loader.end(), [loader])
-  return loader
-}
 
 /** useRangeKeys lets keys change what every view of a site has. */
 export function useRangeKeys(again: () => void, whose = true) {
@@ -61,7 +31,7 @@ export function useRangeKeys(again: () => void, whose = true) {
 }
 
 export function Figures({ view, head }: { view: View; head?: (results: Results | undefined) => ComponentChildren }) {
-  const loader = useFigures(view)
+  const loader = useQueries<Query | PagesQuery>(view.queries, (s) => [s.view, s.page], view.then)
   const load = loader.now.value
   const s = state.value
   const results = load.value?.results

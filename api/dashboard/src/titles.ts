@@ -4,7 +4,7 @@ import type { Condition, Query, Results } from './api'
 import type { View } from './views'
 
 /** most bounds the pairs of a path and a title. Paths have several titles if the titles change. */
-const most = 300
+const most = 1000
 
 /** titlesOf asks for the titles that events have at paths, the most frequent first. */
 export const titlesOf = (s: State, where: Condition[]): Query => {
