@@ -214,7 +214,7 @@ func (r *Runner) tend(ctx context.Context) {
 	for {
 		err := r.takeTurns(ctx)
 		if err == nil && r.deps.FrontEnds != nil {
-			err = r.deps.Store.Hooks.AskForRevalidation(ctx, time.Now().Add(-r.cfg.Settle))
+			err = r.deps.Store.Hooks.AskForRevalidation(ctx, r.cfg.Settle)
 		}
 		if err == nil && r.deps.Specs != nil && r.deps.SpecsInterval > 0 {
 			err = r.deps.Store.Specs.AskForFetches(ctx)

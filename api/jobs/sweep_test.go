@@ -130,7 +130,7 @@ func TestSweepInDoubt(t *testing.T) {
 		{"pdf_contents", "true", `
 			insert into pdf_contents (content, begun_at) values ('c', now() - interval '3 hours')`, nil},
 		{"front_end_changes", "tag = 'old'", `
-			insert into front_end_changes (organization_id, tag, at)
+			insert into front_end_changes (organization_id, tag, counts_from)
 			values ($1, 'old', now() - interval '8 days')`, []any{organization}},
 		{"river_job", "kind = 'done'", `insert into river_job (state, finalized_at, max_attempts, args, kind)
 			values ('completed', now() - interval '25 hours', 1, '{}', 'done')`, nil},

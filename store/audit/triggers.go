@@ -74,9 +74,12 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
 			change.from += " cross join lateral (select o.organization_id union select r.organization_id) m"
 		}
 		fmt.Fprintf(text, "    %s%s\n        if %s%s) then\n            return null;\n        end if;\n", change.condition, then, unchanged, change.rows)
-		fmt.Fprintf(text, `        insert into audit_log (organization_id, site_id, space_id, action, object_type, object_id, further, before, after,
-            operation, actor_type, actor_id, actor_name, token_id, token_kind, request_id, address)
-        select x.organization_id, case when x.nth <= %[7]d then x.site_id end, case when x.nth <= %[7]d then x.space_id end,
+		fmt.Fprintf(text, `        insert into audit_log (at, organization_id, site_id, space_id, action,
+            object_type, object_id, further, before, after, operation,
+            actor_type, actor_id, actor_name, token_id, token_kind, request_id, address)
+        select (select greatest(clock_timestamp(), creation_time())),
+            x.organization_id, case when x.nth <= %[7]d then x.site_id end,
+            case when x.nth <= %[7]d then x.space_id end,
             '%[1]s', '%[2]s', case when x.nth <= %[7]d then x.id end, case when x.nth > %[7]d then x.total - %[7]d end,
             case when x.nth <= %[7]d then x.before end, case when x.nth <= %[7]d then x.after end,
             a.operation, a.type, a.id, a.name, a.token_id, a.token_kind, a.request_id, a.address

@@ -7,6 +7,9 @@
 // stop. They continue when the clock is right again, when nodes have run for 24 hours, or when an operator confirms the
 // time.
 //
+// If a clock is behind for a while, the rows of that time would look old when the clock is right again. Such rows have
+// the time of the function creation_time, if their deletion would lose something.
+//
 // Statements that delete by age have the time of the function deletion_time (store/functions/clock.sql), and code that
 // deletes has DeletionTime.
 //

@@ -7,7 +7,6 @@ package db
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -220,8 +219,9 @@ const inviteUsers = `-- name: InviteUsers :many
 insert into email_invites (
     organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
 )
-select $1, u.id, x.email, nullif(x.role, ''), $2::boolean, $3::text, $4,
-    $5, x.mail_id, now(), nullif(x.link_hash, '')
+select $1, u.id, x.email, nullif(x.role, ''), $2::boolean, $3::text,
+    creation_time() + $4::interval, $5, x.mail_id, creation_time(),
+    nullif(x.link_hash, '')
 from (select unnest($6::text[]) as email, unnest($7::text[]) as role,
     unnest($8::text[]) as mail_id, unnest($9::bytea[]) as link_hash) x
     join users u on lower(u.email) = lower(x.email)
@@ -238,7 +238,7 @@ type InviteUsersParams struct {
 	OrganizationID string
 	Sso            bool
 	CreatedBy      string
-	ExpiresAt      *time.Time
+	Lasts          pgtype.Interval
 	MailState      string
 	Emails         []string
 	Roles          []string
@@ -254,7 +254,7 @@ func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]str
 		arg.OrganizationID,
 		arg.Sso,
 		arg.CreatedBy,
-		arg.ExpiresAt,
+		arg.Lasts,
 		arg.MailState,
 		arg.Emails,
 		arg.Roles,
@@ -388,14 +388,15 @@ func (q *Queries) ListInvitesOfUser(ctx context.Context, arg ListInvitesOfUserPa
 
 const mailInviteAgain = `-- name: MailInviteAgain :one
 update email_invites set
-    expires_at = $1, mail_state = 'waiting', mail_id = $2::text, mail_reason = null, mail_asked_at = now(),
-    mail_sent_at = null, link_hash = case when sso then null else $3::bytea end
+    expires_at = creation_time() + $1::interval, mail_state = 'waiting',
+    mail_id = $2::text, mail_reason = null, mail_asked_at = creation_time(), mail_sent_at = null,
+    link_hash = case when sso then null else $3::bytea end
 where organization_id = $4 and user_id = $5 and (expires_at is null or expires_at > now())
 returning organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash
 `
 
 type MailInviteAgainParams struct {
-	ExpiresAt      *time.Time
+	Lasts          pgtype.Interval
 	MailID         string
 	LinkHash       []byte
 	OrganizationID string
@@ -405,7 +406,7 @@ type MailInviteAgainParams struct {
 // Asks for another mail: its link replaces that of the last one. One that has not been sent yet is replaced as well.
 func (q *Queries) MailInviteAgain(ctx context.Context, arg MailInviteAgainParams) (EmailInvite, error) {
 	row := q.db.QueryRow(ctx, mailInviteAgain,
-		arg.ExpiresAt,
+		arg.Lasts,
 		arg.MailID,
 		arg.LinkHash,
 		arg.OrganizationID,

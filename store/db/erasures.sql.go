@@ -27,7 +27,7 @@ func (q *Queries) AddTombstones(ctx context.Context, version *int64) error {
 const askErasure = `-- name: AskErasure :one
 insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
 values ($1, $2, $3, $4, $4,
-    $4::timestamptz + $5::interval)
+    greatest($4::timestamptz, creation_time()) + $5::interval)
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
@@ -48,7 +48,8 @@ type AskErasureParams struct {
 }
 
 // Index: erasures_pkey. An erasure that already covers the moment stays unchanged. An earlier erasure starts again, and
-// keeps its place if it is not done.
+// keeps its place if it is not done. The log may have the events until log_until. So it counts from the furthest time
+// known, also if the requesting node's clock is behind.
 func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure, error) {
 	row := q.db.QueryRow(ctx, askErasure,
 		arg.SiteID,
@@ -280,10 +281,10 @@ func (q *Queries) Expiries(ctx context.Context) ([]Expiry, error) {
 }
 
 const finishErasures = `-- name: FinishErasures :execrows
-update erasures set done_at = now() where done_at is null and mutated_at <= $1::timestamptz
+update erasures set done_at = creation_time() where done_at is null and mutated_at <= $1::timestamptz
 `
 
-// Index: erasures_pending.
+// Index: erasures_pending. A restored backup is compared with done_at, so done_at must not look old either.
 func (q *Queries) FinishErasures(ctx context.Context, mutatedAt time.Time) (int64, error) {
 	result, err := q.db.Exec(ctx, finishErasures, mutatedAt)
 	if err != nil {

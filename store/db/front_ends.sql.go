@@ -7,14 +7,15 @@ package db
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const askAboutChanges = `-- name: AskAboutChanges :many
 with taken as (
-    select n.id from front_end_changes n where not n.asked and n.at < $1 order by n.at limit $2
+    select n.id from front_end_changes n
+    where not n.asked and (n.at < now() - $1::interval or n.at > now() + $1::interval)
+    order by n.at limit $2
     for update skip locked
 ), marked as (
     update front_end_changes c set asked = true from taken where c.id = taken.id returning c.organization_id
@@ -23,15 +24,16 @@ select distinct organization_id from marked order by organization_id
 `
 
 type AskAboutChangesParams struct {
-	Before time.Time
+	Settle pgtype.Interval
 	Size   int32
 }
 
-// Marks the changes that are old enough and gives whose they are. Nodes that ask at the same time share them.
+// Marks the changes that are old enough, and returns their organizations. Concurrent nodes share the changes. A change
+// that is ahead of the clock was recorded before the clock was set back. Its age is unknown, so it does not wait.
 // Index: front_end_changes_new.
 // Sorts: a batch.
 func (q *Queries) AskAboutChanges(ctx context.Context, arg AskAboutChangesParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, askAboutChanges, arg.Before, arg.Size)
+	rows, err := q.db.Query(ctx, askAboutChanges, arg.Settle, arg.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +54,8 @@ func (q *Queries) AskAboutChanges(ctx context.Context, arg AskAboutChangesParams
 
 const deleteOldFrontEndChanges = `-- name: DeleteOldFrontEndChanges :execrows
 delete from front_end_changes where id = any(array(
-    select o.id from front_end_changes o where o.at < deletion_time() - $1::interval
-    order by o.at limit $2
+    select o.id from front_end_changes o where o.counts_from < deletion_time() - $1::interval
+    order by o.counts_from limit $2
 ))
 `
 
@@ -62,7 +64,7 @@ type DeleteOldFrontEndChangesParams struct {
 	Size int32
 }
 
-// Index: front_end_changes_at.
+// Index: front_end_changes_counts.
 func (q *Queries) DeleteOldFrontEndChanges(ctx context.Context, arg DeleteOldFrontEndChangesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteOldFrontEndChanges, arg.Kept, arg.Size)
 	if err != nil {

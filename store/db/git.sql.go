@@ -101,7 +101,7 @@ func (q *Queries) EndGitJobs(ctx context.Context, arg EndGitJobsParams) error {
 }
 
 const failLostGitOperations = `-- name: FailLostGitOperations :exec
-update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
+update git_operations o set state = 'failed', finished_at = creation_time(), reason = coalesce((
     select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
     where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
     order by j.id desc limit 1
@@ -990,7 +990,7 @@ update git_operations set
     state = $1, reason = $2, notes = $3, commit_hash = $4, revision = $5,
     change_request_id = $6, allowed_by = $7,
     finished_at = case
-        when $1::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then now()
+        when $1::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then creation_time()
     end,
     credentials = case
         when $1::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials

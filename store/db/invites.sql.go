@@ -7,7 +7,8 @@ package db
 
 import (
 	"context"
-	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const countLinkInvites = `-- name: CountLinkInvites :one
@@ -38,7 +39,7 @@ func (q *Queries) DeleteLinkInvite(ctx context.Context, arg DeleteLinkInvitePara
 
 const insertLinkInvite = `-- name: InsertLinkInvite :one
 insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
+values ($1, $2, $3, $4, $5, $6, creation_time() + $7::interval) returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
 `
 
 type InsertLinkInviteParams struct {
@@ -48,7 +49,7 @@ type InsertLinkInviteParams struct {
 	SpaceID        *string
 	CollectionID   *string
 	CreatedBy      *string
-	ExpiresAt      *time.Time
+	Lasts          pgtype.Interval
 }
 
 func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInviteParams) (LinkInvite, error) {
@@ -59,7 +60,7 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		arg.SpaceID,
 		arg.CollectionID,
 		arg.CreatedBy,
-		arg.ExpiresAt,
+		arg.Lasts,
 	)
 	var i LinkInvite
 	err := row.Scan(

@@ -62,7 +62,7 @@ func (q *Queries) AskPDF(ctx context.Context, arg AskPDFParams) (AskPDFRow, erro
 }
 
 const beginPDFContent = `-- name: BeginPDFContent :exec
-insert into pdf_contents (content) values ($1)
+insert into pdf_contents (content, begun_at) values ($1, creation_time())
 `
 
 func (q *Queries) BeginPDFContent(ctx context.Context, content string) error {

@@ -22,7 +22,7 @@ const insertSiteTokenKeyOnce = `-- name: InsertSiteTokenKeyOnce :exec
 with ended as (
     delete from site_token_keys where created_at < deletion_time() - interval '30 days'
 )
-insert into site_token_keys (name, sealed) values ($1, $2) on conflict (name) do nothing
+insert into site_token_keys (name, sealed, created_at) values ($1, $2, creation_time()) on conflict (name) do nothing
 `
 
 type InsertSiteTokenKeyOnceParams struct {

@@ -253,12 +253,14 @@ func (q *Queries) HastenDelivery(ctx context.Context, id string) error {
 
 const insertPing = `-- name: InsertPing :one
 with ping as (
-    insert into webhook_events (id, organization_id, type, subject, actor, data)
-    select webhook_id(), w.organization_id, $2, w.id, $3, jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id)
+    insert into webhook_events (id, organization_id, type, subject, actor, data, created_at)
+    select webhook_id(), w.organization_id, $2, w.id, $3,
+        jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id), creation_time()
     from webhooks w where w.id = $1 and w.organization_id = $4
     returning id
 )
-insert into webhook_deliveries (id, webhook_id, event_id, by_hand) select webhook_id(), $1, ping.id, true from ping
+insert into webhook_deliveries (id, webhook_id, event_id, by_hand, created_at)
+select webhook_id(), $1, ping.id, true, creation_time() from ping
 returning id
 `
 
@@ -600,7 +602,8 @@ func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) 
 
 const recordWebhookFailure = `-- name: RecordWebhookFailure :exec
 update webhooks set
-    failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = $1::timestamptz,
+    failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
+    held_until = $1::timestamptz,
     due_at = $1::timestamptz
 where id = $2
 `
@@ -626,8 +629,9 @@ func (q *Queries) RecordWebhookSuccess(ctx context.Context, id string) error {
 }
 
 const redeliverEvent = `-- name: RedeliverEvent :one
-insert into webhook_deliveries (id, webhook_id, event_id, redelivers, by_hand)
-select webhook_id(), d.webhook_id, d.event_id, d.id, true from webhook_deliveries d where d.id = $1
+insert into webhook_deliveries (id, webhook_id, event_id, redelivers, by_hand, created_at)
+select webhook_id(), d.webhook_id, d.event_id, d.id, true, creation_time()
+from webhook_deliveries d where d.id = $1
 returning id
 `
 
@@ -696,13 +700,13 @@ func (q *Queries) RotateWebhookSecret(ctx context.Context, arg RotateWebhookSecr
 
 const unaskedDeliveries = `-- name: UnaskedDeliveries :one
 select coalesce(extract(epoch from now() - least(
-    (select n.created_at from webhook_deliveries n where not n.asked order by n.id limit 1),
+    (select n.next_attempt_at from webhook_deliveries n where not n.asked order by n.id limit 1),
     (select w.due_at from webhooks w where w.active and w.due_at is not null order by w.due_at limit 1)
 )), 0)::float8 as seconds
 `
 
 // Returns the waiting time, in seconds, of the oldest delivery without a job. It is less than 0 if the delivery is
-// not due yet.
+// not due yet. created_at may be ahead of a clock that is behind, so it is not the time since which a delivery waits.
 // Index: webhook_deliveries_new, webhooks_due.
 func (q *Queries) UnaskedDeliveries(ctx context.Context) (float64, error) {
 	row := q.db.QueryRow(ctx, unaskedDeliveries)

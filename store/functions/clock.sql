@@ -10,6 +10,8 @@ $$;
 
 -- creation_time is the time of rows that count for a while after they are created. It is now(), or the furthest time
 -- that nodes have seen. So a clock that is behind for a while creates no rows that look old when it is right again.
+-- Such a time may be far ahead of now(). A statement that needs the time since something happened has another column.
+-- store/deletion_columns_test.go lists the columns.
 create or replace function creation_time() returns timestamptz language sql stable as $$
     select greatest(now(), (select c.seen_at from clock c))
 $$;

@@ -3,7 +3,7 @@
 -- too.
 
 create or replace function front_end_change(of_organization text, changed text) returns void language sql as $$
-    insert into front_end_changes (organization_id, tag) values (of_organization, changed)
+    insert into front_end_changes (organization_id, tag, counts_from) values (of_organization, changed, creation_time())
     on conflict (organization_id, tag, made_in) do nothing
 $$;
 

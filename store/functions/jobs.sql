@@ -51,6 +51,19 @@ $$;
 create or replace trigger job_waits after update of state on river_job for each row
     when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
 
+-- job_failed lets a failed job stay for its time, although the clock that wrote finalized_at may be behind. People look
+-- at failed jobs, and run them again.
+create or replace function job_failed() returns trigger language plpgsql as $$
+begin
+    new.finalized_at := greatest(new.finalized_at, creation_time());
+    return new;
+end
+$$;
+
+create or replace trigger job_failed before update of finalized_at on river_job for each row
+    when (new.state in ('cancelled', 'discarded') and new.finalized_at is distinct from old.finalized_at)
+    execute function job_failed();
+
 -- give_job_turns lets jobs start whose turn has come. Each kind gets at most as many turns as one node has workers. The
 -- parties whose last turn is longest ago come first. A party with a running or available job gets another turn only if
 -- nobody else waits. Only the first job of a sequence may start, and only if no job of the sequence runs. The caller

@@ -40,14 +40,14 @@ begin
     if not webhooks_want(of_organization, of_type) then
         return;
     end if;
-    insert into webhook_events as e (id, organization_id, type, subject, actor, data)
-    values (webhook_id(), of_organization, of_type, of_subject, by_user, with_data)
+    insert into webhook_events as e (id, organization_id, type, subject, actor, data, created_at)
+    values (webhook_id(), of_organization, of_type, of_subject, by_user, with_data, creation_time())
     on conflict (organization_id, type, subject, made_in) do update
         set data = excluded.data, actor = coalesce(excluded.actor, e.actor)
     returning e.id, e.xmax <> 0 into event, again;
     if not again then
-        insert into webhook_deliveries (id, webhook_id, event_id)
-        select webhook_id(), w.id, event
+        insert into webhook_deliveries (id, webhook_id, event_id, created_at)
+        select webhook_id(), w.id, event, creation_time()
         from webhooks w
         where w.organization_id = of_organization and w.active
           and (cardinality(w.events) = 0 or of_type = any(w.events));

@@ -21,10 +21,13 @@ const (
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
-// AskForRevalidation enqueues a job for each organization with changes before a time that its sites show.
-func (s *Store) AskForRevalidation(ctx context.Context, before time.Time) error {
+// AskForRevalidation enqueues a job for each organization with changes that its sites show, if the changes are older
+// than settle by Postgres's clock.
+func (s *Store) AskForRevalidation(ctx context.Context, settle time.Duration) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{Before: before, Size: frontEndBatch})
+		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{
+			Settle: postgres.Interval(settle), Size: frontEndBatch,
+		})
 		if err != nil {
 			return postgres.Interpret(err, "changes")
 		}

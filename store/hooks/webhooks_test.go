@@ -248,7 +248,7 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	}
 	between("nothing happened", 0, 0)
 	commentOn(t, st, tenant)
-	exec("update webhook_deliveries set created_at = now() - interval '20 minutes'")
+	exec("update webhook_deliveries set next_attempt_at = now() - interval '20 minutes'")
 	between("nobody asks", 20*time.Minute, 40*time.Minute)
 	if err := st.Hooks.AskForDeliveries(t.Context()); err != nil {
 		t.Fatal(err)

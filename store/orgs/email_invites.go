@@ -49,7 +49,8 @@ func (s *Store) InviteByEmail(
 	if err := s.addMails(ctx, &invites, sso); err != nil {
 		return invited, err
 	}
-	invites.OrganizationID, invites.CreatedBy, invites.Sso, invites.ExpiresAt = organizationID, invitedBy, sso, s.inviteEnd()
+	invites.OrganizationID, invites.CreatedBy, invites.Sso = organizationID, invitedBy, sso
+	invites.Lasts = s.inviteLasts()
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.InsertUsersOnce(ctx, accounts); err != nil {
 			return postgres.Interpret(err, "user")
@@ -98,7 +99,8 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
 		if err := postgres.Interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
-			if _, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID}); member == nil {
+			_, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
+			if member == nil {
 				return nil
 			}
 			return err

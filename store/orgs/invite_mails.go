@@ -115,7 +115,7 @@ func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID stri
 		id := schema.NewID()
 		invite, err = q.MailInviteAgain(ctx, db.MailInviteAgainParams{
 			OrganizationID: organizationID, UserID: userID, MailID: id,
-			LinkHash: linkHash(linkSecret(key, id)), ExpiresAt: s.inviteEnd(),
+			LinkHash: linkHash(linkSecret(key, id)), Lasts: s.inviteLasts(),
 		})
 		if err != nil {
 			return postgres.Interpret(err, "invite")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -30,7 +31,7 @@ func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (Lin
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = q.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
 			ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
-			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
+			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, Lasts: s.inviteLasts(),
 		})
 		if err != nil {
 			return postgres.Interpret(err, "invite")
@@ -77,13 +78,12 @@ func (s *Store) ListLinkInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// inviteEnd returns the end of an invite that is made now. nil means that it never ends.
-func (s *Store) inviteEnd() *time.Time {
+// inviteLasts returns the time for which invites last. Null means that they never end.
+func (s *Store) inviteLasts() pgtype.Interval {
 	if s.config.InviteLifetime <= 0 {
-		return nil
+		return pgtype.Interval{}
 	}
-	end := time.Now().Add(s.config.InviteLifetime)
-	return &end
+	return postgres.Interval(s.config.InviteLifetime)
 }
 
 // stillGood refuses an expired invite.

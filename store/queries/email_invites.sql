@@ -11,8 +11,9 @@ on conflict (lower(email)) do nothing;
 insert into email_invites (
     organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
 )
-select sqlc.arg(organization_id), u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, sqlc.arg(created_by)::text, sqlc.narg(expires_at),
-    sqlc.arg(mail_state), x.mail_id, now(), nullif(x.link_hash, '')
+select sqlc.arg(organization_id), u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, sqlc.arg(created_by)::text,
+    creation_time() + sqlc.narg(lasts)::interval, sqlc.arg(mail_state), x.mail_id, creation_time(),
+    nullif(x.link_hash, '')
 from (select unnest(sqlc.arg(emails)::text[]) as email, unnest(sqlc.arg(roles)::text[]) as role,
     unnest(sqlc.arg(mail_ids)::text[]) as mail_id, unnest(sqlc.arg(link_hashes)::bytea[]) as link_hash) x
     join users u on lower(u.email) = lower(x.email)
@@ -27,8 +28,9 @@ returning user_id;
 -- name: MailInviteAgain :one
 -- Asks for another mail: its link replaces that of the last one. One that has not been sent yet is replaced as well.
 update email_invites set
-    expires_at = sqlc.narg(expires_at), mail_state = 'waiting', mail_id = sqlc.arg(mail_id)::text, mail_reason = null, mail_asked_at = now(),
-    mail_sent_at = null, link_hash = case when sso then null else sqlc.arg(link_hash)::bytea end
+    expires_at = creation_time() + sqlc.narg(lasts)::interval, mail_state = 'waiting',
+    mail_id = sqlc.arg(mail_id)::text, mail_reason = null, mail_asked_at = creation_time(), mail_sent_at = null,
+    link_hash = case when sso then null else sqlc.arg(link_hash)::bytea end
 where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id) and (expires_at is null or expires_at > now())
 returning *;
 

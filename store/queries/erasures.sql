@@ -1,9 +1,10 @@
 -- name: AskErasure :one
 -- Index: erasures_pkey. An erasure that already covers the moment stays unchanged. An earlier erasure starts again, and
--- keeps its place if it is not done.
+-- keeps its place if it is not done. The log may have the events until log_until. So it counts from the furthest time
+-- known, also if the requesting node's clock is behind.
 insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
 values ($1, $2, sqlc.narg(event_key), sqlc.arg(until), sqlc.arg(until),
-    sqlc.arg(until)::timestamptz + sqlc.narg(keep)::interval)
+    greatest(sqlc.arg(until)::timestamptz, creation_time()) + sqlc.narg(keep)::interval)
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
@@ -63,8 +64,8 @@ update erasures set version = null where version = $1 and mutated_at is null and
 update erasures set mutated_at = sqlc.arg(mutated_at)::timestamptz where version = $1 and mutated_at is null and done_at is null;
 
 -- name: FinishErasures :execrows
--- Index: erasures_pending.
-update erasures set done_at = now() where done_at is null and mutated_at <= sqlc.arg(mutated_at)::timestamptz;
+-- Index: erasures_pending. A restored backup is compared with done_at, so done_at must not look old either.
+update erasures set done_at = creation_time() where done_at is null and mutated_at <= sqlc.arg(mutated_at)::timestamptz;
 
 -- name: PendingErasures :one
 -- Index: erasures_pending. first_mutated is the time at which the first erasure left the active parts, because later

@@ -44,7 +44,7 @@ update git_operations set
     state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
     change_request_id = sqlc.narg(change_request_id), allowed_by = sqlc.narg(allowed_by),
     finished_at = case
-        when sqlc.arg(state)::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then now()
+        when sqlc.arg(state)::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then creation_time()
     end,
     credentials = case
         when sqlc.arg(state)::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials
@@ -84,7 +84,7 @@ where metadata ->> 'sequence' = 'sync_git ' || sqlc.arg(space_id)::text
 -- operation gets the reason of its job, if the job is still there.
 -- Index: git_operations_open.
 -- Sorts: the jobs of an operation.
-update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
+update git_operations o set state = 'failed', finished_at = creation_time(), reason = coalesce((
     select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
     where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
     order by j.id desc limit 1

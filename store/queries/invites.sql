@@ -14,7 +14,7 @@ set role = case when role_rank(excluded.role) > role_rank(grants.role) then excl
 
 -- name: InsertLinkInvite :one
 insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7) returning *;
+values ($1, $2, $3, $4, $5, $6, creation_time() + sqlc.narg(lasts)::interval) returning *;
 
 -- name: LinkInviteByID :one
 -- An invite to content that has moved to another organization no longer counts here.

@@ -17,7 +17,7 @@ update pdfs set job_id = sqlc.arg(job_id)::bigint, asked_at = now() where space_
 select * from pdfs where space_id = $1 and key = $2;
 
 -- name: BeginPDFContent :exec
-insert into pdf_contents (content) values ($1);
+insert into pdf_contents (content, begun_at) values ($1, creation_time());
 
 -- name: AddPDFChunk :exec
 insert into pdf_chunks (content, number, bytes) values ($1, $2, $3);

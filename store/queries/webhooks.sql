@@ -46,18 +46,21 @@ select count(*) from webhooks where organization_id = $1;
 -- name: InsertPing :one
 -- Inserts an event for this webhook alone, independent of the webhook's event types.
 with ping as (
-    insert into webhook_events (id, organization_id, type, subject, actor, data)
-    select webhook_id(), w.organization_id, sqlc.arg(type), w.id, sqlc.arg(actor), jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id)
+    insert into webhook_events (id, organization_id, type, subject, actor, data, created_at)
+    select webhook_id(), w.organization_id, sqlc.arg(type), w.id, sqlc.arg(actor),
+        jsonb_build_object('object', 'webhook', 'id', w.id, 'organization', w.organization_id), creation_time()
     from webhooks w where w.id = sqlc.arg(id) and w.organization_id = sqlc.arg(organization_id)
     returning id
 )
-insert into webhook_deliveries (id, webhook_id, event_id, by_hand) select webhook_id(), sqlc.arg(id), ping.id, true from ping
+insert into webhook_deliveries (id, webhook_id, event_id, by_hand, created_at)
+select webhook_id(), sqlc.arg(id), ping.id, true, creation_time() from ping
 returning id;
 
 -- name: RedeliverEvent :one
 -- Another delivery of the same event.
-insert into webhook_deliveries (id, webhook_id, event_id, redelivers, by_hand)
-select webhook_id(), d.webhook_id, d.event_id, d.id, true from webhook_deliveries d where d.id = sqlc.arg(id)
+insert into webhook_deliveries (id, webhook_id, event_id, redelivers, by_hand, created_at)
+select webhook_id(), d.webhook_id, d.event_id, d.id, true, creation_time()
+from webhook_deliveries d where d.id = sqlc.arg(id)
 returning id;
 
 -- name: HastenDelivery :exec
@@ -129,10 +132,10 @@ select id, organization_id from marked order by id;
 
 -- name: UnaskedDeliveries :one
 -- Returns the waiting time, in seconds, of the oldest delivery without a job. It is less than 0 if the delivery is
--- not due yet.
+-- not due yet. created_at may be ahead of a clock that is behind, so it is not the time since which a delivery waits.
 -- Index: webhook_deliveries_new, webhooks_due.
 select coalesce(extract(epoch from now() - least(
-    (select n.created_at from webhook_deliveries n where not n.asked order by n.id limit 1),
+    (select n.next_attempt_at from webhook_deliveries n where not n.asked order by n.id limit 1),
     (select w.due_at from webhooks w where w.active and w.due_at is not null order by w.due_at limit 1)
 )), 0)::float8 as seconds;
 
@@ -163,7 +166,8 @@ update webhooks set failures = 0, failing_since = null, held_until = null where 
 -- name: RecordWebhookFailure :exec
 -- Until the hold ends, no job is enqueued.
 update webhooks set
-    failures = failures + 1, failing_since = coalesce(failing_since, now()), held_until = sqlc.arg(held_until)::timestamptz,
+    failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
+    held_until = sqlc.arg(held_until)::timestamptz,
     due_at = sqlc.arg(held_until)::timestamptz
 where id = sqlc.arg(id);
 

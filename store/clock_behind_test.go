@@ -1,0 +1,272 @@
+package store_test
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/hooks"
+	"github.com/octavo-docs/octavo/store/orgs"
+	"github.com/octavo-docs/octavo/store/queue"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// setClockRight moves all times in all rows by 400 days, as if the clock had been 400 days behind and is right now. The
+// database's clock cannot be set.
+const setClockRight = `
+do $$
+declare
+    r record;
+begin
+    for r in
+        select t.table_name,
+            string_agg(format('%1$I = %1$I - interval ''400 days''', c.column_name), ', ') as moves
+        from information_schema.tables t join information_schema.columns c using (table_schema, table_name)
+        where t.table_schema = current_schema() and t.table_type = 'BASE TABLE' and t.table_name <> 'clock'
+          and c.data_type = 'timestamp with time zone' and c.is_generated = 'NEVER'
+        group by t.table_name
+    loop
+        execute format('alter table %I disable trigger user', r.table_name);
+        execute format('update %I set %s', r.table_name, r.moves);
+        execute format('alter table %I enable trigger user', r.table_name);
+    end loop;
+end
+$$;
+update clock set seen_at = now()`
+
+// behind is a database whose clock is 400 days behind.
+type behind struct {
+	t      *testing.T
+	st     *store.Store
+	conn   *pgx.Conn
+	tenant *storetest.Tenant
+	hook   hooks.Webhook
+}
+
+func (b *behind) must(_ any, err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *behind) exec(sql string, arguments ...any) {
+	b.t.Helper()
+	b.must(b.conn.Exec(b.t.Context(), sql, arguments...))
+}
+
+// wants checks the value of a query.
+func (b *behind) wants(want int, sql string) {
+	b.t.Helper()
+	var got int
+	b.must(nil, b.conn.QueryRow(b.t.Context(), sql).Scan(&got))
+	if got != want {
+		b.t.Errorf("%d, want %d: %s", got, want, sql)
+	}
+}
+
+// due returns the next delivery of the webhook.
+func (b *behind) due() hooks.DueDelivery {
+	b.t.Helper()
+	due, ok, err := b.st.Hooks.NextDelivery(b.t.Context(), b.hook.ID)
+	if err != nil || !ok {
+		b.t.Fatalf("%v: no delivery is due", err)
+	}
+	return due
+}
+
+// fail records a failure of the next delivery, which is due again at once.
+func (b *behind) fail() {
+	b.t.Helper()
+	now := time.Now()
+	b.must(nil, b.st.Hooks.RecordDelivery(b.t.Context(), b.hook.ID, b.due().Delivery.ID, hooks.DeliveryResult{
+		At: now, Reason: "it is down", NextAttempt: &now, HeldUntil: now,
+	}))
+}
+
+// oldestDelivery returns the waiting time of the oldest delivery without a job.
+func (b *behind) oldestDelivery() time.Duration {
+	b.t.Helper()
+	totals, err := b.st.Queue.Totals(b.t.Context())
+	b.must(nil, err)
+	i := slices.IndexFunc(totals, func(total queue.Totals) bool {
+		return total.Kind == schema.DeliverWebhooks{}.Kind()
+	})
+	return totals[i].OldestWaiting
+}
+
+// TestRowsWhileClockIsBehind makes rows while Postgres's clock is 400 days behind. They are handled then. When the
+// clock is right again, they do not look old: nothing is deleted or given up.
+func TestRowsWhileClockIsBehind(t *testing.T) {
+	t.Parallel()
+	const invites = "select count(*) from email_invites where expires_at > creation_time()"
+	for name, c := range map[string]struct {
+		// make makes rows while the clock is behind, and later checks them when it is right.
+		make, later func(*behind)
+	}{
+		"deliveries": {func(b *behind) {
+			commentOn(b)
+			b.exec("update webhook_deliveries set next_attempt_at = next_attempt_at - interval '20 minutes'")
+			if waits := b.oldestDelivery(); waits < 20*time.Minute || waits > time.Hour {
+				b.t.Errorf("the oldest delivery waits for %s", waits)
+			}
+			b.must(nil, b.st.Hooks.AskForDeliveries(b.t.Context()))
+			b.wants(1, "select count(*) from river_job where kind = 'deliver_webhooks'")
+			b.due()
+		}, func(b *behind) {
+			b.must(b.st.Hooks.DeleteOldWebhookEvents(b.t.Context()))
+			b.must(nil, b.st.Hooks.RestWebhook(b.t.Context(), b.hook.ID))
+			b.due()
+		}},
+		"deliveries by hand": {func(b *behind) {
+			user := b.tenant.Users[schema.RoleAdmin].ID
+			d, err := b.st.Hooks.PingWebhook(b.t.Context(), b.hook.OrganizationID, b.hook.ID, user)
+			b.must(nil, err)
+			b.must(nil, b.st.Hooks.RecordDelivery(b.t.Context(), b.hook.ID, d.WebhookDelivery.ID,
+				hooks.DeliveryResult{At: time.Now()}))
+			again, err := b.st.Hooks.Redeliver(
+				b.t.Context(), b.hook.OrganizationID, b.hook.ID, d.WebhookDelivery.ID)
+			if err != nil || b.due().Delivery.ID != again.WebhookDelivery.ID {
+				b.t.Error(err, again)
+			}
+		}, func(b *behind) {
+			b.must(b.st.Hooks.DeleteOldWebhookEvents(b.t.Context()))
+			b.must(nil, b.st.Hooks.RestWebhook(b.t.Context(), b.hook.ID))
+			b.due()
+			b.wants(2, "select count(*) from webhook_deliveries")
+		}},
+		"a failing webhook": {func(b *behind) {
+			commentOn(b)
+			b.fail()
+		}, func(b *behind) {
+			if due := b.due(); due.GivesUp || due.Webhook.FailingSince == nil {
+				b.t.Errorf("gives up: %v, failing since %v", due.GivesUp, due.Webhook.FailingSince)
+			}
+		}},
+		"changes for front ends": {func(b *behind) {
+			b.exec("update sites set title = 'New'")
+			b.must(nil, b.st.Hooks.AskForRevalidation(b.t.Context(), time.Hour))
+			b.wants(0, "select count(*) from river_job where kind = 'revalidate_front_ends'")
+			b.exec("update front_end_changes set at = at - interval '2 hours'")
+			b.must(nil, b.st.Hooks.AskForRevalidation(b.t.Context(), time.Hour))
+			b.wants(1, "select count(*) from river_job where kind = 'revalidate_front_ends'")
+		}, func(b *behind) {
+			b.must(b.st.Hooks.DeleteOldFrontEndChanges(b.t.Context()))
+			changes, err := b.st.Hooks.FrontEndChanges(b.t.Context(), b.tenant.Organization.ID)
+			if err != nil || !slices.Contains(changes.Tags, schema.SiteTag(b.tenant.Site.ID)) {
+				b.t.Errorf("%v: %v", err, changes.Tags)
+			}
+		}},
+		"an erasure": {func(b *behind) {
+			ctx, now := b.t.Context(), time.Now()
+			b.must(b.st.Sites.AskErasure(ctx, b.tenant.Site.ID, 1, now, 30*24*time.Hour))
+			batch, err := b.st.Sites.BeginErasures(ctx, 10)
+			b.must(nil, err)
+			b.must(nil, b.st.Sites.MarkMutated(ctx, batch.Version, now))
+			b.must(b.st.Sites.FinishErasures(ctx, now))
+			b.must(nil, b.st.Sites.ForgetErasures(ctx))
+		}, func(b *behind) {
+			b.must(nil, b.st.Sites.ForgetErasures(b.t.Context()))
+			b.wants(1, "select count(*) from tombstones")
+			b.wants(1, "select count(*) from erasures where done_at > now() - interval '1 hour'")
+		}},
+		"a key of site tokens": {func(b *behind) {
+			b.must(b.st.Sites.TokenKey(b.t.Context(), "w1"))
+		}, func(b *behind) {
+			b.must(b.st.Sites.TokenKey(b.t.Context(), "w2"))
+			b.wants(2, "select count(*) from site_token_keys")
+		}},
+		"credentials of a failed Git operation": {func(b *behind) {
+			b.exec(`insert into git_operations (id, space_id, kind, state, reason, url, credentials, ref, parameters,
+				"timestamp") values ('o', $1, 'import', 'running', '', 'https://git.example/', 'c', 'main', '{}', now())`,
+				b.tenant.Space.ID)
+			b.must(nil, b.st.FailLostGitOperations(b.t.Context()))
+		}, func(b *behind) {
+			b.must(nil, b.st.ForgetGitCredentials(b.t.Context()))
+			b.wants(1, "select count(*) from git_operations where state = 'failed' and credentials is not null")
+		}},
+		"a failed job": {func(b *behind) {
+			b.exec(`insert into river_job (state, attempt, max_attempts, attempted_by, args, kind)
+				values ('running', 3, 3, '{dead}', '{}', 'k')`)
+			if n, err := b.st.Queue.Rescue(b.t.Context(), []string{"dead"}); err != nil || n != 1 {
+				b.t.Error(n, err)
+			}
+		}, func(b *behind) {
+			b.must(b.st.Queue.DeleteOld(b.t.Context()))
+			b.wants(1, "select count(*) from river_job where kind = 'k' and state = 'discarded'")
+		}},
+		// The attempt goes on while the sweep looks for leftovers.
+		"a PDF that is being written": {func(b *behind) {
+			b.exec("insert into pdfs (space_id, key, revision, page, alone, used_at) values ($1, 'k', 'r', '', false, $2)",
+				b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
+			b.must(nil, b.st.WritePDF(b.t.Context(), b.tenant.Space.ID, "k", func(w io.Writer) error {
+				b.setRight()
+				b.must(b.st.DeleteOldPDFs(b.t.Context()))
+				_, err := w.Write([]byte("%PDF"))
+				return err
+			}))
+		}, func(b *behind) {
+			b.wants(1, "select count(*) from pdfs p join pdf_chunks c on c.content = p.content")
+		}},
+		"invites": {func(b *behind) {
+			_, err := b.st.Orgs.InviteByEmail(b.t.Context(), b.tenant.Organization.ID, b.tenant.Users[schema.RoleAdmin].ID,
+				[]orgs.PersonToInvite{{Email: "new@example.com"}}, false)
+			b.must(nil, err)
+			link, err := b.st.Orgs.CreateLinkInvite(b.t.Context(), orgs.NewLinkInvite{
+				OrganizationID: b.tenant.Organization.ID, UserID: b.tenant.Users[schema.RoleAdmin].ID,
+			})
+			if err != nil || link.ExpiresAt == nil {
+				b.t.Fatal(err, link.ExpiresAt)
+			}
+			b.wants(1, invites)
+		}, func(b *behind) {
+			b.must(nil, b.st.Orgs.DeleteEndedInvites(b.t.Context()))
+			b.wants(1, invites)
+			b.wants(1, "select count(*) from link_invites where expires_at > now()")
+			b.exec("update email_invites set mail_state = 'waiting'")
+			b.must(nil, b.st.Orgs.InviteMailsNotSent(b.t.Context(), b.tenant.Organization.ID, "it is down"))
+			b.wants(1, "select count(*) from email_invites where mail_state = 'waiting'")
+		}},
+		"the audit log": {func(b *behind) {
+			b.exec("delete from sites where id = $1", b.tenant.Site.ID)
+		}, func(b *behind) {
+			b.must(b.st.Audit.DeleteOldAuditEntries(b.t.Context(), 24*time.Hour))
+			b.wants(1, "select count(*) from audit_log where object_type = 'site' and action = 'delete'")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.URL(t)
+			b := &behind{t: t, conn: storetest.Connect(t, url), st: storetest.Open(t, url)}
+			b.tenant, b.hook = storetest.Hooked(t, b.st)
+			b.exec("update clock set seen_at = now() + interval '400 days'")
+			c.make(b)
+			b.setRight()
+			c.later(b)
+		})
+	}
+}
+
+// commentOn causes an event.
+func commentOn(b *behind) {
+	b.t.Helper()
+	b.must(b.st.CreateComment(b.t.Context(), store.NewComment{
+		Place: store.Place{SpaceID: b.tenant.Space.ID}, UserID: b.tenant.Users[schema.RoleAdmin].ID,
+		Body: store.CommentBody{Sent: []byte(`{"markdown":"x"}`)},
+	}))
+}
+
+// setRight sets the clock right, once.
+func (b *behind) setRight() {
+	b.t.Helper()
+	var isBehind bool
+	b.must(nil, b.conn.QueryRow(b.t.Context(), "select seen_at > now() + interval '1 day' from clock").Scan(&isBehind))
+	if isBehind {
+		b.exec(setClockRight)
+	}
+}
