@@ -1,8 +1,9 @@
 // Package dashboard has the page at which people read a site's insights, and the sessions of their browsers. The page
 // gets its figures from the public API. The package knows no query and no event.
 //
-//	src         the page in TypeScript: main.tsx begins, texts.ts has all texts, views.ts and panels.tsx have the
-//	            tables of views and lists. The names with more_ have them for all views but the overview.
+//	src         the page in TypeScript. main.tsx begins. address.ts has the names of the views, and the views that
+//	            a share link does not show. views.ts and panels.tsx have the tables of views and lists, and texts.ts
+//	            all texts. Files that begin with more_ are for all views except the overview.
 //	            cmd/gen writes columns.ts: the columns that can be explored, and why events are refused.
 //	            It writes world.ts too, the map of countries, from Natural Earth (public domain), which the
 //	            package world-atlas (ISC) packs

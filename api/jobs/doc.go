@@ -6,10 +6,11 @@
 //
 // The transaction of a change enqueues the job that the change needs (postgres.Enqueue). So a crash loses no job, and a
 // rollback leaves no job. A job runs at least once, because a process may be killed between the end of the work and its
-// record. So the work of a job must be idempotent. Then it stays failed until a user retries it, or until it is deleted
-// after schema.JobFailedKept. Then it stays failed, until somebody retries it or until it is deleted after
-// schema.JobFailedKept. Finished jobs are deleted after schema.JobDoneKept. The job then fails immediately. A call
-// retries it when the cause is removed. The job then fails at once, and a call retries it when the cause is removed.
+// record. So the work of a job must be idempotent. A failed attempt is retried after a growing pause (runner.go), up to
+// the kind's number of attempts. Then the job stays failed until a user retries it, or until it is deleted after
+// schema.JobFailedKept. Finished jobs are deleted after schema.JobDoneKept. GiveUp marks a failure that another attempt
+// would repeat, such as a wrong password. Such a job fails immediately. An operation retries it when the cause is
+// removed.
 //
 // # Order
 //
@@ -22,11 +23,12 @@
 // # Turns
 //
 // Jobs of a kind take turns by organization and by the user who made them. A job that no user made counts for the first
-// administrator of its organization. Postgres decides whose turn it is (give_job_turns): the organization and the user
-// whose last turn is longest ago. Retries wait for a turn, too. An organization or a user gets several workers only if
-// nobody else waits. As soon as a job with a turn finds no worker, surplus jobs are stopped and wait for their next
-// turn. A stopped attempt does not count. A job is slow after the time in its kind's row, or if one of its transfers is
-// slow (outbound.WhenSlow). All slow jobs of a kind are one party. While other jobs wait, slow jobs share one worker.
+// administrator of its organization. Postgres decides which job runs next (give_job_turns in store/functions/jobs.sql):
+// a job of the organization and the user whose last turn is longest ago. Retries wait for a turn, too. An organization
+// or a user gets several workers only if nobody else waits. As soon as a job with a turn finds no worker, surplus jobs
+// are stopped and wait for their next turn. A stopped attempt does not count. A job is slow after the time in its
+// kind's row, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind are one party. While
+// other jobs wait, slow jobs share one worker.
 //
 // # When a node ends
 //
@@ -37,8 +39,8 @@
 //
 // # Reasons
 //
-// The reason of a failure is public: the message of a schema.Error, or that there was an internal error. The cause goes to
-// the log, with the job's id.
+// The reason of a failure is public: the message of a schema.Error, or that there was an internal error. The cause goes
+// to the log, with the job's id.
 //
 // # Adding a kind
 //

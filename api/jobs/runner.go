@@ -286,7 +286,7 @@ type retryPolicy struct {
 	pause func(attempt int) time.Duration
 }
 
-// NextRetry is the time of the next attempt.
+// NextRetry returns the time of a failed job's next attempt.
 func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().Add(p.pause(job.Attempt))
 }

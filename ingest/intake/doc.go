@@ -3,7 +3,8 @@
 //
 //   - scan.go reads JSON, decode.go the request and its events
 //   - unknown.go skips events of types that this version does not know
-//   - validate*.go checks the sent values, enrich*.go adds derived values
+//   - validate*.go checks the sent values
+//   - enrich*.go adds derived values: bots, agents and impostors, devices, places, campaigns
 //   - admission.go limits the requests in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat, keys_recent.go answers repeats from memory
 //   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of

@@ -5,7 +5,7 @@
 // Its files by subject:
 //
 //	webhooks            webhooks and their secrets
-//	webhook_deliveries  events, their deliveries, and pauses after failures
+//	webhook_deliveries  events, their deliveries and retries; when failures disable a webhook
 //	front_ends          changes of sites that front ends have not heard of
 package hooks
 

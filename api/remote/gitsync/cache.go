@@ -27,7 +27,7 @@ import (
 
 // CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use them.
 // Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
-// nothing is cached. Without an ID nothing is kept.
+// nothing is cached.
 type CacheKey struct{ Owner, ID string }
 
 const (
