@@ -32,7 +32,7 @@ func readQuery(r wireReader) (*query, error) {
 	if _, err := r.text(maxShortText); err != nil { // the hash of the interserver secret
 		return nil, err
 	}
-	if _, err := r.uvarint(); err != nil { // the stage: everything is run to the end
+	if _, err := r.uvarint(); err != nil { // the stage: the server always runs the whole query
 		return nil, err
 	}
 	compressed, err := r.uvarint()

@@ -21,7 +21,8 @@ type marks struct {
 	ID string `json:"id"`
 	// Starts counts each engine's starts.
 	Starts map[string]int64 `json:"starts"`
-	// Losses say why engines started only because of Config.AcceptLoss, until ForgetLosses.
+	// Losses has, by engine, the loss that let the engine start only because of Config.AcceptLoss. ForgetLosses clears
+	// it.
 	Losses map[string]string `json:"losses,omitzero"`
 }
 

@@ -20,7 +20,7 @@ const (
 // unknownPenalty is how much less likely than the least likely piece an unknown character is.
 const unknownPenalty = 10
 
-// pieces is a unigram model of word pieces: a text is cut in the likeliest way.
+// pieces is a unigram model of word pieces. It cuts a text into the pieces with the highest probability.
 type pieces struct {
 	numbers map[string]int32
 	scores  []float32
@@ -85,7 +85,7 @@ func (p *pieces) cut(text string) []int32 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// best has the likeliest last piece of each beginning of the text.
+	// best has, for each prefix of the text, the last piece of the prefix's best cut.
 	type piece struct {
 		score  float32
 		start  int
