@@ -18,7 +18,7 @@ func (d *dashboard) share(link map[string]any) (id, address string) {
 }
 
 // TestDashboardShare opens a share link with a password. Its reader has no session and sees the figures in the link's
-// range. The reader cannot reach anything else. The link stops working as soon as it is deleted.
+// range. The reader cannot reach any other figures. The link stops working as soon as it is deleted.
 func TestDashboardShare(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -124,8 +124,9 @@ func TestDashboardShareChanges(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardTitles shows the titles of pages with their paths. Readers of a share link see them in every view,
-// because they cannot open a page. Other readers see them in all views but the overview, which is a single batch.
+// TestDashboardTitles shows the titles of pages with their paths. Readers of a share link see the titles in every view,
+// because they cannot open a page. Other readers see the titles in all views except the overview, which sends a single
+// batch.
 func TestDashboardTitles(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

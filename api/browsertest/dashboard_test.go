@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// dashboard is the page of a server with figures that are made up.
+// dashboard is the page of a server with generated figures.
 type dashboard struct {
 	*tab
 	h       *apitest.Harness
@@ -170,7 +170,7 @@ func TestDashboardAccessible(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardKeys uses the page with keys only. Each task ends in the state that the address describes.
+// TestDashboardKeys uses the page with the keyboard only. Each task ends in the state that the address describes.
 func TestDashboardKeys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

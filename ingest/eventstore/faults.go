@@ -17,7 +17,7 @@ import (
 // it passes or is repaired.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
-	Rows   bool   // the rows are at fault
+	Rows   bool   // whether the rows caused the fault
 }
 
 // codeFaults are the server's error codes with a specific fault. Any other code is a fault of the store's state: events

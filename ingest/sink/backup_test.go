@@ -95,7 +95,7 @@ func TestReadBackup(t *testing.T) {
 		name                string
 		change              func(*Config)
 		cfg                 BackupConfig
-		counted             int64 // more than the backup has
+		counted             int64 // more rows than the backup has
 		found, gone, unsure int64
 		surplus             int64
 	}{

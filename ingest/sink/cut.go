@@ -13,16 +13,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut has the messages of one insert: a partition's messages with from ≤ offset < to. It owns the chunks, whose bytes
-// its rows alias.
+// cut has the messages of one insert: a partition's messages with from ≤ offset < to. Its rows alias the bytes of its
+// chunks. The cut owns these chunks.
 type cut struct {
 	partition *partition
 	from, to  int64
 	highWater int64 // end of the log when the cut was read
-	oldest    int64 // time when its oldest message was received, in milliseconds
+	oldest    int64 // time when the oldest message was received, in milliseconds
 	sum       uint64
-	tail      uint64 // sum of its last message
-	plain     int64  // as in progress, at its end
+	tail      uint64 // checksum of the last message
+	plain     int64  // the field plain of progress, at the cut's end
 	lost      losses
 	newer     error // why this version cannot read the next message; nil if it did not stop the cut
 
@@ -35,14 +35,14 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// uncertain means that part of it may be stored already, by an insert that may still run.
+	// uncertain means that an insert that may still run may have stored a part of the cut.
 	uncertain bool
-	// bisected means that the store refused an insert of it, so the sink inserts it by halves.
+	// bisected means that the store refused an insert of the cut, so the sink inserts it by halves.
 	bisected      bool
 	knownStored   storedRows // stored rows of a bisected cut; nil: not read yet
 	alreadyStored int        // rows that were stored before this sink started the cut
 	refused       []refusedRow
-	honours       int64        // version of the tombstones that it honours
+	honours       int64        // version of the tombstones that the cut honours
 	erased        map[int]bool // rows of erased visitors, which are not stored
 }
 
@@ -50,7 +50,7 @@ type cut struct {
 type cutMessage struct {
 	message insights.Message
 	at      insights.Position
-	first   int // index of its first row in the cut
+	first   int // index of the message's first row in the cut
 }
 
 type unreadable struct {

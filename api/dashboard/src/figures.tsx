@@ -18,7 +18,7 @@ import type { View } from './views'
 
 type Loaded = { results: Results; asked: Record<string, Query> }
 
-/** useFigures loads the figures again when the address asks for others. */
+/** useFigures loads the figures again when the address needs other figures. */
 function useFigures(view: View) {
   const loader = useMemo(
     () =>
@@ -45,7 +45,7 @@ function useFigures(view: View) {
   return loader
 }
 
-/** useRangeKeys lets keys change what every view of a site has. */
+/** useRangeKeys registers the keys that all views of a site share. */
 export function useRangeKeys(again: () => void, whose = true) {
   useKeys({
     h: () => go({ range: 'last24Hours' }),
@@ -102,7 +102,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   )
 }
 
-/** Partial says that some figures are missing. */
+/** Partial is the message that some figures are missing. */
 function Partial({ results }: { results: Results | undefined }) {
   const all = Object.values(results ?? {})
   const good = all.filter((r) => r.status === 200).length
@@ -120,7 +120,7 @@ function Partial({ results }: { results: Results | undefined }) {
   )
 }
 
-/** Status says how exact and how fresh the figures are, and in which zone their days are. */
+/** Status shows the accuracy and the age of the figures, and the zone of their days. */
 export function Status({
   s,
   results,

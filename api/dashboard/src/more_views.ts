@@ -38,7 +38,10 @@ export const onePage: View = {
   nothing: moreTexts.nobodyRead,
 }
 
-/** shared is the overview for readers of a share link, who can open no page and so learn no other way what it is. */
+/**
+ * shared is the overview for readers of a share link. It shows the titles of pages, because these readers cannot open
+ * pages.
+ */
 export const shared = titled(overview)
 
 export const search = titled({
