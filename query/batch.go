@@ -80,7 +80,7 @@ func readBatch(body []byte) (list []*named, err error) {
 			token, _ := r.ReadToken()
 			q := &named{name: token.String(), equal: -1}
 			q.of, q.body, q.err = readNamed(r.value())
-			// The last one counts.
+			// If a name occurs twice, the last query counts.
 			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name })
 			if list = append(list, q); len(list) > MaxBatch {
 				return schema.Invalid("queries", fmt.Sprintf("must have at most %d members", MaxBatch))

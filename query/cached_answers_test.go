@@ -18,7 +18,7 @@ func TestKept(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	var passed time.Duration
 	service := newService(conn, keeping)
-	service.versions.engine = "Distributed"  // no version is known, so only time ends the use of an answer
+	service.versions.engine = "Distributed"  // the version is unknown, so an answer is used only until its time is over
 	service.results.Now = func() time.Time { // each reading of the clock takes a second
 		passed += time.Second
 		return testNow.Add(passed)

@@ -71,8 +71,8 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
 }
 
-// TestCosts checks that a query costs the rows of its range in its source. A comparison costs both ranges, and
-// unknown rows cost a guess.
+// TestCosts checks that a query costs the rows of its range in its source. A comparison costs the rows of both ranges.
+// If the rows are unknown, a query costs a fixed number.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -92,7 +92,8 @@ func TestCosts(t *testing.T) {
 		{"large", `{"range":"last7Days"}`, (12 + 6*24 + 13) * 10_000, true},
 		{"large", `{"range":{"from":"2026-03-15T11:45:00Z","to":"2026-03-15T12:15:00Z"}}`, 2 * 40_000, true},
 		{"large", `{"range":{"from":"2026-03-14T12:00:00Z","to":"2026-03-14T13:00:00Z"}}`, 40_000, true},
-		// Statements about sessions read the 12 hours around their range too, and most read nothing else.
+		// Statements about sessions also read the 12 hours around their range. Most of these statements read nothing
+		// else.
 		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"}]}`, 2 * 100_000, true},
 		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"},{"column":"sessionsCount"}]}`,
 			2 * 100_000, true},

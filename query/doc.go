@@ -16,7 +16,8 @@
 //     visits. segments_sql.go lowers segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
-//     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
+//     assigned.go finds out whether nodes assigned sessions of the answer. incomplete.go finds events that the store
+//     lost.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.

@@ -30,7 +30,8 @@ type keptRow struct {
 
 func newEncoder(p plan, st statement) *encoder {
 	e := &encoder{plan: p, statement: st, values: make([][]byte, len(st.output))}
-	// A condition on an estimate may have dropped or included a group wrongly. The rows do not show that.
+	// A condition on an estimate may have dropped or included a group wrongly. The rows of the answer do not show such
+	// a mistake.
 	for f := range filters(p.having) {
 		e.approximate = e.approximate || p.env.Counting != insights.CountExact && f.column.Unique
 	}
@@ -111,8 +112,8 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range; nil if the plan has no other range.
-// others has the columns of the row of all groups beyond the limit; nil if there is no such row.
+// result returns the answer's JSON. compared has the columns of the other range. It is nil if the plan has no other
+// range. others has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

@@ -25,7 +25,7 @@ const (
 	headerDoubledRange = "Octavo-Doubled-Range"
 )
 
-// missingMargin is how far sessions reach beyond a range.
+// missingMargin is the time by which sessions may extend beyond a range.
 const missingMargin = 12 * time.Hour
 
 // lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must

@@ -13,7 +13,7 @@ import (
 )
 
 // This file answers aggregate requests in memory, event by event, as the documents define them. It has a separate
-// decoder and no plans. It uses only the words of enumerations from the column table.
+// decoder and no plans. Of the column table, it uses only the words of enumerations.
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
@@ -27,7 +27,7 @@ type naiveColumn struct {
 	excluded bool
 	// uncompared is true if no comparison matches an event without a value.
 	uncompared bool
-	// match turns a filter value into the key it equals; nil means by type.
+	// match turns a filter value into the key that it equals. If match is nil, the value's type determines the key.
 	match func(v any) []any
 }
 
@@ -420,7 +420,7 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 		g.engaged.add(e.EngagedSeconds)
 		g.depth.add(e.ScrollDepth)
 	case "code_copy", "file_download":
-	default: // events that sessions are made of
+	default: // events that belong to sessions
 		v := naiveVisit{e.Visitor, e.Session}
 		g.whole[v] = n.sessions[v]
 	}

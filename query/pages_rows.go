@@ -11,7 +11,7 @@ import (
 type pageRow struct {
 	schema.SitePage
 	kind    string
-	seen    bool     // whether it has events in the range
+	seen    bool     // whether the page has events in the range
 	metrics [][]byte // of the output columns
 	place   rowPlace
 }

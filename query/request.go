@@ -45,7 +45,7 @@ type reach struct {
 	where  []conditionRequest
 	ranges []rangeRequest // ranges of the view; nil: all time
 	zone   *time.Location // of the ranges' days
-	now    time.Time      // when the ranges' presets end
+	now    time.Time      // the time at which presets of the view's ranges end
 	view   string         // the view's ranges as text, for keys; "" if there are none
 	shared bool           // the caller sees a view
 }

@@ -21,12 +21,12 @@ type scope struct {
 	exact    bool   // whether estimates are refused
 	counted  bool   // whether env.Counting is the previous page's
 	view     string // the ranges of the caller's view; "" without ranges
-	cut      bool   // whether they cut the range
+	cut      bool   // whether the ranges of the view cut the scope's range
 	moves    bool   // whether the range depends on the time of now
 	key      string // equal for reports that differ only in the time of now
 }
 
-// source is where rows are read from.
+// source is where the rows of a scope are read.
 type source struct {
 	name   string
 	visits *visits // nil: a row for each event
@@ -155,7 +155,7 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 // visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
-	types    []insights.Code // of the events that count; nil is all
+	types    []insights.Code // types of the events that count; nil means all types
 	typed    []condition     // the conditions that select types
 	columns  []string        // of the rows, in addition to the counters
 	counters []*insights.Counter

@@ -10,7 +10,7 @@ import (
 // made or last updated. Ours is the change request's side, and theirs the main content's.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
-	// ID identifies these versions: if one of them changes, it is a different conflict.
+	// ID identifies the versions of a conflict. If a version changes, the conflict gets another ID.
 	ID     string `json:"id"`
 	Kind   string `json:"kind" rules:"enum=conflictKind"`
 	Status string `json:"status" rules:"enum=conflictStatus"`
@@ -33,7 +33,7 @@ type ChangeRequestConflict struct {
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
 
-// ConflictPage is a page of the change request. It is the main content's page if the request does not have the page.
+// ConflictPage is a page of the change request. If the request does not have the page, it is the main content's page.
 // Links have no path.
 type ConflictPage struct {
 	ID    string `json:"id"`

@@ -19,7 +19,7 @@ const (
 	browserLinkLife = 10 * time.Minute
 )
 
-// BrowserSession is the secret of a browser's cookie, and when it ends.
+// BrowserSession has the secret of a browser's cookie, and the time when the session ends.
 type BrowserSession struct {
 	Secret    string
 	ExpiresAt time.Time
@@ -109,8 +109,8 @@ func earlier(at time.Time, other *time.Time) time.Time {
 	return at
 }
 
-// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used it may accept it until their
-// cache entry expires, as for every token.
+// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used the session may accept it until
+// their cache entry expires. This holds for every token.
 func (s *Store) EndBrowserSession(ctx context.Context, secret string) error {
 	hash := schema.HashBrowserSecret(secret)
 	return postgres.Interpret(s.db.Queries.DeleteBrowserSession(ctx, hash[:]), "browser session")

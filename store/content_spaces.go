@@ -239,7 +239,7 @@ func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace,
 	return placed[0], err
 }
 
-// place adds to spaces their places.
+// place adds the spaces' places.
 func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
 	ids := make([]string, len(spaces))
 	for i, space := range spaces {

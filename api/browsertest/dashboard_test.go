@@ -240,7 +240,7 @@ func TestDashboardKeys(t *testing.T) {
 	d.quiet()
 }
 
-// hostile are texts of visitors that break out of where they are put.
+// hostile has texts of visitors that try to break out of their place in the page.
 var hostile = []any{
 	`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, `javascript:window.broken=1`,
 	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru",
@@ -310,7 +310,7 @@ func TestDashboardTrouble(t *testing.T) {
 	says := func(text string) {
 		t.Helper()
 		d.until(fmt.Sprintf(`document.querySelector('.notice')?.textContent.includes(%q)`, text))
-		// The figures from before stay.
+		// The earlier figures stay.
 		if values := d.texts("[data-total=people] strong"); len(values) != 1 || values[0] == "–" {
 			t.Errorf("%s: %v", text, values)
 		}

@@ -111,8 +111,8 @@ func TestDocsSearchRecovers(t *testing.T) {
 	b.quiet()
 }
 
-// hostile has texts of visitors that try to break out of their place in the page. Each page fits the screen, and axe's
-// rules find no fault.
+// TestDocsAccessible checks pages of each kind, in light and dark mode, on a desktop and a phone. Each page fits the
+// screen, and axe's rules find no fault.
 func TestDocsAccessible(t *testing.T) {
 	t.Parallel()
 	chromium(t)

@@ -52,7 +52,7 @@ type attempt struct {
 	events   []event
 }
 
-// The earlier figures stay.
+// door serves the tracker's files, and records the requests of browsers.
 type door struct {
 	t *testing.T
 	// base is the server's address in pages, which have another host.

@@ -118,8 +118,7 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 // parser is insights.ParseMessage; tests replace it.
 type parser func(data []byte) (insights.Message, error)
 
-// message adds a message. Its only error wraps insights.ErrNewer: the message was
-// not added.
+// message adds a message. Its only error wraps insights.ErrNewer and means that the message was not added.
 func (c *cut) message(p *partition, f fetched, parse parser) error {
 	at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
 	first := c.rows.Rows()
@@ -163,7 +162,7 @@ func (c *cut) token(topic string, lo, hi int) string {
 // messageOf returns a row's message, and the row's index in that message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events and the next message have one first row. The search finds the next message.
+	// A message without events has the same first row as the next message. The search finds the next message.
 	return c.messages[i], row - c.messages[i].first
 }
 
@@ -176,7 +175,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 		}
 		same, err := stored.same(m, scratch)
 		if err != nil {
-			return err // cannot happen: it was added before
+			return err // cannot happen: the message was parsed when it was added
 		}
 		err = c.rows.Add(m.message, m.at, func(i int) bool {
 			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi || c.erased[m.first+i]

@@ -23,7 +23,7 @@ import (
 // it sends the pending insert, no matter how much time has passed.
 type heldStore struct {
 	eventstore.Store
-	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil does not wait
+	insert, ask chan struct{} // an insert or answer waits until its channel closes; nil does not wait
 	ages        chan struct{} // receives a value when a call waits
 	woke        sync.WaitGroup
 
@@ -111,7 +111,7 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// Its batches are smaller, so its own cuts would differ.
+	// Its batches are smaller, so it would make other cuts.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)
@@ -199,8 +199,8 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	mustCommit(t, s, now, list)
 }
 
-// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Its own cuts would differ.
-// Then it continues.
+// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Without the announcement,
+// it would make other cuts. Then it continues.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -249,7 +249,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.awaitCommitted(1)
 		had := r.progress(first)
 		r.stop(first)
-		if err := r.log.Stop(t.Context()); err != nil { // it would recreate the topic
+		if err := r.log.Stop(t.Context()); err != nil { // a running log would recreate the topic
 			t.Fatal(err)
 		}
 		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})

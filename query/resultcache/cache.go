@@ -25,9 +25,9 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 type Config[V any] struct {
 	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
-	// SlowAge bounds the time for which a slow result stays cached: as long as it took to compute, and at least MaxAge.
-	// The time counts from the end of the run. Callers share a run that began within this time. 0 means that MaxAge
-	// applies to all results.
+	// SlowAge bounds the time for which a slow result stays cached. A result stays for as long as it took to compute,
+	// and at least for MaxAge. The time counts from the end of the run. Callers share a run that began within this
+	// time. 0 means that MaxAge applies to all results.
 	SlowAge time.Duration
 	// MinAge is how long a result stays cached that was quick to compute.
 	MinAge time.Duration
@@ -70,7 +70,8 @@ type Query[V any] struct {
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
 	Version func(ctx context.Context, current bool) string
-	// Lasts is how long the result stays of use, from its request, while the data keep their version.
+	// Lasts is the longest time for which the result is used while the version of the data is unchanged. It counts from
+	// the result's request.
 	Lasts time.Duration
 }
 
@@ -78,7 +79,7 @@ type Query[V any] struct {
 type Result[V any] struct {
 	Value  V
 	Source Source
-	Age    time.Duration // since the run was requested; 0 from Run
+	Age    time.Duration // the time since the run was requested; 0 for the source Run
 	// Current is true if the data still had their version when this caller requested the result.
 	Current bool
 }
@@ -223,7 +224,7 @@ func (c *Cache[V]) leave(k Key, r *run[V]) {
 	c.drop(k, r)
 }
 
-// drop is leave for callers that hold the lock. Without callers, a run never begins.
+// drop is leave for callers that hold the lock. If a run has no caller, it never begins.
 func (c *Cache[V]) drop(k Key, r *run[V]) {
 	if r.callers--; r.callers > 0 {
 		return

@@ -39,7 +39,7 @@ func (p auditPlace) with(site, space string) auditPlace {
 	return p
 }
 
-// These are the reasons why tables are exempt.
+// These are the reasons for which tables are exempt.
 const (
 	auditDerived  = "It is derived from what has entries."
 	auditContents = "It holds contents: the entries of what they belong to name revisions, versions or hashes."

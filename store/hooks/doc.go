@@ -6,7 +6,7 @@
 //
 //	webhooks            webhooks and their secrets
 //	webhook_deliveries  events, their deliveries and retries; when failures disable a webhook
-//	front_ends          changes of sites that front ends have not heard of
+//	front_ends          changes of sites about which front ends were not notified yet
 package hooks
 
 import "github.com/octavo-docs/octavo/store/postgres"

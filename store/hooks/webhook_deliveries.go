@@ -243,7 +243,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
-		code := int32(*r.StatusCode) // A status code has three digits.
+		code := int32(*r.StatusCode) // The conversion is safe, because a status code has three digits.
 		params.StatusCode = &code
 	}
 	if r.Reason != "" {

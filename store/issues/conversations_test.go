@@ -19,7 +19,7 @@ import (
 
 // allInOne is an analysis that puts all issues into one cluster, the first existing one.
 type allInOne struct {
-	// seen is called with the issues of every round; it may be nil.
+	// seen is called with the issues of every round. It may be nil.
 	seen func([]issues.AnalyzedIssue) error
 }
 
@@ -61,7 +61,7 @@ func ingest(t *testing.T, st *store.Store, org, source string, list ...issues.Ne
 	}
 }
 
-// TestSourcesAreApart ingests the same id from two sources.
+// TestSourcesAreApart ingests conversations with the same id from two sources.
 func TestSourcesAreApart(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -19,7 +19,7 @@ import (
 // limit.
 const (
 	maxBytes    = 128 << 10
-	refBytes    = 40 // and more if it names a space
+	refBytes    = 40 // more bytes if the reference names a space
 	branchBytes = 24 // in addition to its expression
 )
 
@@ -63,7 +63,7 @@ func OfFile(file []byte) Refs {
 		return Refs{}
 	}
 	refs := Of(d)
-	refs.Includes = nil // Contents do not include others.
+	refs.Includes = nil // A content cannot include another content.
 	return refs
 }
 

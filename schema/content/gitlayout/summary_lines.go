@@ -202,7 +202,7 @@ func (w *rewriter) insert(i int, ruled bool) {
 	}
 }
 
-// ruleAhead finds the rule between here and the next item that keeps its place.
+// ruleAhead finds the rule between the present line and the next item that keeps its place.
 func (w *rewriter) ruleAhead(i int) int {
 	to := len(w.old.lines)
 	for at := i + 1; at < len(w.want); at++ {

@@ -219,7 +219,7 @@ func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	return found
 }
 
-// tag turns a tag into text if one of its addresses has a scheme that is not on the list.
+// tag turns a tag into text if the scheme of one of its addresses is not on the list.
 func (s *safeScan) tag(t tag, from int) {
 	for _, a := range t.attrs {
 		if !slices.Contains(addressAttributes, a.name) || !unsafeLink(a.value) {

@@ -203,7 +203,7 @@ func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any
 func keyOf(ref map[string]any) string {
 	text, err := json.Marshal(ref, json.Deterministic(true))
 	if err != nil {
-		return "" // It was decoded from JSON.
+		return "" // The value was decoded from JSON.
 	}
 	return string(text)
 }
