@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// These are the goals. The test prints the figures and their distance to the goals.
+// These are the goals. The test prints the figures, and how far they are from the goals.
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
@@ -79,7 +79,7 @@ func lines[T any](t *testing.T, path string, each func(T)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // It is only read.
+	defer file.Close() //nolint:errcheck // The file was only read.
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {

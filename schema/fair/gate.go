@@ -44,7 +44,7 @@ const (
 	Admitted Verdict = iota
 	// OwnShare: the party or its member has used up its share.
 	OwnShare
-	// Full: other parties fill the room.
+	// Full means that other parties fill the room.
 	Full
 )
 
@@ -70,7 +70,7 @@ type Gate struct {
 	waiting map[*Party]struct{}
 	queue   partyHeap // waiting parties with a request that may enter
 	turn    uint64    // counts admitted requests
-	came    uint64    // counts parties that began to wait
+	came    uint64    // counts the parties that have begun to wait
 	scan    uint64    // counts calls of next
 }
 
@@ -95,10 +95,10 @@ type Party struct {
 	outside load
 	waiting list.List          // of *waiter, the oldest first
 	members map[string]*member // members with a request inside or waiting; only with MemberSlots
-	place   int                // index in Gate.queue plus 1; 0 if it is not there
+	place   int                // index in Gate.queue plus 1; 0 outside of the queue
 	share   float64            // sort key of the queue
-	turn    uint64             // Gate.turn of its last admitted request
-	came    uint64             // Gate.came when it began to wait
+	turn    uint64             // value of Gate.turn at its last admitted request
+	came    uint64             // value of Gate.came when it began to wait
 }
 
 type member struct {

@@ -178,7 +178,7 @@ func versionIf(there bool, n tree.Node) any {
 	return placeOf(n)
 }
 
-// allows is fits for a parent that a choice names. The parent must exist, and must not be below the page.
+// allows does the same as fits for a parent that a choice names. The parent must exist, and must not be below the page.
 func (p *pages) allows(r *row, parent string) bool {
 	for id := parent; id != ""; {
 		n, ok := p.page(id)

@@ -241,7 +241,7 @@ func (p *pairing) cross(pairs []int) {
 	}
 }
 
-// discard removes the pairs of short texts that do not stand at one place.
+// discard removes the pairs of short texts that are not at one place.
 func (p *pairing) discard(pairs []int) {
 	partners := map[int]bool{}
 	twins := func(i int) bool {

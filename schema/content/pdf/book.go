@@ -13,7 +13,7 @@ type Book struct {
 	pages  []measured
 }
 
-// measured is what a Book keeps of a page, without the text: the page's anchors, and the extent of each block.
+// measured is the part of a page that a Book stores: the page's anchors and the extent of each block, without the text.
 type measured struct {
 	anchors []string
 	blocks  []extent

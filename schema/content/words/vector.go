@@ -19,7 +19,7 @@ const (
 	// maxPlaces is how often a word is counted. More occurrences do not change its rank.
 	maxPlaces   = 16
 	maxPosition = 16_383
-	// gap keeps phrases from going on in the next field.
+	// gap separates fields, so that no phrase matches across two fields.
 	gap = 8
 )
 

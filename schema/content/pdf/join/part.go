@@ -19,7 +19,7 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // of the objects, by number; 0 for a number without an object
+	offsets []int64 // offsets of the objects, by number; 0 for a number without an object
 	ends    []int64 // of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
@@ -56,7 +56,7 @@ func Open(from io.ReaderAt, size int64) (*Part, error) {
 	return p, nil
 }
 
-// Sheets is the number of sheets that are kept.
+// Sheets is the number of sheets that stay.
 func (p *Part) Sheets() int { return len(p.sheets) }
 
 // Sheet finds the sheet of a place, counted from 0.
