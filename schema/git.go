@@ -32,7 +32,7 @@ type GitOperation struct {
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
-	// NextAttemptAt is when a retrying operation runs again at the earliest.
+	// NextAttemptAt is the earliest time of the next attempt of a retrying operation.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
@@ -40,7 +40,7 @@ type GitOperation struct {
 	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both in words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
-	// AllowedBy says why an import changed the space although merge rules hold there.
+	// AllowedBy is the reason why an import changed the space although the space has merge rules.
 	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
 	// Notes name the files that were left out or changed.
 	Notes []GitNote `json:"notes,omitempty"`
@@ -107,7 +107,7 @@ const (
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
 	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its last state if a
-	// later operation is done before.
+	// later operation is completed first.
 	GitRetrying   = "retrying"
 	GitSuperseded = "superseded"
 	GitCancelled  = "cancelled"

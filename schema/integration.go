@@ -65,7 +65,7 @@ type IntegrationBlock struct {
 	Markdown    *IntegrationBlockMarkdown `json:"markdown,omitempty"`
 }
 
-// IntegrationBlockMarkdown says how a block is written in Markdown.
+// IntegrationBlockMarkdown is the form of an integration's block in Markdown.
 type IntegrationBlockMarkdown struct {
 	Codeblock *string `json:"codeblock" rules:"required"`
 	Body      *string `json:"body" rules:"required"`

@@ -42,7 +42,7 @@ func writeMoment(e *jsontext.Encoder, at time.Time) error {
 	return e.WriteValue(append(at.UTC().AppendFormat(text, momentForm), '"'))
 }
 
-// origin is before every time that a test makes up.
+// origin is earlier than every time that a test uses.
 var origin = time.Now().Add(-100 * 365 * 24 * time.Hour)
 
 // Elapsed returns the nanoseconds from a fixed origin of this process to a time. A step of the machine's clock changes

@@ -13,11 +13,11 @@ type Webhook struct {
 	// Active webhooks receive events. Events that occur while a webhook is inactive are not sent later.
 	Active bool   `json:"active"`
 	Status string `json:"status" rules:"enum=webhookStatus"`
-	// DisabledAt and DisabledReason are there if Octavo made it inactive.
+	// DisabledAt and DisabledReason are set if Octavo has disabled the webhook.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Before
-	// HeldUntil, nothing is sent.
+	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them. No
+	// events are sent before HeldUntil.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
@@ -43,7 +43,7 @@ const (
 // WebhookStatuses are the values of a webhook's `status`.
 func WebhookStatuses() []string { return []string{WebhookActive, WebhookPaused, WebhookDisabled} }
 
-// WebhookDelivery is one event on its way to one webhook.
+// WebhookDelivery is the delivery of one event to one webhook.
 type WebhookDelivery struct {
 	Object  string `json:"object"`
 	ID      string `json:"id"`
@@ -52,7 +52,7 @@ type WebhookDelivery struct {
 	Event    WebhookPayload `json:"event"`
 	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
 	Attempts int32          `json:"attempts"`
-	// Redelivers is the delivery that a user requested again.
+	// Redelivers is the id of the delivery that a user requested again.
 	Redelivers string `json:"redelivers,omitempty"`
 	// NextAttemptAt is when a pending delivery is sent at the earliest.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`

@@ -43,7 +43,7 @@ const (
 	maxPattern = 256 // characters
 )
 
-// Operators are the operators of facts §3.1, and those of texts.
+// Operators has the operators of facts §3.1, and the operators on texts.
 var Operators = []*Operator{
 	OpIn,
 	{Word: "notIn", Negated: true, condition: oneOf},

@@ -171,7 +171,7 @@ var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 // RowOf is the expression that reads the part for a session's row from rows that already have it.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
-// CountOf is the number of such events in a row that is made of several events.
+// CountOf is the number of such events in a row that combines several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
 // CountIn is CountOf of the events that meet a condition.
@@ -195,7 +195,7 @@ const (
 	groupCell = "group_cell"
 )
 
-// groupBits is how many bits a group's number has. The last bit of a cell says whether sessions are made of the event.
+// groupBits is the number of bits of a group's number. The last bit of a cell reports whether the event makes sessions.
 const groupBits = 63
 
 // KeyOfGroup is the number of a group of events. keys identify the group. The number is a hash. An attacker would need
