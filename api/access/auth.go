@@ -189,7 +189,7 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run collects the uses of a second and writes them together, until ctx ends. Then it writes the rest.
+// run collects the uses of a second and writes them together, until ctx ends. Then it writes what is still unwritten.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

@@ -20,7 +20,7 @@ type madeUp struct {
 	// refuse fails a whole batch, and broken fails single queries of a batch.
 	refuse error
 	broken map[string]bool
-	// rows are the keys of lists. keys are the keys of lists by columns with few values.
+	// rows has the values by which lists are grouped. keys has such values for single columns, which have few values.
 	rows []any
 	keys map[string][]any
 	// zero removes all events, and allRead means that each page was opened.

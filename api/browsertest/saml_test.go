@@ -92,8 +92,8 @@ func (s *sites) attack(t *testing.T) string {
 	return started.Header.Get("Location")
 }
 
-// TestLogin logs in with a browser: it goes to the identity provider on another site, returns by the provider's form,
-// and reaches the page with the token.
+// TestLogin logs in with a browser. The browser opens the identity provider on another site, returns by the provider's
+// form, and reaches the page with the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string]func(http.Handler) *httptest.Server{

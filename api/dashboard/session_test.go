@@ -32,7 +32,7 @@ func (b *browser) do(method, path string, body any, header ...string) apitest.An
 	return b.h.Do(method, path, "", body, append(own, header...)...)
 }
 
-// who wants the status of a request for the caller's own user.
+// who checks the status of a request for the caller's own user.
 func (b *browser) who(status int, header ...string) {
 	b.h.T.Helper()
 	if a := b.do(http.MethodGet, "/v1/user", nil, header...); a.Status != status {

@@ -31,7 +31,7 @@ type frame struct {
 	ids      *requestIDs
 	proxies  []netip.Prefix
 	origins  map[string]bool // the trusted origins
-	origin   string          // of our public address
+	origin   string          // origin of our public address
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
 	// it must not be retained, and a derived context costs a goroutine.

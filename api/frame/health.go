@@ -108,7 +108,7 @@ func (s *Server) Health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", string(contentJSON))
-		_, _ = io.WriteString(w, alive) // The client may be gone.
+		_, _ = io.WriteString(w, alive) // The client may have disconnected.
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		excluded := map[string]bool{}

@@ -17,7 +17,7 @@
 // Jobs of one kind form sequences: a sequence has the jobs about one part of a space or an organization. If the kind
 // has no parts, a sequence has the jobs about one space, and otherwise about one organization. Jobs of a sequence run
 // one at a time. The others wait, in the order in which they were enqueued. A job that waits for its next attempt
-// blocks its sequence. A job that failed for good does not block its sequence. A retried job goes before jobs that were
+// blocks its sequence. A job that failed for good does not block its sequence. A retried job runs before jobs that were
 // enqueued later. Different sequences run concurrently. On each node, the number of a kind's workers limits them.
 //
 // # Turns
@@ -39,8 +39,8 @@
 //
 // # Reasons
 //
-// The reason of a failure is public: the message of a schema.Error, or that there was an internal error. The cause goes
-// to the log, with the job's id.
+// The reason of a failure is public: the message of a schema.Error, or that there was an internal error. The cause is
+// logged with the job's id.
 //
 // # Adding a kind
 //

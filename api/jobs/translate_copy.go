@@ -199,7 +199,7 @@ func fill(places []translation.Place, known map[string]store.Translated) []schem
 	return reports
 }
 
-// excerpt is how much of a segment a report shows, in characters.
+// excerpt is the largest number of a segment's characters that a report shows.
 const excerpt = 100
 
 func reportOn(kind, page string, place *translation.Place) schema.TranslationReport {

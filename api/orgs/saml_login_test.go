@@ -59,7 +59,7 @@ func (s idpSession) GetSession(http.ResponseWriter, *http.Request, *crewjam.IdpA
 	return &s.person
 }
 
-// serviceList knows our metadata.
+// serviceList returns our metadata for every service.
 type serviceList struct{ descriptor *crewjam.EntityDescriptor }
 
 func (s serviceList) GetServiceProvider(*http.Request, string) (*crewjam.EntityDescriptor, error) {

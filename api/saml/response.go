@@ -12,7 +12,7 @@ import (
 	crewjam "github.com/crewjam/saml"
 )
 
-// Skew is how far the provider's clock may be from ours.
+// Skew is the largest allowed difference between the provider's clock and ours.
 const Skew = time.Minute
 
 const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"

@@ -130,7 +130,7 @@ var errOrigin = schema.Forbidden("Origin is neither a front end's nor a publishe
 // false. A front end shows many sites from one origin, and calls only for sites that leave it true.
 func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if v.cookie.Secure && origin.Scheme == "http" {
-		return errOrigin // Anybody on the way could have written the page.
+		return errOrigin // Anybody between the site and the browser could have written the page.
 	}
 	known := slices.ContainsFunc(v.origins, func(ours string) bool {
 		return ours == originOf(origin) ||

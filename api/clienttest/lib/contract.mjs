@@ -89,8 +89,8 @@ export class Contract {
     }
 
     /**
-     * Checks a value against one of the document's schemas (OpenAPI 3.0), with the exceptions: the seed wins. It tells which of them the
-     * value needs: those without which it fails while all others apply.
+     * Checks a value against one of the document's schemas (OpenAPI 3.0), with the exceptions: the seed wins. It
+     * returns the exceptions that the value needs. Without such an exception the value fails, even if all others apply.
      */
     validate(schema, value) {
         const problems = this.#errors(schema, value, this.#exceptions);

@@ -13,7 +13,7 @@ const types = {
     url: (v) => typeof v === 'string' && URL.canParse(v),
     path: (v) => typeof v === 'string' && v.startsWith('/'),
     folder: (v) => typeof v === 'string' && v.startsWith('/') && v.endsWith('/'),
-    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // of CSS: it is looked for with querySelector
+    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // an identifier of CSS: querySelector looks for it
     jwt: (v) => typeof v === 'string' && v.split('.').length === 3 && claims(v)?.kind === 'site' && claims(v).exp * 1000 > Date.now(),
 };
 
@@ -163,7 +163,8 @@ export class Replay {
         return [...verdict.problems, ...outcome(step, answer), ...members(answer.data, renamed(read, values))];
     }
 
-    // Asks for all prefixes of an address. The first complete answer that is no redirect counts, else that for the longest.
+    // Asks for all prefixes of an address. The first complete answer without a redirect counts. If there is none, the
+    // answer for the longest prefix counts.
     async #open(call, step, values) {
         const answers = [];
         for (const url of candidates(values.url)) {

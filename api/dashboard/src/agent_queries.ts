@@ -9,7 +9,7 @@ import { ask, opened, sent, type } from './queries'
  */
 export const kinds = { answering: ['user-asked', 'coding'], searching: ['search'], training: ['training'] }
 
-/** gone chooses requests for addresses without a page. */
+/** gone selects requests for addresses without a page. */
 const gone: Condition = { column: 'httpStatus', values: [404, 410] }
 
 export function agentQueries(s: State) {

@@ -58,7 +58,7 @@ export const listings: Record<Tab, Listing> = {
   },
 }
 
-/** sortOf is how the rows are sorted. */
+/** sortOf returns the order of the rows. */
 export const sortOf = (s: State) => s.sort || listings[s.tab].sort
 
 /** listQuery asks for at most limit pages. */

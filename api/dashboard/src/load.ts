@@ -2,7 +2,7 @@
 import { effect, signal, type Signal } from '@preact/signals'
 import { Refusal } from './api'
 
-/** session tells whether the reader is signed in. 'ended' means that the session has ended. */
+/** session reports whether the reader is signed in. 'ended' means that the session has ended. */
 export const session = signal<'in' | 'out' | 'ended'>('in')
 
 export type Load<T> = {

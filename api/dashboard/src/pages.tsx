@@ -170,7 +170,7 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
   )
 }
 
-/** label is the heading of a column. Headings say that agents read pages and that people view them. */
+/** label is the heading of a column. In headings, agents "read" pages and people "view" them. */
 const label = (s: State, column: Column) =>
   column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents')
     ? texts.total.reads

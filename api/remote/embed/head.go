@@ -76,7 +76,8 @@ func first(to *string, value string) {
 	}
 }
 
-// page makes the texts fit to be shown, and the address of the icon absolute. at is where the page was found.
+// page makes the texts fit to be shown, and the address of the icon absolute. at is the address at which the page was
+// found.
 func (h head) page(at *url.URL) Page {
 	page := Page{Title: shorten(h.ogTitle, maxTitle), Site: shorten(h.ogSite, maxSite)}
 	if page.Title == "" {

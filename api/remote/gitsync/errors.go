@@ -29,7 +29,7 @@ const (
 	StepPush         Step = "push"         // send it
 )
 
-// Reason is why a fetch or push failed: one row of Reasons.
+// Reason is the cause of a failed fetch or push: one row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Retryable bool   // whether a later attempt may succeed without a change

@@ -20,7 +20,7 @@ import (
 type rawObject struct {
 	kind     plumbing.ObjectType
 	declared uint64
-	base     []byte // of a delta: the hash of its base
+	base     []byte // only for a delta: the hash of its base
 	content  []byte
 }
 

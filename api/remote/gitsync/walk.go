@@ -19,11 +19,11 @@ type File struct {
 
 // Left is an entry of a commit that was not read.
 type Left struct {
-	Path string // as it is in the repository: it may not be safe to show or use
+	Path string // exactly as in the repository, so it may be unsafe to show or use
 	Why  Leaving
 }
 
-// Leaving is why an entry was not read.
+// Leaving is the reason for not reading an entry.
 type Leaving string
 
 // These are the reasons why entries are left.

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is why a mail was not sent: one row of Reasons.
+// Reason is the cause of a mail's failure: one row of Reasons.
 type Reason struct {
 	Label string
 	// Mail means that the failure is about this mail, so other mails may be sent on the connection. If it is false, the

@@ -14,7 +14,7 @@ import (
 // Limits bound one use of HTTP. All limits except Redirects are required.
 type Limits struct {
 	TLS     time.Duration // the TLS handshake
-	Headers time.Duration // from the end of the request to the headers of the answer
+	Headers time.Duration // the time from the end of the request to the headers of the answer
 	Whole   time.Duration // everything, redirects and reading the body included
 	// Redirects is the number of redirects that are followed; 0 means no redirect.
 	Redirects int

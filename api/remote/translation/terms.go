@@ -62,7 +62,7 @@ func fold(text string) []rune {
 	return runes
 }
 
-// found is where a term is in a text, in characters.
+// found is the position of a term in a text, in characters.
 type found struct {
 	Term
 	from, to int

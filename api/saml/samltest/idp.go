@@ -59,7 +59,7 @@ func (i *IdP) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.Certificate.Raw}))
 }
 
-// Person is who logs in.
+// Person is the person who logs in.
 type Person struct {
 	NameID string
 	Format crewjam.NameIDFormat

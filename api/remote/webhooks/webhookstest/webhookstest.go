@@ -60,7 +60,8 @@ func New(t testing.TB) *Receiver {
 	return r
 }
 
-// Knows tells the receiver its secret. From now on, a message whose signature is wrong fails the test and is answered 401.
+// Knows sets the secret with which the receiver checks signatures. From now on, a message whose signature is wrong
+// fails the test and is answered 401.
 func (r *Receiver) Knows(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
