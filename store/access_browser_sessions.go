@@ -15,7 +15,7 @@ import (
 const (
 	// browserSessionLength is a working day.
 	browserSessionLength = 12 * time.Hour
-	// browserLinkLife is how long a link to sign in waits for its reader.
+	// browserLinkLife is the time for which a link to sign in is valid.
 	browserLinkLife = 10 * time.Minute
 )
 

@@ -61,7 +61,7 @@ func (s *Store) FinishTranslationRun(
 ) error {
 	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
-		// Editors wait while the copy is locked, so documents are stored before.
+		// Editors wait while the copy is locked, so its documents are stored before the lock.
 		var err error
 		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err
@@ -109,8 +109,8 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the current revision of the copy. state is the revision with the pages that the run made. pages is the
-	// number of pages that the run has changed.
+	// after is the copy's current revision. state is the revision with the pages that the run made. pages is the number
+	// of pages that the run has changed.
 	after, state string
 	pages        int
 }
@@ -308,8 +308,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone resolves conflicts about pages that the source deleted and people corrected. It chooses the source's side,
-// except if people added a page below the deleted page.
+// gone resolves conflicts about pages that were deleted in the source and corrected in the copy. It chooses the
+// source's side, except if people added a page below the deleted page.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {

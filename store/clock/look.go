@@ -3,8 +3,8 @@ package clock
 import "time"
 
 const (
-	// tolerance is how far the clock may be ahead of the latest known time. The function deletion_time in Postgres has
-	// the same constant.
+	// tolerance is the time by which the clock may be ahead of the latest known time. The function deletion_time in
+	// Postgres has the same constant.
 	tolerance = 48 * time.Hour
 	// patience is the time that nodes run until a clock in doubt is trusted.
 	patience = 24 * time.Hour
@@ -37,7 +37,7 @@ type State struct {
 // Held reports whether nothing is deleted by age.
 func (s State) Held() bool { return s.Doubt == Ahead }
 
-// Left is how long nodes have to run until the clock is trusted.
+// Left is the time that nodes must still run until the clock is trusted.
 func (s State) Left() time.Duration {
 	if s.Doubt == "" {
 		return 0

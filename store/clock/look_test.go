@@ -14,7 +14,7 @@ func TestLooks(t *testing.T) {
 	// step is one reading of the clocks (a look). All clocks move by the same time. If others is set, the other clocks
 	// move by others.
 	type step struct {
-		at     time.Duration // of Postgres's clock, from start
+		at     time.Duration // time of Postgres's clock, counted from start
 		others *time.Duration
 		newest time.Duration // the age of the newest event at the start; 0 means no event
 		node   string        // "" is a

@@ -48,7 +48,7 @@ func (s *Store) ClaimEventKey(
 // busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
-	open := make(map[[2]string]int, len(wanted)) // by site and key: an index of wanted
+	open := make(map[[2]string]int, len(wanted)) // indexes in wanted, by site and key
 	var p db.ClaimEventKeysParams
 	for i, w := range wanted {
 		got[i] = w.claim
