@@ -147,13 +147,13 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "1", "lastYear") // 36.5 million rows
 	first := <-engine.started
 	ask("a", "1", "last7Days")
-	all.waiting(1, week) // for its token's rows
+	all.waiting(1, week) // too many rows are read for its token
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // for its organization's rows
+	all.waiting(2, 2*week) // too many rows are read for its organization
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // for the node's rows
+	all.waiting(3, 2*week+4_000_000) // too many rows are read on the node
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}

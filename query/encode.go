@@ -12,7 +12,7 @@ import (
 type encoder struct {
 	plan        plan
 	statement   statement
-	values      [][]byte // of each output column, separated by commas
+	values      [][]byte // values of each output column, separated by commas
 	rows        int
 	approximate bool
 	more        bool      // there are rows after the limit
@@ -24,7 +24,7 @@ type encoder struct {
 // keptRow is a row to compare with its counterpart in another range, or to join with a page.
 type keptRow struct {
 	groups []any    // in comparable form
-	values [][]byte // of the output columns
+	values [][]byte // values of the output columns
 	rank   any      // values of the order's first term, in comparable form; only for plans with keeps
 }
 

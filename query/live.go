@@ -19,7 +19,7 @@ import (
 const (
 	// LiveMinutes is the number of minutes that a live answer shows. The last one has just begun.
 	LiveMinutes = 30
-	// ActiveMinutes is how long a visitor counts as active.
+	// ActiveMinutes is the number of minutes for which a visitor counts as active.
 	ActiveMinutes = 5
 )
 

@@ -17,8 +17,8 @@ import (
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
-	json   any   // in the form of an answer
-	key    []any // for ordering and comparing
+	json   any   // the value in the form of an answer
+	key    []any // the value's key for ordering and comparing
 	absent bool
 }
 
@@ -114,7 +114,7 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
 }
 
-// naiveBucket returns the first second of the bucket of t. It goes back from t in decreasing steps, while the clock
+// naiveBucket returns the first second of the bucket of t. It steps back from t, in decreasing steps, while the clock
 // shows the same day or hour.
 func naiveBucket(t time.Time, interval string, week int) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }

@@ -12,7 +12,7 @@ type pageRow struct {
 	schema.SitePage
 	kind    string
 	seen    bool     // whether the page has events in the range
-	metrics [][]byte // of the output columns
+	metrics [][]byte // values of the output columns
 	place   rowPlace
 }
 

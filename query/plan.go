@@ -17,7 +17,7 @@ type plan struct {
 	scope
 	output  []ref // the result's columns
 	groups  []ref
-	having  []condition // on groups, joined by AND: their columns are measures
+	having  []condition // conditions on groups, joined by AND: their columns are measures
 	order   []term
 	limit   int
 	fill    *filling    // nil: groups without events are not in the answer
@@ -119,7 +119,7 @@ func (p plan) String() string {
 // the range. It happens before the conditions on groups, the order and the limit are applied.
 type filling struct {
 	group   ref
-	buckets []time.Time // as the group reads them
+	buckets []time.Time // beginnings of the buckets, as the group reads them
 }
 
 // comparison is the other range of a request. Its answer has a row for each row of the first range, with the same

@@ -95,7 +95,7 @@ type ExplainedStatement struct {
 	Source         string // the source of the rows, as in the answer's header
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
-	Took           time.Duration // until the last row was read
+	Took           time.Duration // time until the last row was read
 	Err            error         // of the engine
 }
 

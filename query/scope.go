@@ -13,7 +13,7 @@ import (
 type scope struct {
 	site     string
 	from, to time.Time               // from <= t < to
-	where    []condition             // on events, joined by AND
+	where    []condition             // conditions on events, joined by AND
 	nonNull  []ref                   // columns for which the events must have a value
 	sessions []*insights.SessionPart // parts of events' sessions that the statement reads
 	source   source
@@ -26,7 +26,7 @@ type scope struct {
 	key      string // equal for reports that differ only in the time of now
 }
 
-// source is where the rows of a scope are read.
+// source identifies the rows that a scope reads: events or visits.
 type source struct {
 	name   string
 	visits *visits // nil: a row for each event
@@ -157,6 +157,6 @@ type visits struct {
 	from, to time.Time
 	types    []insights.Code // types of the events that count; nil means all types
 	typed    []condition     // the conditions that select types
-	columns  []string        // of the rows, in addition to the counters
+	columns  []string        // the rows' columns, in addition to the counters
 	counters []*insights.Counter
 }

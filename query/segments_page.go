@@ -29,7 +29,7 @@ var segmentReads = []ref{
 type segmentPage struct {
 	to    time.Time // time of the first page's request, in whole milliseconds
 	days  int       // number of days; 0 means that it is not yet decided
-	total int64     // as counted for the first page
+	total int64     // total number, as counted for the first page
 	after *segmentKey
 	limit int
 	zone  *time.Location // the zone whose calendar counts the days; nil is UTC

@@ -81,7 +81,7 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 }
 
 // TestWhoRunsMayLeave: the client that started a query disconnects, and the waiting clients get their answer. If a
-// waiting client disconnects, the query goes on.
+// waiting client disconnects, the query continues.
 func TestWhoRunsMayLeave(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

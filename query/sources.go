@@ -68,7 +68,7 @@ type sourceLimits struct {
 	// few is a number of events. Up to this number, events are read as quickly as visits, because the statement over
 	// visits is longer.
 	few uint64
-	// fewer is how many times fewer rows visits must have. Rows of visits are larger than events.
+	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
 	fewer uint64
 	// many is the number of rows from which on sketches count visitors. Counting their visitors exactly takes a tenth
 	// of a second on two cores. For fewer rows a sketch is no faster.

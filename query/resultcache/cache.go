@@ -29,7 +29,7 @@ type Config[V any] struct {
 	// and at least for MaxAge. The time counts from the end of the run. Callers share a run that began within this
 	// time. 0 means that MaxAge applies to all results.
 	SlowAge time.Duration
-	// MinAge is how long a result stays cached that was quick to compute.
+	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
 	MaxBytes int
@@ -85,8 +85,8 @@ type Result[V any] struct {
 }
 
 // Do returns a cached result that is young enough or has the data's present version. Otherwise it returns the result of
-// an equal running query, or runs the query. The error of a run goes to all callers that share it, with the Source.
-// Errors of Enter and ctx only concern their caller.
+// an equal running query, or runs the query. All callers that share a run get its error and its Source. Errors of Enter
+// and ctx only concern their caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
@@ -178,7 +178,7 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	defer c.end(q.Key, r)
 	version := ""
 	if q.Version != nil && c.MaxAge > 0 {
-		version = q.Version(ctx, false) // before the run, because the run may read later data
+		version = q.Version(ctx, false) // the version before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
 	r.retry = err != nil && ctx.Err() != nil
