@@ -41,7 +41,7 @@ type ConflictPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ConflictResolution is how a conflict is resolved, until an update or a merge carries it out.
+// ConflictResolution is the chosen resolution of a conflict. An update or a merge carries it out.
 type ConflictResolution struct {
 	Take       string         `json:"take" rules:"enum=conflictTake"`
 	Value      jsontext.Value `json:"value,omitzero"`

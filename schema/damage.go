@@ -51,7 +51,7 @@ type Verification struct {
 	Read    int64  `json:"read"`    // parts, messages, contents or files
 	Bytes   int64  `json:"bytes"`   // that were read
 	Damaged int64  `json:"damaged"` // damaged pieces of the data that was read
-	// Hint tells the operator what to do, or why the data could not be read.
+	// Hint is a text for the operator: what to do, or why the data could not be read.
 	Hint       string    `json:"hint,omitzero"`
 	VerifiedAt time.Time `json:"verifiedAt,omitzero"`
 }

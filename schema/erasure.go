@@ -61,7 +61,7 @@ type ErasureBatch struct {
 // PendingErasures is the progress of the unfinished erasures.
 type PendingErasures struct {
 	Count  int64
-	Oldest time.Duration // since the first request
+	Oldest time.Duration // time since the first request
 	// Mutated is the number of erasures that are only waiting for the removal of replaced parts. FirstMutated is the
 	// time at which the first of them began to wait.
 	Mutated      int64

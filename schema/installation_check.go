@@ -1,6 +1,6 @@
 package schema
 
-// InstallationCheck says whether a page of a site loads the tracker, and whether the page's events would arrive.
+// InstallationCheck reports whether a page of a site loads the tracker, and whether the page's events would arrive.
 type InstallationCheck struct {
 	Object  string `json:"object"`
 	Verdict string `json:"verdict" rules:"enum=installationVerdict"`

@@ -88,9 +88,9 @@ type Job struct {
 	Space        string   `json:"space,omitempty"`
 	// Attempt counts the attempts that began. It restarts at zero when a failed job is retried.
 	Attempt int `json:"attempt"`
-	// NextAttemptAt is when the job runs at the earliest, if it is waiting or retrying.
+	// NextAttemptAt is the earliest time at which the job runs, if it is waiting or retrying.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
-	// Reason is why the last attempt failed.
+	// Reason is the cause of the last attempt's failure.
 	Reason     string     `json:"reason,omitempty"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	StartedAt  *time.Time `json:"startedAt,omitempty"`

@@ -23,7 +23,7 @@ type Webhook struct {
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
 	// Secret is shown only once, when it is made.
 	Secret string `json:"secret,omitempty"`
-	// FormerSecretUntil is when the previous secret expires.
+	// FormerSecretUntil is the time at which the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
 	CreatedAt         time.Time    `json:"createdAt"`
 	UpdatedAt         time.Time    `json:"updatedAt"`
@@ -54,13 +54,13 @@ type WebhookDelivery struct {
 	Attempts int32          `json:"attempts"`
 	// Redelivers is the id of the delivery that a user requested again.
 	Redelivers string `json:"redelivers,omitempty"`
-	// NextAttemptAt is when a pending delivery is sent at the earliest.
+	// NextAttemptAt is the earliest time at which a pending delivery is sent.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`
 	// LastAttempt is the outcome of the last attempt.
 	LastAttempt *WebhookAttempt `json:"lastAttempt,omitzero"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	FinishedAt  *time.Time      `json:"finishedAt,omitzero"`
-	// Reason is why the delivery failed, or its last attempt.
+	// Reason is the cause of the failure of the delivery or of its last attempt.
 	Reason string       `json:"reason,omitempty"`
 	URLs   LocationURLs `json:"urls"`
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// MaxLength is how many characters a condition may have.
+// MaxLength bounds the characters of a condition.
 const MaxLength = 1024
 
 // Condition is a parsed expression. It is immutable and safe for concurrent use.

@@ -41,7 +41,7 @@ var floors = map[string]struct {
 	impact float64
 	// words is the figure of problems if only words are compared, as without a model.
 	words float64
-	// labels is how far the two persons who labelled agree about problems.
+	// labels measures the agreement about problems between the two persons who labelled.
 	labels float64
 	// falseIssues bounds the number of conversations without a problem, out of 20, in which an issue is found.
 	falseIssues int
@@ -403,7 +403,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusByWords measures the method as it is without a model.
+// TestCorpusByWords measures the method without a model.
 func TestCorpusByWords(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {

@@ -93,7 +93,7 @@ func (l *load) change(slots, bytes int64) {
 type Party struct {
 	inside  load
 	outside load
-	waiting list.List          // of *waiter, the oldest first
+	waiting list.List          // has *waiter, the oldest first
 	members map[string]*member // members with a request inside or waiting; only with MemberSlots
 	place   int                // index in Gate.queue plus 1; 0 outside of the queue
 	share   float64            // sort key of the queue
@@ -125,7 +125,7 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter takes a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
+// Enter acquires a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
 // request larger than the whole room, or than the party's limit, counts as exactly that size. So it enters when no
 // other request is inside.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {

@@ -16,7 +16,7 @@ type Position struct {
 // Batch collects the rows of many messages by column, for one insert. Its strings alias the messages, so the messages
 // must not change until Reset.
 type Batch struct {
-	columns   []fieldBuffer // of fields, in their order
+	columns   []fieldBuffer // columns of the fields, in the order of the fields
 	site      buffer[string]
 	partition buffer[uint16]
 	offset    buffer[uint64]

@@ -14,7 +14,7 @@ type Role uint8
 // The roles.
 const (
 	Filter  Role = 1 << iota // in where
-	Group                    // in groupBy, select and order
+	Group                    // usable in groupBy, select and order
 	Measure                  // an aggregate: in select and order; in where, it filters groups
 	Time                     // takes an interval
 )
@@ -96,7 +96,7 @@ type Column struct {
 	Nothing func() sqltree.Expr
 }
 
-// Grouped is how rows are grouped by keys that are compared faster than the value.
+// Grouped is a way to group rows by keys that are compared faster than the value.
 type Grouped struct {
 	// Keys are equal for rows with equal values.
 	Keys func() []sqltree.Expr

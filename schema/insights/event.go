@@ -48,7 +48,7 @@ type Event struct {
 	Title                       string   // title of the page in the browser
 	Results                     Measured // number of results of a search
 	EngagedSeconds, ScrollDepth Measured // values of a visit to a page; the depth is a percentage
-	HTTPStatus                  Measured // of the request for the page
+	HTTPStatus                  Measured // status of the request for the page
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string

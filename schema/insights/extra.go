@@ -16,7 +16,7 @@ import (
 // the server as a bound parameter.
 type Arguments struct {
 	Interval  *Interval // interval of a Time column; nil means exact time
-	Precision int       // of visitorGeoPoint: H3 resolution 0..15
+	Precision int       // precision of visitorGeoPoint: H3 resolution 0..15
 	Claim     string    // of visitorClaim
 }
 

@@ -15,7 +15,7 @@ type Field struct {
 	wire  wireType
 }
 
-// wireType is how a field travels: event → log bytes → column values.
+// wireType encodes a field's value for the log, and decodes it from the log into a column.
 type wireType interface {
 	// put appends the field's log form to dst and returns true. If the event has no value, it returns dst unchanged and
 	// false.

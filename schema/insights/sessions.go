@@ -159,7 +159,7 @@ const (
 	columnSession = "session"
 )
 
-// Actor is who events are of.
+// Actor is the unit to which events belong: a visitor or a session.
 type Actor struct {
 	Word string // in requests
 	Key  []sqltree.Expr

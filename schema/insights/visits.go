@@ -27,7 +27,7 @@ const visitSlot = "toStartOfFifteenMinutes(time)"
 
 // Counter counts one kind of event. Each row of visits has this count.
 type Counter struct {
-	Name  string              // of the number in a statement
+	Name  string              // name of the number in a statement
 	typ   Code                // the only type of these events; 0 means any type
 	is    func() sqltree.Expr // whether a row is such an event; nil means that every event counts
 	value func() sqltree.Expr // the summand of each event; nil counts events

@@ -20,7 +20,7 @@ import (
 const (
 	maxBytes    = 128 << 10
 	refBytes    = 40 // more bytes if the reference names a space
-	branchBytes = 24 // in addition to its expression
+	branchBytes = 24 // memory of a branch, in addition to its expression
 )
 
 // Refs has the files and contents to which one document refers. Their size is linear in the document's size, with any

@@ -52,7 +52,7 @@ type exporter struct {
 	pages  []tree.Page // as a tree
 	// paths has the files of the existing pages by id. keys has the keys of all pages and entries by id.
 	paths, keys map[string]string
-	ids         map[string]string // of pages, by path
+	ids         map[string]string // ids of pages, by path
 	rewrite     map[string]bool   // pages whose files the repository has changed
 	assets      map[string]string // paths of the space's files, by id
 	folded      map[string]bool   // paths that are taken, in a form without case

@@ -182,7 +182,7 @@ func (b *outliner) unique(key string) string {
 
 // folderOrder makes the outline of a repository without a table of contents.
 func (l *Layout) folderOrder() []*Entry {
-	children := map[string][]string{} // by folder, whose name ends with a slash
+	children := map[string][]string{} // names by their folder, whose name ends with a slash
 	listed := map[string]bool{}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(l.files)), maps.Keys(l.left))
 	for _, name := range names {

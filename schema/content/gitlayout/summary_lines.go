@@ -32,7 +32,7 @@ type rewriter struct {
 // newParent is the parent of items below an entry that the table does not have yet.
 const newParent = "new"
 
-// entryForm is how a line of an entry begins.
+// entryForm matches the beginning of an entry's line.
 type entryForm struct{ indent, bullet string }
 
 // rewrite writes the table of contents. If reuse is set, existing entries keep their old lines.

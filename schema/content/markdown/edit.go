@@ -214,7 +214,7 @@ type splicer struct {
 	spelling spelling
 }
 
-// spelling is how edited blocks are written.
+// spelling is the notation in which edited blocks are written.
 type spelling int
 
 const (

@@ -14,7 +14,7 @@ type piece struct {
 	style
 	text []byte
 	node *schema.Node
-	span string // of a node: how it is written
+	span string // a node in Markdown; "" for text
 }
 
 // delimited are the marks that Markdown writes with delimiters. Such delimiters cannot be next to white space on the

@@ -204,7 +204,7 @@ func (s *safeScan) destination(target []byte) {
 	}
 }
 
-// secureScheme goes before the address of a host without a scheme.
+// secureScheme is put before the address of a host without a scheme.
 const secureScheme = "https:"
 
 // hostInAttribute matches an attribute whose address has a host and no scheme.

@@ -187,7 +187,7 @@ func shownKept(n schema.Node, source string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-// shownNode returns a node as it is shown.
+// shownNode returns the form in which a node is shown.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {
 		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && partKinds[n.Type] == "" {

@@ -113,7 +113,7 @@ func (s style) layers() []layer {
 
 // layer has the texts that open and close a style.
 type layer struct {
-	mark        content.Marks // of the marks that Markdown writes with delimiters
+	mark        content.Marks // the marks that Markdown writes with delimiters
 	open, close string
 	html        string // the name of the HTML element with the same meaning
 }

@@ -24,7 +24,7 @@ func (w writer) inside(kind string) writer {
 	return w
 }
 
-// place is where inlines are. Headings and cells are one line, and cells end at a pipe.
+// place is the kind of block that contains inlines. Headings and cells are one line, and cells end at a pipe.
 type place int
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// build makes the blocks of a list of the result.
+// build returns the merged blocks of one list.
 func (m *merger) build(at spot) []schema.Node {
 	nodes := []schema.Node{}
 	for _, key := range m.lists[at] {

@@ -93,7 +93,7 @@ type pages struct {
 	conflicts conflicts
 	rows      map[string]*row
 	order     []string // the ids of the rows
-	// below has the rows by the parent in the result.
+	// below has the rows, by their parent in the result.
 	below map[string][]string
 }
 

@@ -22,7 +22,7 @@ type measured struct {
 // extent is a block's need of memory, notes and anchors.
 type extent struct {
 	cost    int64
-	notes   int // at the foot of the sheets
+	notes   int // number of notes at the foot of the sheets
 	anchors int // number of the page's anchors up to the end of this block
 }
 

@@ -67,7 +67,7 @@ const maxDepth = 10
 // builder turns documents into nodes.
 type builder struct {
 	Source
-	index    map[string]int // of the pages in the document, by id
+	index    map[string]int // index of the pages in the document, by id
 	language string         // of the space
 	// These describe the current page.
 	page      int

@@ -97,7 +97,7 @@ func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }
 type writer struct {
 	*builder
 	yield func(File, error) bool
-	ended bool // after an error, or if yield returns false
+	ended bool // set after an error, or if yield returns false
 }
 
 func (w *writer) send(name string, content []byte, err error) {

@@ -25,7 +25,7 @@ const (
 type book struct {
 	out     *bufio.Writer
 	at      int64
-	offsets []int64 // of the objects, by number
+	offsets []int64 // positions of the objects, by number
 	parts   []*Part
 	id      string          // the book's id, which replaces the front's id
 	titles  map[string]text // titles of the bookmarks, by the place to which they lead
@@ -253,7 +253,7 @@ func (b *book) object(n ref, text, stream []byte) {
 	b.write([]byte("\nendobj\n"))
 }
 
-// keys is how many keys a part's list of parents uses.
+// keys returns the number of keys that a part's list of parents uses.
 func keys(tags dict) int {
 	next, _ := number(tags.get("ParentTreeNextKey"))
 	return next

@@ -20,11 +20,11 @@ const End = "end"
 type Part struct {
 	from    io.ReaderAt
 	offsets []int64 // offsets of the objects, by number; 0 for a number without an object
-	ends    []int64 // of the objects, by number
+	ends    []int64 // ends of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
-	sheets  []ref          // that are kept
+	sheets  []ref          // sheets that are kept
 	dropped []ref          // the left-out sheets
 	places  map[string]ref // by name
 	on      map[string]int // the sheet of each place, by name
