@@ -26,7 +26,7 @@ type Letters struct {
 	dead   *eventlog.Topic
 	log    *eventlog.Topic
 
-	known map[string]*letterState // of the records before offset read
+	known map[string]*letterState // states from the records before offset read
 	read  int64
 }
 

@@ -107,7 +107,7 @@ func Reasons(rows bool) (list []string) {
 	return list
 }
 
-// badValue matches the driver's error about a value.
+// badValue wraps the driver's error about a value that it cannot add to a column.
 type badValue struct{ error }
 
 func (e badValue) Unwrap() error { return e.error }

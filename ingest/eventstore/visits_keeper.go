@@ -13,7 +13,7 @@ import (
 
 const (
 	visitsEvery = time.Minute      // between two checks of the projection
-	visitsRetry = 10 * time.Second // after a failure, or while another node has the lock
+	visitsRetry = 10 * time.Second // pause after a failure, or while another node has the lock
 	visitsReady = time.Second      // while the table cannot be used
 )
 

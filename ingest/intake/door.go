@@ -20,7 +20,7 @@ type Door struct {
 	// Place is the browser's place according to a trusted sender; it replaces the lookup of the address.
 	Place Place
 	Now   time.Time     // when the batch arrived
-	Late  time.Duration // since the first attempt to send the batch
+	Late  time.Duration // the time since the first attempt to send the batch
 	// Key is the publishable key's id, and Generation counts its rotations.
 	Key        string
 	Generation int

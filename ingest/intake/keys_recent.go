@@ -23,7 +23,7 @@ const (
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt
-	done    []doneKey                 // by the first bytes of the name; nil until the first key is done
+	done    []doneKey                 // indexed by the first bytes of the name; nil until the first key is done
 }
 
 // keyName stands for a site and a key. A sender can choose keys, so the name is a cryptographic hash.
@@ -91,7 +91,7 @@ func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state s
 	return schema.KeyNew, nil
 }
 
-// end ends an attempt. free is when the key is free again if the request is in the log, and otherwise zero.
+// end ends an attempt. free is the time at which the key is free again. It is zero if the request is not in the log.
 func (r *recentKeys) end(name keyName, bodyHash [sha256.Size]byte, free time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

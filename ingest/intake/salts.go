@@ -28,7 +28,7 @@ type SaltStore interface {
 const (
 	saltInterval = time.Minute // between two reads of the store's salts
 	saltWait     = 2 * time.Second
-	saltPause    = time.Second // after a failed read
+	saltPause    = time.Second // pause after a failed read
 	dayMillis    = 24 * 60 * 60 * 1000
 )
 
@@ -46,11 +46,11 @@ type Salts struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	known atomic.Pointer[[]schema.DoorSalt] // at most one for a day; never changed
+	known atomic.Pointer[[]schema.DoorSalt] // at most one salt a day; a list is never changed
 
 	mu     sync.Mutex // held while the store is asked
 	failed time.Time
-	err    error // of the last read of the store
+	err    error // error of the last read of the store
 }
 
 // NewSalts builds Salts. It starts nothing.

@@ -171,7 +171,7 @@ func TestMidnight(t *testing.T) {
 			if !c.keeps {
 				return
 			}
-			// The session goes on while events come, for hours.
+			// The session lasts as long as events arrive, for hours.
 			for at := c.next + 29; at < 600 && c.next-c.last <= 30 && c.last < 0; at += 29 {
 				if visitor, session := table.assign(who, after, midnight+at*minute); visitor != 1 ||
 					session != second {

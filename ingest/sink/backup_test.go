@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// backup copies the table's files as they are in a server's folder. It returns the copy's folder of the table.
+// backup copies the table's files from a server's folder without changes. It returns the copy's folder of the table.
 func (m *mending) backup() (server, table string) {
 	m.t.Helper()
 	var id, path, comment string

@@ -29,8 +29,8 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 	return r.run(ctx, from, holds, report)
 }
 
-// maxRepairs is how many tokens a repair tries for the same rows. The engine drops an insert with an earlier repair's
-// token.
+// maxRepairs is the largest number of tokens that a repair tries for the same rows. The engine drops an insert with an
+// earlier repair's token.
 const maxRepairs = 100
 
 // missingRow is an event without a row.

@@ -93,9 +93,8 @@ func (r *rig) progress(s *Sink) progress {
 	return list[0]
 }
 
-// TestSinkRivalWakes: a sink is paused between its intent and its insert. The
-// partition goes to another sink, which stores the same rows and continues. Then the
-// first sink wakes and inserts. Nothing is stored twice.
+// TestSinkRivalWakes: a sink is paused between its intent and its insert. Another sink takes over the partition, stores
+// the same rows and continues. Then the first sink wakes and inserts. Nothing is stored twice.
 func TestSinkRivalWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -275,7 +275,7 @@ func (s *Sink) countStoreError(err error) error {
 	return err
 }
 
-// maxRetryTokens is how many more tokens an insert may take.
+// maxRetryTokens is the largest number of further tokens that an insert may use.
 const maxRetryTokens = 3
 
 // rebuild reduces the cut's rows to the rows that the store may lack.
