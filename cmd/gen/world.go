@@ -51,7 +51,7 @@ type topology struct {
 	}
 }
 
-// place is a place on Earth: its longitude and latitude in degrees. Beyond 180 degrees, an outline goes on.
+// place is a place on Earth: its longitude and latitude in degrees. An outline continues beyond 180 degrees.
 type place [2]float64
 
 // point is a place on the map, in units from its left and upper edges.

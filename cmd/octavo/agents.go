@@ -174,7 +174,7 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-// agentsInterval is how often a node looks for fetched addresses.
+// agentsInterval is the interval at which a node looks for newly fetched addresses.
 const agentsInterval = time.Minute
 
 // followAgents has the intake use the fetched addresses, now and when they change.
@@ -201,7 +201,7 @@ type agentsFollower struct {
 	settings *Settings
 	use      func(*agentlist.Ranges)
 	log      *slog.Logger
-	read     time.Time // of the file that was read last
+	read     time.Time // modification time of the file that was read last
 }
 
 func (f *agentsFollower) look() {

@@ -77,7 +77,7 @@ func (c *ServeCmd) Run() error {
 type node struct {
 	settings   *Settings
 	sizes      *sizes
-	load       *memory.Load // of the embedded engines
+	load       *memory.Load // the embedded engines' measured load
 	acceptLoss []string     // see ServeCmd
 	log        *slog.Logger
 	stops      []stopper
@@ -359,7 +359,7 @@ func (n *node) startLog(ctx context.Context) error {
 	return nil
 }
 
-// logReady says "full" of a log that refuses events because it is full.
+// logReady returns "full" if the log refuses events because it is full.
 func (n *node) logReady(ctx context.Context) error {
 	err := n.eventLog.Ready(ctx)
 	if errors.Is(err, eventlog.ErrFull) {

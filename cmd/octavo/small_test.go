@@ -38,7 +38,7 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
 	if err == nil {
-		t.Cleanup(func() { // after the node's end; its killed engines end shortly afterwards
+		t.Cleanup(func() { // runs after the node's end; its killed engines end shortly afterwards
 			eventually.Succeeds(t, "the group to be empty", func() error { return syscall.Rmdir(g.dir) })
 		})
 		err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.FormatInt(bytes, 10)), 0)

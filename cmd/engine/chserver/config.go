@@ -36,7 +36,7 @@ const (
 	leastMaxInsert        = 64 << 20 // several times the largest insert of a sink
 	defaultDrainTimeout   = 5 * time.Second
 
-	helloTimeout = 5 * time.Second // from accept to the end of the greeting
+	helloTimeout = 5 * time.Second // the time from accept to the end of the greeting
 	killEvery    = 20 * time.Millisecond
 )
 

@@ -19,7 +19,7 @@ type session struct {
 	marker   string            // identifies this session's statement in system.processes
 	own      map[string]string // the values of the client's SET statements, as literals by name
 	passing  map[string]string // settings of the last query that are still set
-	database string            // from the greeting or the client's USE, as a quoted identifier
+	database string            // named in the greeting or the client's USE, as a quoted identifier
 }
 
 // baseline is set in every session: the embedded library's defaults for these

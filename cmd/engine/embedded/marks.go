@@ -97,7 +97,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 		own.accept(engine, folder+" "+reason)
 	}
 	if own.ID == "" && marked && !accepted {
-		own.ID = m.ID // the directory's file is gone, and the folders have its content
+		own.ID = m.ID // the directory's file no longer exists, and the folders have its content
 	}
 	own.Starts[engine] = max(started, m.Starts)
 	return nil

@@ -17,7 +17,8 @@ const (
 	lastPiece
 )
 
-// unknownPenalty is how much less likely than the least likely piece an unknown character is.
+// unknownPenalty is subtracted from the score of the least likely piece. The result is the score of an unknown
+// character.
 const unknownPenalty = 10
 
 // pieces is a unigram model of word pieces. It cuts a text into the pieces with the highest probability.

@@ -103,7 +103,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// gone waits until all of the engines' directories and processes are gone.
+// gone waits until none of the engines' directories and processes exists.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	eventually.Succeeds(t, "the end of the engines", func() error {
