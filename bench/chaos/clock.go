@@ -25,7 +25,7 @@ const machineClock = "machine"
 
 const day = 24 * time.Hour
 
-// clockSteps are how far a clock is wrong.
+// clockSteps are the amounts by which a clock is set wrong.
 var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }

@@ -38,7 +38,7 @@ type cut struct {
 	Moment       string
 	Acknowledged int // events acknowledged in this life so far
 	Kept         int // rows present right after the cut
-	Stored       int // after the sink has caught up
+	Stored       int // number of stored events after the sink has caught up
 	Spaces       int
 	DeadLetters  int
 	ReadyAfter   string

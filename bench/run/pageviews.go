@@ -16,7 +16,7 @@ import (
 
 const (
 	pageViewsPart = "pageviews"
-	// viewRate is how many pages are viewed in a second, half of them the home page.
+	// viewRate is the number of page views in a second, half of them of the home page.
 	viewRate = 50
 	// viewers is the number of visitors, each with its own token. It is large, so that the node has forgotten most
 	// tokens when they are used again.

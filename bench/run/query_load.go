@@ -63,7 +63,7 @@ func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Durat
 func (c crowd) rows(b *bench, s *querySize, what string, span time.Duration) {
 	note := fmt.Sprintf("%d answers in %s, p50 %s ms, longest %s ms", len(c.times), span, number(quantile(c.times, 0.5)), number(quantile(c.times, 1)))
 	b.report.add(row{What: what + ", p95", Unit: "ms", Ours: spreadOf([]float64{quantile(c.times, 0.95)}), Budget: s.goal(budget{AtMost: 1500}), Notes: []string{note}})
-	// A budget of 0 is none.
+	// AtMost is 0.5 because 0 means no budget.
 	x := row{What: what + ", errors", Unit: "questions", Ours: spreadOf([]float64{float64(len(c.failed))}), Budget: s.goal(budget{AtMost: 0.5})}
 	if len(c.failed) > 0 {
 		x.Notes = []string{"the first: " + c.failed[0].Error()}

@@ -46,7 +46,7 @@ var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 type dashboardQuestion struct {
 	name, body string
 	path       string // the path below the site's insights, for a question without body and range
-	filters    bool   // by columns that visits lack; reported separately over 12 months
+	filters    bool   // whether it filters by columns that visits lack; over 12 months it is reported separately
 }
 
 func plainQuestions() (list []dashboardQuestion) {

@@ -140,7 +140,7 @@ func answers(r *loadgen.Result) (n uint64) {
 
 // span is a drain, from the first visible batch to the last.
 type span struct {
-	rows        int // after the first batch
+	rows        int // number of rows after the first batch
 	first, last time.Time
 }
 
