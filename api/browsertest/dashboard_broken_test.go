@@ -60,7 +60,7 @@ func TestDashboardBroken(t *testing.T) {
 	a.graph("peopleSeries", "agentSeries")
 	d.press("t")
 
-	// Each row has people's requests, and the other requests are the agents'.
+	// Each row has the requests of people. All other requests are from agents.
 	var people, agents []string
 	of := map[any]float64{}
 	for at, path := range a.column("byPeople", "urlPath") {

@@ -81,7 +81,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 // on its timeout, or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // most also counts the client's end
+	const conns, most = 500, 8 << 10 // most also includes the memory of the client's end
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {

@@ -33,8 +33,8 @@ type frame struct {
 	origins  map[string]bool // the trusted origins
 	origin   string          // origin of our public address
 	timeout  time.Duration
-	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
-	// it must not be retained, and a derived context costs a goroutine.
+	// base is the parent context of every call. It ends when Stop stops waiting for calls. fasthttp's own context is
+	// not used: it must not be retained, and a derived context costs a goroutine.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool

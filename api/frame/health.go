@@ -49,9 +49,9 @@ func healthz(ctx *fasthttp.RequestCtx) {
 
 const alive = `{"alive":true}`
 
-// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer moves on. The query can
-// exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights store
-// excluded, a load balancer continues to send events while the store is down. The log stores the events.
+// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer uses other nodes. The
+// query can exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights
+// store excluded, a load balancer continues to send events while the store is down. The log stores the events.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {

@@ -520,7 +520,7 @@ func TestWebhookRestart(t *testing.T) {
 	}
 }
 
-// TestWebhookJobIsLost: a webhook gets another job after its job has failed without further retries.
+// TestWebhookJobIsLost: a webhook gets a new job if its job has failed and is not retried.
 func TestWebhookJobIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -98,7 +98,7 @@ func TestTurns(t *testing.T) {
 					cfg.instead = func(ctx context.Context, args schema.JobArgs) error {
 						block := release
 						if args.Subject().Organization[0] != 'v' {
-							block = nil // It blocks until it is told to end.
+							block = nil // It blocks until the test ends it.
 						}
 						select {
 						case <-block:

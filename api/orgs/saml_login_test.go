@@ -321,7 +321,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestCodes: a front end gets a code, which opens the session only once.
+// TestCodes: a front end gets a code that opens the session, and that works only once.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

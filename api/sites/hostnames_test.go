@@ -73,7 +73,7 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.example.org", "title": "Same name"})
 	ask("https://docs.example.org/", http.StatusOK)
 
-	// Another name must be proved again. Without a name, the site has our address.
+	// The site must prove a new name, too. Without a name, the site has our address.
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)

@@ -24,7 +24,7 @@ func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 		storetest.Token(h.T, h.Store, store.NewToken{FrontEnd: true})
 }
 
-// resolved resolves an address, and checks that both operations give the same result.
+// resolved resolves an address by both operations, and checks that they have the same result.
 func resolved(h *apitest.Harness, token, address string) map[string]any {
 	h.T.Helper()
 	answer := h.Want(http.StatusOK, "POST", "/v1/urls/published", token,

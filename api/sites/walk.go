@@ -13,7 +13,7 @@ import (
 type askedAddress struct {
 	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
 	origin, host string
-	// path has the segments as they were sent. names has the same segments without escapes.
+	// path has the segments as they were sent. names has the same segments, unescaped.
 	path, names []string
 }
 

@@ -138,7 +138,7 @@ export function write(s: State): string {
 export const state = signal(read(location.search))
 addEventListener('popstate', () => (state.value = read(location.search)))
 
-/** go shows another state. If unseen is set, the state replaces the present entry of the browser's history. */
+/** go shows another state. If unseen is set, the state replaces the current entry of the browser's history. */
 export function go(change: Partial<State>, unseen = false) {
   const next = { ...state.value, ...change }
   history[unseen ? 'replaceState' : 'pushState'](null, '', write(next))

@@ -102,7 +102,7 @@ var reordering = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// shorten makes one line of a text, with at most `most` characters and without control characters.
+// shorten returns a text as one line of at most `most` characters, without control characters.
 func shorten(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(reordering, r) {

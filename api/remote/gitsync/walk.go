@@ -99,7 +99,7 @@ func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, de
 	return nil
 }
 
-// entry reads one entry, or says why it is left.
+// entry reads one entry, or returns the reason why it is left out.
 func (w *walker) entry(ctx context.Context, entry object.TreeEntry, path string, depth int, names map[string]string) (Leaving, error) {
 	if !safeName(entry.Name) {
 		return LeftName, nil

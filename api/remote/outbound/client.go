@@ -33,7 +33,7 @@ const (
 // Answers are inflated if they are gzip. A redirect to another origin sends only the headers of safeHeaders.
 func (g *Guard) Client(l Limits) *http.Client {
 	base := &http.Transport{
-		Proxy:       nil, // also none from the environment: a proxy would resolve names itself
+		Proxy:       nil, // ignores the environment, because a proxy would resolve names itself
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,

@@ -16,7 +16,7 @@ func Refs(d *schema.Document, space, copied string, contents map[string]string) 
 	return slices.Sorted(maps.Keys(r.files))
 }
 
-// Ref does the same for one reference, such as the target of a link among the pages.
+// Ref does the same for one reference, for example a link to one of the pages.
 func Ref(ref schema.Data, space, copied string) schema.Data {
 	r := refs{space: space, copied: copied, files: map[string]bool{}}
 	changed, _ := r.value(map[string]any(ref)).(map[string]any)

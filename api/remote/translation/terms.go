@@ -68,8 +68,8 @@ type found struct {
 	from, to int
 }
 
-// find returns the places of terms in a text. Of terms that overlap, the first counts, and of those at one place the
-// longest.
+// find returns the places of terms in a text. If terms overlap, the first one counts. If several terms begin at the
+// same place, the longest one counts.
 func (g *Glossary) find(text string) []found {
 	if g == nil || len(g.byStart) == 0 {
 		return nil

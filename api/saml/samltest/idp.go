@@ -27,7 +27,7 @@ type IdP struct {
 	Certificate *x509.Certificate
 }
 
-// The keys are made once: that takes longer than anything else in most tests.
+// The keys are made only once, because this takes longer than the rest of most tests.
 var (
 	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
