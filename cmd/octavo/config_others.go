@@ -54,8 +54,8 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the configured front ends; nil without front ends. A configured front end's address
-// is thereby allowed.
+// frontEnds returns the client of the configured front ends; nil without front ends. The configuration of a front end
+// also allows requests to its address.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {

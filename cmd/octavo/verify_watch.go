@@ -20,7 +20,7 @@ import (
 const (
 	verifyLook  = time.Minute        // the time between two reads of the last results
 	verifyAge   = 7 * 24 * time.Hour // the age of results at which the next verification begins
-	tablesAge   = time.Hour          // the same for results about small tables
+	tablesAge   = time.Hour          // the same age for results about small tables
 	verifyAfter = time.Hour          // the time from the start of the node to its first verification
 	verifyLock  = "verification of stored data"
 )
