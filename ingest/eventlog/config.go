@@ -37,10 +37,10 @@ type Config struct {
 	// existing topic must be configured to accept them.
 	MaxMessageBytes int
 
-	StartWait      time.Duration // how long Start tries to prepare the topic before it returns without it; 2 s
-	ProduceTimeout time.Duration // one attempt; 5 s
+	StartWait      time.Duration // the time for which Start tries to prepare the topic; 2 s
+	ProduceTimeout time.Duration // longest time of one attempt; 5 s
 	AppendTimeout  time.Duration // the time from a batch's first message to its last attempt; 10 s
-	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
+	RetryWait      time.Duration // pause between attempts, doubled up to 1 s; 20 ms
 	WatchWait      time.Duration // interval of checks whether the topic has changed; 1 s
 }
 

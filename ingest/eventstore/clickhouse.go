@@ -73,8 +73,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	}
 	// Close does nothing to a batch that was sent.
 	defer func() { _ = batch.Close() }()
-	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them. So the
-	// same rows in other blocks would not count as a repeat.
+	// All rows are sent as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them.
+	// So the same rows in other blocks would not count as a repeat.
 	columns := c.takeColumns(batch)
 	defer c.returnColumns(columns)
 	for i, values := range rows.Values() {

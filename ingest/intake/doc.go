@@ -1,7 +1,7 @@
 // Package intake accepts visitor events. It decodes a request's body, validates and enriches its events, and appends
 // them to the log as one message. Accept returns when the message is durable.
 //
-//   - scan.go reads JSON, decode.go the request and its events
+//   - scan.go reads JSON, and decode.go reads the request and its events
 //   - unknown.go skips events of types that this version does not know
 //   - validate*.go checks the sent values
 //   - enrich*.go adds derived values: bots, agents and impostors, devices, places, campaigns

@@ -26,7 +26,7 @@ type Door struct {
 	Generation int
 	// Pixel means that an image was requested. Such a batch may have no id, because an image has no retries.
 	Pixel bool
-	Hosts []string // which the urls of events may have: see schema.HostAllowed
+	Hosts []string // hosts that the urls of events may have: see schema.HostAllowed
 }
 
 // AcceptDoor takes a browser's batch {"id":"...","events":[...]}. Like Accept, it returns nil when every event is

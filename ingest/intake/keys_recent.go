@@ -18,8 +18,8 @@ const (
 )
 
 // recentKeys stores the keys that this node has in progress, and keys that are done. A repeat of a known key costs no
-// query to the store, however often it comes. It never claims more than the store, because a key that is done stays
-// done for keyLife. It forgets keys after a restart, and when another key replaces a key.
+// query to the store, however often it comes. It never answers that a key is done when the store says otherwise,
+// because such a key stays done for keyLife. It forgets keys after a restart, and when another key replaces a key.
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt

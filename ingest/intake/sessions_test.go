@@ -16,7 +16,7 @@ func newTestSessions(entries int) *sessions {
 	return newSessions(entries, NewMetrics(prometheus.NewRegistry()))
 }
 
-// sessionModel is sessions without a bound, one visitor a map's key.
+// sessionModel is a model of sessions without a bound: a map with an entry for each visitor.
 type sessionModel map[uint64]*[2]int64
 
 func (m sessionModel) find(visitor uint64, t int64, begin bool) (int64, bool) {

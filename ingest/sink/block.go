@@ -33,8 +33,8 @@ func (b *block) size(c *Config) (rows, bytes int) {
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
 }
 
-// largeRows is the size from which on a block gains little by growing. Its rows cost the store several times as much as
-// the insert itself.
+// largeRows is the size above which a larger block saves little. Its rows cost the store several times as much as the
+// insert itself.
 const largeRows = 16_384
 
 // pause returns the age at which a block is inserted, counted from its first row. It depends on the number and age of

@@ -21,7 +21,7 @@ type Config struct {
 	Topic   string           // eventlog.DefaultTopic
 	Group   string           // consumer group; "octavo-sink"
 	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
-	// Balances count what becomes of each site's events. Required by New.
+	// Balances count the outcomes of each site's events. Required by New.
 	Balances *balance.Sites
 	// Erased lists the visitors whose events are not stored. The caller starts it.
 	Erased *erasure.List

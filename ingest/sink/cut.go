@@ -24,7 +24,7 @@ type cut struct {
 	tail      uint64 // checksum of the last message
 	plain     int64  // the field plain of progress, at the cut's end
 	lost      losses
-	newer     error // why this version cannot read the next message; nil if it did not stop the cut
+	newer     error // reason why this version cannot read the next message; nil if the cut ends for another reason
 
 	rows       *insights.Batch
 	messages   []cutMessage
@@ -35,7 +35,7 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// uncertain means that an insert that may still run may have stored a part of the cut.
+	// uncertain means that an earlier insert may have stored a part of the cut. This insert may still be running.
 	uncertain bool
 	// bisected means that the store refused an insert of the cut, so the sink inserts it by halves.
 	bisected      bool

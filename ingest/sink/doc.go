@@ -1,8 +1,8 @@
 // Package sink moves the log's events into the events table. It reads each partition in cuts, inserts a cut, and
 // commits its offset. Each event is stored once, even after crashes and if a paused sink resumes (../DELIVERY.md).
 //
-//   - sink.go joins the group; generation.go works on the assigned partitions: fetch.go reads, cut.go decodes, write.go
-//     inserts, progress.go commits; block.go has the size of inserts
+//   - sink.go joins the group, and generation.go works on the assigned partitions. fetch.go reads, cut.go decodes,
+//     write.go inserts, and progress.go commits. block.go has the size of inserts
 //   - dead.go writes events that cannot be stored to the dead-letter topic
 //   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows

@@ -217,8 +217,8 @@ func TestErasedRival(t *testing.T) {
 	r.stop(second)
 }
 
-// TestErasedHeir: a sink that takes over a partition waits for the tombstones that the group's commit names. Only then
-// it stores events.
+// TestErasedHeir: a sink that takes over a partition stores no events before it has the tombstones that the group's
+// commit names.
 func TestErasedHeir(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

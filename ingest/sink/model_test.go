@@ -299,7 +299,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 	m.next()
 }
 
-// let answers a waiting sink and waits for its next step.
+// let answers the call of a waiting sink, and waits for the sink's next call.
 func (m *modelSink) let(o outcome) {
 	m.answer <- o
 	m.next()

@@ -14,7 +14,7 @@ import (
 // RowLedger counts, outside of the events table's store, how many rows the table should have. Package store implements
 // it.
 type RowLedger interface {
-	// RowsEnd returns up to where a partition's rows are counted. found is false if nothing is counted yet.
+	// RowsEnd returns the offset up to which a partition's rows are counted. found is false if nothing is counted yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It reports false if the partition is counted already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)

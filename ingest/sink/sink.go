@@ -38,7 +38,7 @@ type Sink struct {
 	mu    sync.Mutex
 	last  map[int]*partition // states that earlier generations have left
 	stop  context.CancelFunc // ends reading
-	abort context.CancelFunc // ends all work, and gives up messages that were read
+	abort context.CancelFunc // ends all work, and drops messages that were read
 	done  chan struct{}
 }
 

@@ -194,7 +194,8 @@ func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d
 	return d, nil
 }
 
-// explain remembers and logs a surplus without doubled rows, so that the next comparison does not look again.
+// explain records and logs a surplus without doubled rows, so that the next comparison does not search for doubled rows
+// again.
 func (m *Mender) explain(ctx context.Context, month schema.EventMonth) error {
 	more, err := surplus(ctx, m.cfg.Ledger, m.cfg.Table)
 	if err != nil || more[month] == 0 {

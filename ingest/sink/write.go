@@ -159,7 +159,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The previous owner's insert may still arrive, so its cut is uncertain for any stored rows.
+	// The previous owner's insert may still arrive, so its cut is uncertain, whatever rows are stored now.
 	c.uncertain = p.recover >= c.from || p.intent > c.from
 	if !c.uncertain || c.total == 0 {
 		return nil
