@@ -54,8 +54,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some have an
-// unknown token, and others a valid token.
+// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some requests have
+// an unknown token, and others have a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10

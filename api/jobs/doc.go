@@ -28,8 +28,8 @@
 // a job of the organization and the user whose last turn is longest ago. Retries wait for a turn, too. An organization
 // or a user gets several workers only if nobody else waits. As soon as a job with a turn finds no worker, surplus jobs
 // are stopped and wait for their next turn. A stopped attempt does not count. A job is slow after the time in its
-// kind's row, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind are one party. While
-// other jobs wait, slow jobs share one worker.
+// kind's row, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind share their turns, like
+// the jobs of one user. While other jobs wait, slow jobs share one worker.
 //
 // # When a node ends
 //

@@ -239,7 +239,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source outside of the public network. The test server there gets no request, and
+// TestSpecsOfOthersAreRefused uses a source outside of the public network. The test server there gets no request, and
 // the error contains no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()

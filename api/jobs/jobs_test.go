@@ -262,7 +262,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsRetried has a job with private causes that fails without further retries, and retries it by a call.
+// TestFailedJobIsRetried uses a job with private causes that fails without further retries, and retries it by a call.
 func TestFailedJobIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -56,7 +56,7 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 }
 
 // takeTurns starts jobs whose turn has come, and stops surplus jobs. While a job with a turn has no worker, each
-// organization and each user has at most one job of its kind on this node. All slow jobs together then have one worker.
+// organization and each user has at most one job of its kind on this node. Then all slow jobs together have one worker.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {

@@ -42,8 +42,8 @@ func listOfMergeRules(types string) jsonschema.Dict {
 	return jsonschema.Dict{"anyOf": []any{jsonschema.Dict{"required": []any{"rules"}}, jsonschema.Dict{"properties": jsonschema.Dict{"type": jsonschema.Enum(listless)}}}}
 }
 
-// OpenAPIKeywords has three alternatives: for rules that take users, for rules that take an expression, and for other
-// rules. Rules that cannot be evaluated are in no alternative.
+// OpenAPIKeywords returns three alternatives: for rules that take users, for rules that take an expression, and for
+// other rules. Rules that cannot be evaluated are in no alternative.
 func (MergeRuleInput) OpenAPIKeywords() map[string]any {
 	var plain, ofUsers, ofExpressions []string
 	for name, takes := range schema.MergeRuleKinds() {

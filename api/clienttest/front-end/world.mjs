@@ -1,4 +1,4 @@
-// The sites that the cases read. A case refers to an object by its path, such as {plain.space}.
+// This module creates the sites that the cases read. A case refers to an object by its path, such as {plain.space}.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { insertPage, operator, propose, publish, site, space, until } from '../lib/scenario.mjs';

@@ -3,7 +3,10 @@
 import { appendFileSync } from 'node:fs';
 import { GitBookAPI } from '@gitbook/api';
 
-/** Watches the answers of one server. Notes go to a file, one line of JSON for each answer, for the coverage of all scenarios together. */
+/**
+ * Witness checks the answers of one server against the contract. Notes go to a file, one line of JSON for each answer,
+ * for the coverage of all scenarios together.
+ */
 export class Witness {
     #contract;
     #problems = [];
@@ -43,7 +46,7 @@ export class Witness {
     }
 }
 
-/** The published client, as one user. */
+/** Returns the published client with the token of one user. */
 export function connect(endpoint, token, witness) {
     return new GitBookAPI({ endpoint, authToken: token, serviceBinding: { fetch: witness.fetch('client') } });
 }

@@ -85,7 +85,7 @@ export function Explore() {
   )
 }
 
-/** Pick has the fields for a column, a metric and an interval, and for a filter by any column. */
+/** Pick shows the fields for a column, a metric and an interval, and for a filter by any column. */
 function Pick({ s }: { s: State }) {
   const { by, of, step } = chosen(s)
   const add = (event: SubmitEvent) => {

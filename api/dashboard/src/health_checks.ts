@@ -23,7 +23,7 @@ export type Balance = {
 export type RefusedDay = { date: string; events: number; requests: number }
 
 const keptDays = 30
-/** days has each of the last days since the node's start, with its refusals. */
+/** days returns each of the last days since the node's start, with its refusals. */
 export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[] {
   const at = (time: string) => Math.floor(Date.parse(time) / (1000 * day))
   const today = at(now)

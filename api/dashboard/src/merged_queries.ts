@@ -24,7 +24,7 @@ export function sides(at: string, now: number) {
 
 export const mergedQuery = (side: 'before' | 'after', name: string) => side + name
 
-/** mergedQueries has the queries of the page's totals, for each side. */
+/** mergedQueries returns the queries of the page's totals, for each side. */
 export function mergedQueries(s: State, at: string, now: number): Record<string, Query> {
   const { before, after } = sides(at, now)
   const all: Record<string, Query> = {}

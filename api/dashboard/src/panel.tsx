@@ -165,7 +165,7 @@ function Rows({
 /** trimmed returns the path of a page without a slash at its end. */
 export const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
 
-/** Menu has the actions on figures. */
+/** Menu shows the actions on figures. */
 export function Menu({
   title,
   name,

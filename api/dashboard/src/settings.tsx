@@ -96,7 +96,7 @@ export const reasonOf = (fault: unknown) =>
 
 const weekDays = ['monday', 'saturday', 'sunday'] as const
 
-/** Zone has the settings of queries. */
+/** Zone shows the settings of queries. */
 function Zone({ known, again }: { known: Known; again: () => void }) {
   const { org, site } = state.value
   const [said, say] = useState({ text: '', wrong: false })

@@ -12,7 +12,7 @@ export function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text
 }
 
-/** csv has the columns of an answer, followed by the columns of the previous range. */
+/** csv returns the columns of an answer, followed by the columns of the previous range. */
 export function csv(answer: Answer): string {
   const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
   const columns = [...answer.columns, ...before]
@@ -22,7 +22,7 @@ export function csv(answer: Answer): string {
   )
 }
 
-/** pagesCSV has a list of pages. Each row has the known facts about a page, and its metrics. */
+/** pagesCSV returns a list of pages. Each row has the known facts about a page, and its metrics. */
 export function pagesCSV(rows: PageRow[]): string {
   const metrics = Object.keys(rows[0]?.metrics ?? {})
   return lines(

@@ -24,7 +24,7 @@ func groups() []page {
 	return append(pages, page{"Last group", 0, ""})
 }
 
-// reusing has pages that share contents, so several parts have the same headings, notes, tables and links. Missing
+// reusing returns pages that share contents, so several parts have the same headings, notes, tables and links. Missing
 // contents are shown as cards.
 func reusing() []page {
 	var pages []page

@@ -33,7 +33,7 @@ func (d *drip) Read(data []byte) (int, error) {
 
 func (*drip) Close() error { return nil }
 
-// TestSlowTransfers has requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
+// TestSlowTransfers uses requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
 // requests. A request that is over is not reported.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()

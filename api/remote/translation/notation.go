@@ -134,7 +134,7 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape has the tags, the pair around each, and which pairs have text. It ignores their order.
+// shape returns the tags, the pair around each tag, and which pairs have text. It ignores their order.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}
