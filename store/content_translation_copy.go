@@ -53,9 +53,9 @@ const (
 // FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
 // exist. make gets a function that stores documents of the copy.
 //
-// The copy follows its source, but people's changes in the copy stay. Both are merged, like Git and a space. If people
-// and the source have changed the same part differently, the people's version stays. But if the source has deleted
-// content, it is also deleted in the copy.
+// The copy follows its source, but people's changes in the copy stay. The two sides are merged, like Git and a space.
+// If people and the source have changed the same part differently, the people's version stays. But if the source has
+// deleted content, it is also deleted in the copy.
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {

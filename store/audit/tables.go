@@ -47,7 +47,7 @@ const (
 	auditLibrary  = "It belongs to a library."
 )
 
-// auditedTables has a row for every table of the database.
+// auditedTables returns a row for every table of the database.
 func auditedTables() []auditedTable {
 	ownID := func(name, object string, in auditPlace, columns string) auditedTable {
 		return auditedTable{name: name, object: object, in: in, id: "r.id", key: "id", columns: columns}

@@ -143,8 +143,8 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater has an analysis that fails once. The failed call stores nothing, and the next call does
-// the work.
+// TestFailedAnalysisIsDoneLater uses an analysis that fails once. The failed call stores nothing, and the next call
+// does the work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -225,8 +225,8 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// An issue with equal words joins its twin, whatever the analysis returns. The same conversation again changes
-	// nothing.
+	// An issue with equal words joins its twin, whatever the analysis returns. If the same conversation is ingested
+	// again, nothing changes.
 	ingest(t, st, org, "email", storetest.Conversation("3", "a"), storetest.Conversation("1", "a"))
 	analyze()
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {
