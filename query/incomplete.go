@@ -77,7 +77,7 @@ func (q *query) incomplete(headers map[string]string) {
 	}
 }
 
-// days has the first and the last day of some of the missing rows.
+// days returns the first and the last day of some of the missing rows.
 func (q *query) days(of func(schema.MissingRows) bool) string {
 	var first, last time.Time
 	for _, m := range q.missing {
