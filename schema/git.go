@@ -123,7 +123,7 @@ const (
 	GitTrusted = "trusted"
 )
 
-// GitEnums has the enumerations of Git, by the names that rules use.
+// GitEnums returns the enumerations of Git, by the names that rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":      {"github", "gitlab"},

@@ -23,7 +23,7 @@ const (
 	VerdictBehindProxy    = "behindProxy"
 )
 
-// InstallationEnums has the enumeration of verdicts, by the name that its rule uses.
+// InstallationEnums returns the enumeration of verdicts, by the name that its rule uses.
 func InstallationEnums() map[string][]string {
 	return map[string][]string{"installationVerdict": {
 		VerdictInstalled, VerdictUnreachable, VerdictNotFound, VerdictWrongKey, VerdictHostNotAllowed,

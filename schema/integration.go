@@ -176,7 +176,7 @@ type IntegrationTarget struct {
 // Location is the address of a new installation in the answer to its creation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
-// IntegrationEnums has the enumerations of integrations, by the names that rules use.
+// IntegrationEnums returns the enumerations of integrations, by the names that rules use.
 func IntegrationEnums() map[string][]string {
 	return map[string][]string{
 		"integrationRuntime":    {"v1", "v2"},

@@ -72,7 +72,7 @@ type JobSubject struct {
 // JobArgs are the arguments of a job, which are stored as JSON. They identify the task and contain no state, because
 // the worker reads the state when it runs.
 type JobArgs interface {
-	// Kind is the name of the kind. River requires this method, and JSON.
+	// Kind is the name of the kind. River requires this method, and arguments that JSON can encode.
 	Kind() string
 	JobKind() JobKind
 	Subject() JobSubject

@@ -131,8 +131,8 @@ func InsertColumns() []string {
 	return names
 }
 
-// Values has the columns in the order of InsertColumns. Each is a slice that clickhouse-go appends unchanged. They are
-// valid until the next change.
+// Values returns the columns in the order of InsertColumns. Each is a slice that clickhouse-go appends unchanged. They
+// are valid until the next change.
 func (b *Batch) Values() []any {
 	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values(), b.received.values()}
 	for _, c := range b.columns {

@@ -107,7 +107,7 @@ func sentNumber() (number sqltree.Expr) {
 	return number
 }
 
-// VisitorKey has the column that identifies a visitor of a site.
+// VisitorKey returns the column that identifies a visitor of a site.
 func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
 
 // SessionRows reads the parts of sessions from rows of events. The result has a row for each session, or for each
@@ -150,7 +150,7 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 	return outer, keys
 }
 
-// SessionKey has the columns that identify a session of a site.
+// SessionKey returns the columns that identify a session of a site.
 func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col(columnSession)} }
 
 // The columns of SessionKey.

@@ -184,11 +184,11 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
-	// If a clock is set back, it shows an hour twice. These count as two hours. An hour that the change cuts begins
-	// with the change.
+	// If a clock is set back, it shows an hour twice. These count as two hours. If the change falls within an hour, the
+	// rest of this hour begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
 	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
-		return start // no change cuts an hour
+		return start // no clock change falls within an hour
 	}
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }

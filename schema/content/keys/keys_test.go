@@ -257,7 +257,7 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded has pairs of documents of the largest size, with as few and as many common blocks as possible.
+// TestAssignIsBounded uses pairs of documents of the largest size, with as few and as many common blocks as possible.
 // The short form has a quarter of the blocks and of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()

@@ -170,7 +170,7 @@ var unmarked = []string{
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark but are not written as one.
+// likeMarks has the elements that look like a mark but are not written as a mark.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }

@@ -271,7 +271,7 @@ func (r *row) incoming() bool {
 		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)
 }
 
-// slugsBelow has the slugs of the pages of ours below a page.
+// slugsBelow returns the slugs of the pages of ours below a page.
 func (p *pages) slugsBelow(parent string) map[string]string {
 	slugs := map[string]string{}
 	for _, n := range p.children(parent) {

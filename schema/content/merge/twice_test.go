@@ -146,7 +146,7 @@ func saidBy(n *schema.Node) (text string) {
 	return text
 }
 
-// keyedLists has the lists of a document by the keys of their blocks.
+// keyedLists returns the lists of a document by the keys of their blocks.
 func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listAt) {
 	lists[key] = listAt{nodes, parent}
 	for i := range *nodes {

@@ -121,7 +121,7 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 	return found
 }
 
-// written has the texts of a side's added blocks, and its edited texts that are not short, by their keys.
+// written returns the texts of a side's added blocks, and its edited texts that are not short, by their keys.
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {

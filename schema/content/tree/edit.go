@@ -71,7 +71,7 @@ func (e *edit) named(name string) (*entry, error) {
 	return page, err
 }
 
-// below returns the ids of all pages below one.
+// below returns the ids of all pages below a page.
 func (e *edit) below(id string) ([]string, error) {
 	if !e.whole[id] {
 		nodes, err := e.from.Below(id)
