@@ -57,7 +57,7 @@ type place [2]float64
 // point is a place on the map, in units from its left and upper edges.
 type point [2]float64
 
-// area is a country on the map, or a part of one.
+// area is a country on the map, or a part of a country.
 type area struct {
 	code  string
 	rings [][]point

@@ -190,7 +190,7 @@ func (s *Settings) trustedOrigins() ([]string, error) {
 	return list, checkOrigins("OCTAVO_TRUSTED_ORIGINS", list)
 }
 
-// sso has the settings of logins.
+// sso returns the settings of logins.
 func (s *Settings) sso() (orgs.SSO, error) {
 	if s.SSOSession <= 0 {
 		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")

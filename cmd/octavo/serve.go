@@ -430,7 +430,7 @@ func (n *node) buildSink() error {
 	return nil
 }
 
-// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
+// sinkConfig returns the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
 // settings.
 func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()

@@ -118,8 +118,8 @@ var harmless = []string{
 	"DROP TABLE harmless",
 }
 
-// TestHostileStatements runs all hostile statements. Each must be refused, and must not write to the folder or connect
-// to the address.
+// TestHostileStatements runs all hostile statements. Each statement must be refused, and must not write to the folder
+// or connect to the address.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)

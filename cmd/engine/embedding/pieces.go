@@ -86,7 +86,8 @@ func (p *pieces) cut(text string) []int32 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// best has, for each prefix of the text, the last piece of the prefix's best cut.
+	// A prefix of the text is cut into the pieces with the best score. best has the last of these pieces for each
+	// prefix.
 	type piece struct {
 		score  float32
 		start  int

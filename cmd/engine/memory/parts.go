@@ -8,7 +8,7 @@ import (
 // Part is a part of a node with a separate share of the memory.
 type Part string
 
-// The parts. Each except System is a process or, with Node and Git, a part of one.
+// The parts. System is not a process. Node and Git are parts of the node's process. Each other part is a process.
 const (
 	System   Part = "system"   // the kernel's caches of files and programs
 	Node     Part = "node"     // this process: requests, the sink, jobs
