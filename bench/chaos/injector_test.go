@@ -47,8 +47,8 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesOutNoKind has a kind that is impossible while the other kinds are injected. The injector injects it
-// after them.
+// TestInjectorLeavesOutNoKind uses a kind that is impossible while the other kinds are injected. The injector injects
+// it after them.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32

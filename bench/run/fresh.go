@@ -121,7 +121,7 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 	return f, nil
 }
 
-// probes are single events. Each is found by its search query.
+// probes are single events. Each event is found by its search query.
 type probes struct {
 	mu           sync.Mutex
 	acknowledged map[string]time.Time // not visible yet

@@ -48,12 +48,13 @@ var hotDimensions = []struct {
 	{"exit page", `{"column":"exitPage"}`, true},
 }
 
-// hotMetrics are the metrics of sessions. Each is compared with hotCeiling by the same dimension.
+// hotMetrics are the metrics of sessions. A query for each metric is compared with a query for hotCeiling by the same
+// dimension.
 var hotMetrics = []string{"sessionsCount", "bounceRate", "pagesPerSession", "sessionDuration"}
 
 const hotCeiling = "visitorsCount"
 
-// hotDays are the ranges. All end now.
+// hotDays are the ranges of the queries. They all end now.
 var hotDays = []struct {
 	name, preset string
 }{{"24 hours", "last24Hours"}, {"7 days", "last7Days"}, {"30 days", "last30Days"}}

@@ -22,7 +22,7 @@ type crowd struct {
 	failed []error
 }
 
-// askTogether has the clients query the panels for a time. Each client uses the same mixed order with a different
+// askTogether makes the clients query the panels for a time. Each client uses the same mixed order with a different
 // start.
 func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))

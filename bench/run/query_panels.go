@@ -69,7 +69,7 @@ type panel struct {
 // apart reports whether the goals exclude the panel.
 func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
-// panels has all questions, about three sites and three ranges. No range ends at a quarter of an hour.
+// panels returns all questions, about three sites and three ranges. No range ends at a quarter of an hour.
 func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	to := s.End.Add(-17*time.Minute - 13*time.Second)
 	at := func(days int) string {

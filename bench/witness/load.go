@@ -148,8 +148,8 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each must be
-// acknowledged again without storing anything.
+// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each request must
+// be acknowledged again, and nothing may be stored.
 func (l *Load) Resend(most int) error {
 	for _, r := range l.Requests() {
 		if !r.Keyed || r.Outcome != Acknowledged {
