@@ -171,8 +171,8 @@ func TestDashboardFigures(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardPage compares each figure of one page with the API's answers. It does so for a page of a space, and for
-// a page that is a path. The queries for the pages that readers opened next use the addresses of the page.
+// TestDashboardPage compares each figure of one page with the API's answers. It opens two pages: one that belongs to a
+// space, and one that is only a path. The queries for the pages that readers opened next use the addresses of the page.
 func TestDashboardPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -24,7 +24,7 @@ type Check struct {
 // Condition is an error of a Check with a special word in the answer of /readyz.
 type Condition struct {
 	Word string
-	// Serves means that the node can serve nevertheless.
+	// Serves is set if the node can serve even while the check fails.
 	Serves bool
 	Err    error
 }

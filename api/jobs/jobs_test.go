@@ -47,7 +47,7 @@ func (s step) Subject() schema.JobSubject {
 	return schema.JobSubject{Organization: "o", Space: s.Space}
 }
 
-// quickStep is a step without time.
+// quickStep is a step that takes no time.
 type quickStep struct{ step }
 
 func (s quickStep) JobKind() schema.JobKind {

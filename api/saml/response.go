@@ -19,7 +19,7 @@ const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
 // Login is an identity provider's statement about a person.
 type Login struct {
-	// RequestID is the request that this answers, one of those that were expected.
+	// RequestID is the id of the request that the response answers: one of the expected requests.
 	RequestID string
 	// NameID identifies the person at the provider.
 	NameID string

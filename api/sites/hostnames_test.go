@@ -83,7 +83,7 @@ func TestHostnames(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask("https://www.example.org/", http.StatusOK)
-	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil) // It is free now.
+	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil) // The name is free now.
 	if none := h.Want(http.StatusOK, "PATCH", site, admin, `{"hostname":null}`); none["hostname"] != nil || none["urls"].(map[string]any)["published"] != address {
 		t.Errorf("%v", none)
 	}

@@ -22,7 +22,7 @@ export class Witness {
         return this.#problems.splice(0);
     }
 
-    /** A fetch that watches; `via` says who uses it. */
+    /** Returns a fetch that checks and records every answer. `via` names its user. */
     fetch(via) {
         return async (input, init) => {
             const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -51,7 +51,10 @@ export function connect(endpoint, token, witness) {
     return new GitBookAPI({ endpoint, authToken: token, serviceBinding: { fetch: witness.fetch('client') } });
 }
 
-/** Plain requests as one user, for what the client lacks. They answer {status, headers, data} and throw nothing. */
+/**
+ * Returns a function that sends plain requests with a user's token, for operations that the client lacks. It returns
+ * {status, headers, data} and never throws.
+ */
 export function direct(endpoint, token, witness) {
     const watched = witness.fetch('direct');
     return async (method, path, body, headers = {}) => {

@@ -6,8 +6,9 @@ import { ask, opened, type } from './queries'
 const status: Condition = { column: 'httpStatus', values: [404, 410] }
 
 /**
- * lost chooses the events of broken addresses. Either they were answered with 404 or 410, or the site's space does not
- * have the requested page. Each condition has the first case, and a part of the second.
+ * lost selects the events of broken addresses. An event counts if it has the status 404 or 410. It also counts if it
+ * requests a page that its site space does not have. The conditions are joined by AND, so each condition repeats the
+ * first case.
  */
 const lost: Condition[] = [
   { or: [status, type('page_view', 'page_markdown_request')] },

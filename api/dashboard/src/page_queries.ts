@@ -7,7 +7,7 @@ import { titlesOf } from './titles'
 /** keyOf returns the key of a page in the list, for the address. */
 export const keyOf = (row: PageRow) => (row.page ? `${row.space}/${row.page}` : (row.path ?? '/'))
 
-/** about chooses the events of a page. A path with a slash at its end counts as the same path. */
+/** about selects the events of a page. A path with a slash at its end counts as the same path. */
 export function about(key: string): Condition {
   if (key.startsWith('/')) return { column: 'urlPath', values: key === '/' ? ['/'] : [key, key + '/'] }
   const [space = '', page = ''] = key.split('/')

@@ -213,7 +213,8 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 	return nil
 }
 
-// VerifyCache reads the packs of a cache, and calls each with the size of each pack. err is nil unless it is damaged.
+// VerifyCache reads the packs of a cache, and calls the function each with the size of each pack. err is nil unless it
+// is damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
 	for _, path := range paths {

@@ -83,7 +83,7 @@ func status(err error) (text string, code int) {
 	return text, answer.Code
 }
 
-// opening makes an Error of a connection that was not made.
+// opening returns the Error for a connection that could not be opened.
 func opening(err error) *Error {
 	text, code := status(err)
 	e := &Error{Reason: Unwilling, Status: text, cause: err}
@@ -100,7 +100,7 @@ func opening(err error) *Error {
 	return e
 }
 
-// unanswered makes an Error of a connection that failed or got no answer.
+// unanswered returns the Error for a connection that failed or got no answer.
 func unanswered(err error) *Error {
 	why := outbound.Explain(err)
 	e := &Error{Reason: Interrupted, cause: why}
@@ -116,8 +116,8 @@ func unanswered(err error) *Error {
 	return e
 }
 
-// sending makes an Error of a mail that was not sent; nil if it was sent. The library reports only the codes and one
-// text for all errors of a mail.
+// sending returns the Error for a mail that was not sent; nil if it was sent. The library reports only the codes and
+// one text for all errors of a mail.
 func sending(err error) *Error {
 	failed, ok := errors.AsType[*mail.SendError](err)
 	if !ok {

@@ -89,8 +89,8 @@ func networkOf(part netip.Prefix) network {
 	return found
 }
 
-// refusedPorts are ports above 1023. Servers on these ports may execute lines of a request as commands of their own
-// protocol. The list is https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached added.
+// refusedPorts are the ports above 1023 whose servers may execute lines of a request as commands. The list is
+// https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached added.
 var refusedPorts = map[uint16]bool{
 	1719: true, 1720: true, 1723: true, 2049: true, 3659: true, 4045: true, 4190: true, 5060: true, 5061: true, 6000: true, 6379: true,
 	6566: true, 6665: true, 6666: true, 6667: true, 6668: true, 6669: true, 6679: true, 6697: true, 9100: true, 10080: true, 11211: true,

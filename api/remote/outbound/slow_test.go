@@ -130,7 +130,8 @@ func TestClientsTellOfSlowTransfers(t *testing.T) {
 	}
 }
 
-// TestNothingToWatch: an answer without a body ends the watch of its request, and a request is watched for somebody.
+// TestNothingToWatch: an answer without a body ends the watch of its request. A request whose context has no watcher is
+// not watched.
 func TestNothingToWatch(t *testing.T) {
 	t.Parallel()
 	if watched := startPace(t.Context()); watched != nil || watched.watch(http.NoBody, true) != http.NoBody {

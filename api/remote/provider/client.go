@@ -59,8 +59,8 @@ func New(cfg Config) *Client {
 	}).Do}
 }
 
-// Post sends a document to a path below the address of the provider, and decodes the answer into another. Its errors
-// are of type *Error, except for a request that cannot be encoded.
+// Post sends a document to a path below the address of the provider, and decodes the answer. Its errors are of type
+// *Error, except for a request that cannot be encoded.
 func (c *Client) Post(ctx context.Context, path string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {

@@ -29,7 +29,7 @@ type token struct {
 	kind tokenKind
 	// text is the unescaped text of a text token.
 	text string
-	// id and name are those of a tag.
+	// id and name are the tag's id and name.
 	id, name string
 }
 

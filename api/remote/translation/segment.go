@@ -30,7 +30,7 @@ func (w Work) Segment(source string) Segment {
 	hash := sha256.New()
 	add := func(text string) {
 		// The lengths separate adjacent texts, so that different lists have different hashes.
-		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // A hash takes everything.
+		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // Writing to a hash never fails.
 		_, _ = hash.Write([]byte(text))
 	}
 	for _, text := range []string{w.From, w.To, w.Instructions, source} {

@@ -153,7 +153,7 @@ func LoudLibre(r LibreRequest) LibreAnswer {
 	return a
 }
 
-// Requests are those that the server took.
+// Requests are the requests that the server has received.
 func (l *Libre) Requests() []LibreRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
