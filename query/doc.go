@@ -46,10 +46,10 @@
 //     of select, except by exact time if groupBy names columns but no time.
 //     Exact time then reads the time of the last event of each group, and order
 //     may name it. A groupBy column that is not selected still groups.
-//   - If groupBy has datetime with a single interval, datetime without interval in select or order means the grouped
-//     column. The same rule holds for visitorGeoPoint and precision. A groupBy column without interval means the
-//     selected column in the same way. If the other list has several intervals, the request is a 400. In all other
-//     cases, datetime means exact time (precision 5).
+//   - If groupBy has datetime with a single interval, select and order may name datetime without an interval. They then
+//     mean the grouped column. The same rule holds for visitorGeoPoint and precision. A groupBy column without interval
+//     means the selected column in the same way. If the other list has several intervals, the request is a 400. In all
+//     other cases, datetime means exact time (precision 5).
 //   - The default order is by time ascending, coarse buckets first. Without time
 //     it is by the first metric descending, and without metrics by the groups.
 //     Groups break ties, ascending, null first, words alphabetically. order
