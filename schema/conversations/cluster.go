@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// threshold is the least excess of two groups that are one problem. The excess is the similarity of their issues
-	// above the usual similarity. wordsThreshold is the threshold without a model.
+	// Two groups are one problem if the similarity of their issues exceeds the usual similarity by at least threshold.
+	// wordsThreshold is the threshold without a model.
 	threshold      = 0.05
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster.

@@ -205,8 +205,8 @@ func (c *Column) state() string {
 	return c.Visit[0] + "_state"
 }
 
-// States are the aggregate states of events. A measure of many events is computed from the states of their parts. With
-// Env.States the measure reads the states. Different values must be counted with a sketch.
+// States are the aggregate states of events. A measure of many events is computed from the states of their parts. If
+// Env.States is set, a measure reads these states instead of events. Different values must be counted with a sketch.
 func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	if c.Unique {
 		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, c.counted(env))

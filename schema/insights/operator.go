@@ -96,7 +96,8 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest is a condition on texts that any of the values may meet.
+// textTest returns the condition of an operator on texts: test must hold for a text of the column and one of the
+// values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		meets := func(text sqltree.Expr) sqltree.Expr {
