@@ -62,7 +62,8 @@ func (g *generation) declareLosses() {
 	}
 }
 
-// commitStored commits the stored progress. If that fails, the intent informs the partition's next owner.
+// commitStored commits the stored progress. If the commit fails, the partition's next owner finds out from the intent
+// which cut was begun.
 func (g *generation) commitStored(ctx context.Context) {
 	if len(g.stored) == 0 || ctx.Err() != nil {
 		return
