@@ -78,7 +78,7 @@ func TestSignalIsForwarded(t *testing.T) {
 func TestKillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // dir, so that gone finds it
+	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // gone finds dir
 	await(t, cmd)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
