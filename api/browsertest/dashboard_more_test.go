@@ -28,10 +28,10 @@ var fewValues = map[string][]any{
 	"visitorOS": {"windows", "macos", "linux"}, "displayContext": {"site", "embed"},
 }
 
-// number returns the number of rows of a list in the API's answer, formatted like the page's.
+// number returns the number of rows of a list in the API's answer, formatted like on the page.
 func (a asked) number(name string) string { return grouped(a.answer(name)["rowsTotal"]) }
 
-// part returns a query's value as a percentage of another query's value, formatted like the page's.
+// part returns a query's value as a percentage of another query's value, formatted like on the page.
 func (a asked) part(of, whole, column string) string {
 	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
 	return percent(part, all)

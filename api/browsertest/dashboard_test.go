@@ -40,7 +40,7 @@ func newDashboard(t *testing.T) *dashboard {
 	return d
 }
 
-// overview is the address of our site's overview, below the server's.
+// overview returns the path of our site's overview.
 func (d *dashboard) overview(more ...string) string {
 	q := url.Values{"org": {d.h.Ours.Organization.ID}, "site": {d.h.Ours.Site.ID}, "zone": {"UTC"}}
 	for i := 0; i < len(more); i += 2 {

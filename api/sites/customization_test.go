@@ -225,7 +225,8 @@ func TestPatchesTogether(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	want["pageActions"].(map[string]any)["items"] = []any{"assistant", "external-ai", "markdown", "mcp", "git"} // as git and pdf say
+	// The list of actions follows the switches git and pdf.
+	want["pageActions"].(map[string]any)["items"] = []any{"assistant", "external-ai", "markdown", "mcp", "git"}
 	if diff := cmp.Diff(want, shape.Want(t, customizationShape, h.Do("GET", path, h.Ours.Tokens[schema.RoleAdmin], nil).Body)); diff != "" {
 		t.Error(diff)
 	}

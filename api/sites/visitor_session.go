@@ -48,8 +48,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
 	}
 	v.origins = append(v.origins, originOf(base))
-	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a
-	// separate cookie, so that the id does not follow a reader from site to site.
+	// Scripts never need the cookie. Over https, the browser may send the cookie to another site than the site of the
+	// page. Then each site has a separate cookie, so that the id does not follow a reader from site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,

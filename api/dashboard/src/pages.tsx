@@ -28,7 +28,7 @@ const limit = signal(first)
 /** Loaded has the rows of a tab. If it has none, all is how many pages the site's spaces have. */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
 
-/** load queries the rows of a tab. Pages that only agents read are the agents' pages without the people's. */
+/** load queries the rows of a tab. Pages that only agents read are the list of agents, without the list of people. */
 async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
   const results = await batch(s.org, s.site, { list: asked }, abort)

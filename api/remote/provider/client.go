@@ -18,7 +18,7 @@ import (
 
 // Config has the settings of a provider. Key may be empty, and so may Timeout.
 type Config struct {
-	// Guard opens the host of URL, which is the operator's.
+	// Guard opens the host of URL, because the operator has named this host.
 	Guard *outbound.Guard
 	URL   *url.URL
 	// Key is sent as a bearer token.

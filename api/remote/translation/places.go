@@ -146,7 +146,7 @@ func (w *walk) inline(n *schema.Node, id string) {
 	w.places = append(w.places, p)
 }
 
-// beside finds the texts of an inline that are not part of its block's.
+// `beside` finds the texts of an inline that are not part of the block's text.
 func (w *walk) beside(n *schema.Node, id string) {
 	w.members(n, id)
 	for i := range n.Nodes {

@@ -13,11 +13,11 @@ type Work struct {
 	Glossary     *Glossary
 }
 
-// Segment is a source with all that its translation depends on.
+// Segment is a source with all inputs of its translation.
 type Segment struct {
 	Key    string
 	Source string
-	// Terms are those of the glossary that occur in it.
+	// Terms are the glossary's terms that occur in the source.
 	Terms []Term
 }
 

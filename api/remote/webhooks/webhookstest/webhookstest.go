@@ -25,7 +25,7 @@ type Received struct {
 	ID        string
 	Signature string
 	Body      []byte
-	// Type and Data are those of the payload.
+	// Type and Data are the type and the data of the payload.
 	Type string
 	Data map[string]any
 	// Actor is the id of who did it.
