@@ -47,7 +47,7 @@ func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search s
 	return s.cutFound(ctx, spaces, search, by)
 }
 
-// cutFound adds to the best pages the sections with the words.
+// cutFound finds the sections of the best pages that have the words, and adds them to these pages.
 func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage

@@ -26,7 +26,8 @@ func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
 type SAMLLogin struct {
 	// Provider is the provider whose row verified the answer.
 	Provider SAMLProvider
-	// RequestID is the answered request. RequestEnds is the time after which no answer to it is accepted.
+	// RequestID is the id of the request that was answered. RequestEnds is the time after which no answer to it is
+	// accepted.
 	RequestID   string
 	RequestEnds time.Time
 	NameID      string
