@@ -6,8 +6,8 @@
 //     equal query, in resultcache, whose answer may last while the site's events stay the same (versions.go).
 //     admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
-//   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
-//     the view's. Later steps see only the resulting conditions and range.
+//   - Narrow: request.go adds the conditions of saved segments and of the caller's view. reach.go cuts the range to the
+//     ranges of the view. Later steps see only the resulting conditions and range.
 //   - Resolve: resolve.go resolves the names of aggregates. events.go resolves the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.

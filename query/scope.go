@@ -19,7 +19,7 @@ type scope struct {
 	source   source
 	env      insights.Env
 	exact    bool   // whether estimates are refused
-	counted  bool   // whether env.Counting is the previous page's
+	counted  bool   // whether env.Counting comes from the previous page
 	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether the ranges of the view cut the scope's range
 	moves    bool   // whether the range depends on the time of now
