@@ -35,7 +35,7 @@ type AuditEntry struct {
 	Actor     AuditActor  `json:"actor"`
 	Token     *AuditToken `json:"token,omitempty"`
 	RequestID string      `json:"requestId,omitempty"`
-	// Address is the client's.
+	// Address is the address of the client.
 	Address string      `json:"address,omitempty"`
 	Target  AuditTarget `json:"target"`
 	// Further is the number of objects that a very large statement changed but that have no entries. It is set only in

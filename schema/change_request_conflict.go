@@ -7,7 +7,7 @@ import (
 )
 
 // ChangeRequestConflict is a part of the content that both sides have changed differently since the change request was
-// made or last updated. Ours is the change request's side, and theirs the main content's.
+// made or last updated. Ours is the side of the change request, and theirs is the side of the main content.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
 	// ID identifies the versions of a conflict. If a version changes, the conflict gets another ID.

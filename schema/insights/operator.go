@@ -20,7 +20,7 @@ type Operator struct {
 	Negated bool
 	// Ordered operators compare a value with another by their order.
 	Ordered bool
-	// parse reads a value, if it is not one of the column's.
+	// parse reads a value, if it is not a value of the column.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Last is the last word of LongWords and LongPage, and LastChinese ends LongChinese. Each of the two words occurs once.
+// Last is the last word of LongWords and LongPage. LastChinese is the last word of LongChinese. Each of the two words
+// occurs once.
 const (
 	Last        = "zebrafinch"
 	LastChinese = "终末龟"

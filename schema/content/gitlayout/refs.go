@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// linker turns the references of one repository into those of a space, and back.
+// linker converts the references of a repository to references of a space, and back.
 type linker struct {
 	layout  *Layout
 	treeURL string

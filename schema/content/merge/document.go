@@ -47,7 +47,8 @@ type merger struct {
 	// dead has the blocks that are not in the result. replaced has the values that choices put in the place of blocks.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks that replacement has decided. bare has deleted blocks without a replacement.
+	// settled has the blocks for which the function replacement has decided. bare has deleted blocks without a
+	// replacement.
 	settled, bare map[string]bool
 	// lists has the blocks of the result by their place, in order.
 	lists map[spot][]string
