@@ -30,7 +30,7 @@ type Letters struct {
 	read  int64
 }
 
-// Open returns Letters that connect at first use. An empty topic name means the default log's.
+// Open returns Letters that connect at first use. An empty topic name means the topic of the default log.
 func Open(brokers []string, access eventlog.Access, topic string) (*Letters, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {
 		return nil, fmt.Errorf("cannot read dead letters: %w", err)

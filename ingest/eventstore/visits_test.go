@@ -118,8 +118,8 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 }
 
 // TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The table has no
-// projection, or another version's. The process is killed before each statement in turn. New rows enter the projection
-// immediately, and deleted rows leave it. The projection then agrees with the events.
+// projection, or the projection of another version. The process is killed before each statement in turn. New rows enter
+// the projection immediately, and deleted rows leave it. The projection then agrees with the events.
 func TestVisitsAreKept(t *testing.T) {
 	t.Parallel()
 	withoutSessions, err := os.ReadFile("testdata/visits_340024e4.sql")

@@ -88,8 +88,8 @@ func (s *Salts) run(ctx context.Context) {
 	}
 }
 
-// Renew forgets the salts of days before yesterday, and compares the others with the store's. Without any salt it does
-// nothing.
+// Renew forgets the salts of days before yesterday, and compares the other salts with the salts in the store. Without
+// any salt it does nothing.
 func (s *Salts) Renew(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
