@@ -22,8 +22,7 @@ type session struct {
 	database string            // named in the greeting or the client's USE, as a quoted identifier
 }
 
-// baseline is set in every session: the embedded library's defaults for these
-// settings differ from a server's.
+// baseline is set in every session, because the embedded library has other defaults for these settings than a server.
 var baseline = map[string]string{
 	"implicit_select":               "0", // otherwise, a mistyped keyword would be an expression
 	"allow_introspection_functions": "0",
@@ -127,7 +126,7 @@ func (s *session) with(settings []assignment, f func() error) error {
 	return f()
 }
 
-// enter replaces the last query's settings by the next query's.
+// enter replaces the settings of the last query by the settings of the next query.
 func (s *session) enter(settings []assignment) error {
 	wanted := make(map[string]string, len(settings))
 	for _, a := range settings {

@@ -34,7 +34,8 @@ func (m *marks) accept(engine, loss string) {
 	m.Losses[engine] = loss
 }
 
-// mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the directory's.
+// mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the count of the
+// directory.
 type mark struct {
 	ID     string `json:"id"`
 	Starts int64  `json:"starts"`

@@ -31,9 +31,8 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// TestFoldersOfAnotherTime refuses a folder that is missing, empty, older than the data directory, or another
-// installation's. The message names the ways to start anyway, and nothing is changed. With the typed consent, it
-// starts.
+// TestFoldersOfAnotherTime: a folder is refused if it is missing, empty, older than the data directory, or of another
+// installation. The message names the ways to start anyway, and nothing is changed. With the typed consent, it starts.
 func TestFoldersOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	other := withBinary(t, embedded.Config{Want: embedded.Set{Kafka: true}})

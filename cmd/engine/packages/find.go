@@ -18,9 +18,9 @@ type Config struct {
 	// Without EnvDir, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working
 	// directory or one of its parents.
 	Dir string
-	// GOOS and GOARCH default to this build's.
+	// GOOS and GOARCH default to the values of this build.
 	GOOS, GOARCH string
-	// Executable and WorkDir default to this process's.
+	// Executable and WorkDir default to the paths of this process.
 	Executable, WorkDir string
 }
 
