@@ -87,7 +87,7 @@ func (c *clocks) set(target string, step time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// write writes the files of a target. A node's clock is on the machine's.
+// write writes the files of a target. A node's error is added to the machine's error.
 func (c *clocks) write(name string) error {
 	offset := c.offsets[machineClock]
 	if name != machineClock {

@@ -48,7 +48,7 @@ type seen struct {
 // wayOut matches the text that says how to repair the damage.
 var wayOut = regexp.MustCompile(`(?i)\b(restores?|put back|moves?|repair|remove it|use an empty|detaches|set it)\b`)
 
-// judge compares a node's answers with the undamaged node's.
+// judge compares a node's answers with the answers of the undamaged node.
 func judge(want []answer, s seen) verdict {
 	best := verdict{right, ""}
 	lostEvents := 0

@@ -39,8 +39,8 @@ func (n Node) Environment(more ...string) []string {
 	}, more...)...)
 }
 
-// KafkaLogin returns the settings for a broker with a login like the embedded one's. If there is no user, it returns no
-// settings.
+// KafkaLogin returns the settings for a broker with a login like the login of the embedded broker. If there is no user,
+// it returns no settings.
 func KafkaLogin(user, password string) []string {
 	if user == "" {
 		return nil

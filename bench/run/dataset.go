@@ -69,7 +69,7 @@ func (b *bench) fill(ctx context.Context) error {
 // store opens a connection to the insights engine.
 func (b *bench) store() (driver.Conn, error) { return b.storeIn("") }
 
-// storeIn does the same for a database that is not the node's.
+// storeIn does the same for another database than the node's database.
 func (b *bench) storeIn(database string) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {

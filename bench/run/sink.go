@@ -20,7 +20,7 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the size of the ceiling's inserts, the same as the sink's.
+	// insertRows is the size of the ceiling's inserts. The sink's inserts have the same size.
 	insertRows = sink.DefaultBatchRows
 )
 
