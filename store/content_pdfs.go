@@ -114,7 +114,7 @@ func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.
 		err = postgres.Interpret(err, "PDF")
 	}
 	if finished == 0 {
-		// The sweep deletes it if this does not.
+		// If this deletion fails, the sweep deletes it.
 		_ = s.db.Queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
 	}
 	return err
