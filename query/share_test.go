@@ -119,7 +119,7 @@ func TestWhoRunsMayLeave(t *testing.T) {
 }
 
 // TestTurnsAreOnesOwn checks that only the caller that exceeds its share gets the error about the share. Other callers
-// of the same query do not.
+// of the same query do not get this error.
 func TestTurnsAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

@@ -236,9 +236,9 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 }
 
 // find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
-// this look-up. If a caller's run failed because of another caller, the caller searches again. Its next run keeps the
-// time of the caller's request, so that later callers do not regard the result as new. A fresh query gets a new run,
-// which replaces older ones.
+// this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time of
+// the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
+// run, which replaces older ones.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
