@@ -37,7 +37,8 @@ type GitOperation struct {
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
 	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the request for which
-	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both in words.
+	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both waits in
+	// words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy is the reason why an import changed the space although the space has merge rules.

@@ -150,7 +150,7 @@ func (p *pairing) names(list []string, written, other map[string]string) []strin
 	return names
 }
 
-// said returns a name for a block's text. The name is not a valid key.
+// said returns a name that stands for a block's text. Names and keys are never equal.
 func (p *pairing) said(s *side, key string) string {
 	n := *s.blocks[key].node
 	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {

@@ -257,8 +257,8 @@ func wordBetween(base []token, from, to int) bool {
 	return false
 }
 
-// replaced returns the range of a side that stands for a range of base. The tokens of base around the range are unchanged on
-// that side.
+// replaced returns the range of a side that replaces a range of base. The tokens of base around the range are unchanged
+// on that side.
 func replaced(pairs []int, h hunk, length int) (from, to int) {
 	if h.from > 0 {
 		from = pairs[h.from-1] + 1
