@@ -29,7 +29,7 @@ type kind struct {
 var errNotInjected = errors.New("not injected")
 
 const (
-	// recoverLimit bounds how long a fault waits for its target to recover. Other faults do not wait for this target.
+	// recoverLimit bounds how long a fault waits for its target to recover. During this wait, other faults continue.
 	recoverLimit = 30 * time.Second
 	// insertLimit bounds how long a fault waits for an insert.
 	insertLimit = 10 * time.Second

@@ -242,7 +242,7 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	if err := b.readParents(ctx, spacePath(space), ids); err != nil {
 		return err
 	}
-	// Reading the list of pages takes memory that merging does not.
+	// Reading the list of pages takes memory. A merge does not need this memory.
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
 	}

@@ -256,7 +256,7 @@ func (l *Load) Finish() {
 	}
 }
 
-// body returns a request's events. Visitors recur, pages do not.
+// body returns a request's events. Events share visitors, but each event has another page.
 func (l *Load) body(r Request) []byte {
 	if r.Door {
 		return l.batch(r)
