@@ -210,3 +210,35 @@ func TestSettingsOfDocuments(t *testing.T) {
 		t.Errorf("deploy/SETTINGS.md has only %d settings", len(list))
 	}
 }
+
+// place is a row of WHERE.md: a rule, a file, and a name in the file.
+var place = regexp.MustCompile("(?m)^\\| ([^*|]+) \\| `([^`|]+)` \\| `(\\w+)` \\|$")
+
+// declares returns a pattern of the lines that declare a name in Go, SQL, TypeScript or JavaScript.
+func declares(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |const |var |export (?:const|function) |` +
+		`create or replace function |-- name: )` + name + `\b|^\t` + name + ` +[^: ]`)
+}
+
+// TestPlacesOfRules: each file that WHERE.md names exists, and declares the name that decides the rule.
+func TestPlacesOfRules(t *testing.T) {
+	t.Parallel()
+	text := read(t, "WHERE.md")
+	rules := map[string]bool{}
+	for _, row := range place.FindAllStringSubmatch(text, -1) {
+		rule, path, name := row[1], row[2], row[3]
+		if rules[rule] {
+			t.Errorf("WHERE.md has two rows for %q", rule)
+		}
+		rules[rule] = true
+		if source, err := os.ReadFile(filepath.Join(root, path)); err != nil {
+			t.Errorf("%s: %v", rule, err)
+		} else if !declares(name).Match(source) {
+			t.Errorf("%s: %s does not declare %s", rule, path, name)
+		}
+	}
+	lines, groups := strings.Count(text, "\n| "), strings.Count(text, "\n| **")
+	if want := lines - groups - 1; len(rules) != want || len(rules) < 60 {
+		t.Errorf("WHERE.md has %d rows of three cells, of %d rows", len(rules), want)
+	}
+}

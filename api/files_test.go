@@ -213,7 +213,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		h.Want(http.StatusOK, "POST", path+"/merge", admin, nil)
 	}
 
-	// A page refers to a file, and a later revision of the page does not.
+	// A page refers to a file. In a later revision, the page does not refer to this file.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "once.png")
 	b.page(request, "once", b.text("![](@once.png)"))

@@ -71,7 +71,7 @@ func TestPageView(t *testing.T) {
 			page+"/document"+query,
 			admin,
 			nil,
-		) // An editor gets text that can be written back; a front end does not.
+		) // Only an editor gets text that can be written back.
 		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") ||
 			!strings.Contains(string(document.Body), shape) {
 			t.Errorf("the document %q has another shape: %s %s", query, user.Body, document.Body)

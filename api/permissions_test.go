@@ -60,7 +60,8 @@ var permissionCalls = map[string]map[string]string{
 	"getTeamInOrganizationById": {"view": "getTeamInOrganizationById", "admin": "updateMembersInOrganizationTeam"},
 }
 
-// permissionBodies has bodies that exercise their boolean, where the example's body does something different.
+// permissionBodies has the bodies with which operations are called to check their permission. Other operations are
+// called with their example's body.
 var permissionBodies = map[string]string{
 	"updateCommentInSpace":              `{"body":{"markdown":"Changed"}}`,
 	"updateCommentReplyInSpace":         `{"body":{"markdown":"Changed"}}`,

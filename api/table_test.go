@@ -261,7 +261,7 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	// A parameter takes any text. So a path that ends in .gif also has the form of the path without .gif.
+	// A parameter matches any text. So a path that ends in .gif also matches the route without .gif.
 	for path := range allowed {
 		if form, ending := strings.CutSuffix(path, ".gif"); ending {
 			allowed[path] = append(allowed[path], allowed[form]...)

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// requests has bodies of an operation. The bodies in widen let more people read the site; the bodies in keep do not.
+// requests has bodies of an operation. With the bodies in widen, more people can read the site. With the bodies in
+// keep, no more people can.
 type requests struct{ widen, keep []string }
 
 // widening has a row for each operation that lets more people read a site. The site is for authenticated visitors. The

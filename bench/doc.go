@@ -4,8 +4,8 @@
 //	chaos         faults of every process under load
 //	powercut      power cuts of the default installation
 //	damage        damaged files of the default installation
-//	abuse         callers that take all they can
-//	repositories  what Octavo leaves of other people's repositories
+//	abuse         callers that use as many resources as they can
+//	repositories  which changes Octavo makes to other people's repositories
 //	screenshots   takes the pictures in deploy/screenshots
 //	merges        compares Octavo's merges of pages with git's merges
 //	loadgen       sends load and measures it

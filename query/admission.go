@@ -34,7 +34,7 @@ type admission struct {
 	metrics *Metrics
 
 	mu      sync.Mutex
-	parties map[string]*party // by organization, while it has a query
+	parties map[string]*party // organizations that have a query, by id
 }
 
 type party struct {

@@ -106,8 +106,9 @@ func TestHalvedLoad(t *testing.T) {
 	wait.Wait()
 }
 
-// TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries is held at its share and told so. The
-// other tokens of its organization, and other organizations, get answers before any of the 80 ends.
+// TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries gets only its share of the slots, and that
+// the error names this limit. The other tokens of its organization, and other organizations, get answers before any of
+// the 80 ends.
 func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -163,7 +164,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	eventually.True(t, "the query of d to wait", func() bool {
 		return testutil.ToFloat64(service.metrics.waiting) == 64
 	})
-	answer(schema.CodeTooManyRequests) // one of the 64 lost its place to d's query
+	answer(schema.CodeTooManyRequests) // one of the 64 queries lost its place to the query of organization d
 	close(running[2])
 	answer(0) // b's
 	answer(0) // d's
@@ -266,7 +267,7 @@ func TestOneBudget(t *testing.T) {
 	q := service.query(Aggregate, Caller{}, testSite)
 	_, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
-		q.ends = time.Now() // as if the first statement had used up the time
+		q.ends = time.Now() // pretend that the first statement has used up the time
 		return nil, q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || time.Until(first) > time.Minute {

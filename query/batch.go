@@ -22,7 +22,7 @@ const (
 	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,
 	// because a turn has the memory of one query.
 	batchParallel = 2
-	// batchDepth is how much deeper than a query its batch nests.
+	// batchDepth is the number of levels of nesting that a batch adds to a query.
 	batchDepth = 2
 )
 
@@ -80,7 +80,7 @@ func readBatch(body []byte) (list []*named, err error) {
 			token, _ := r.ReadToken()
 			q := &named{name: token.String(), equal: -1}
 			q.of, q.body, q.err = readNamed(r.value())
-			// The last one counts.
+			// If a name occurs twice, the last query counts.
 			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name })
 			if list = append(list, q); len(list) > MaxBatch {
 				return schema.Invalid("queries", fmt.Sprintf("must have at most %d members", MaxBatch))
@@ -137,7 +137,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
-	first := map[string]int{} // by kind and key
+	first := map[string]int{} // index of the first such query, by kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)

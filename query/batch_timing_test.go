@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// dashboard has the questions of an overview: totals with their change, a graph, and lists.
+// dashboard returns the questions of an overview: totals with their change, a graph, and lists.
 func dashboard() map[string]string {
 	questions := map[string]string{
 		"totals": `"select":[{"column":"peopleCount"},{"column":"eventsCount"},{"column":"sessionsCount"}],"compare":"previousPeriod"`,

@@ -18,7 +18,7 @@ func TestKept(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	var passed time.Duration
 	service := newService(conn, keeping)
-	service.versions.engine = "Distributed"  // no version is known, so only time ends the use of an answer
+	service.versions.engine = "Distributed"  // the version is unknown, so an answer is used only until its time is over
 	service.results.Now = func() time.Time { // each reading of the clock takes a second
 		passed += time.Second
 		return testNow.Add(passed)
@@ -98,7 +98,7 @@ func TestCurrentAnswers(t *testing.T) {
 	ask(fixed, 9, true) // a merge changes no event
 	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 101 SETTINGS mutations_sync = 2")
 	insert(t, conn, testSite, fixture()[:1])
-	ask(fixed, 9, false) // there are as many events as before
+	ask(fixed, 9, false) // the number of events has not changed
 	const moving = `{"range":"last30Days"}`
 	ask(moving, 9, false)
 	now = now.Add(59*time.Second - time.Hour)

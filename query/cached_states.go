@@ -59,8 +59,8 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 }
 
 // readStates answers a plan from cached states. It builds missing states that enough queries have needed
-// (statecache.Config.Asks). If ok is false, the caller must read the best source other than the cached states. A
-// failure of states never fails the query.
+// (statecache.Config.Asks). If ok is false, the caller must read the best source other than the cached states. An error
+// of the cache never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)
@@ -158,7 +158,7 @@ func limited(err error) bool {
 	return ok && slices.Contains([]int32{codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes}, e.Code)
 }
 
-// ended reports whether the whole query has ended: its time is over, or no caller is waiting for it.
+// ended reports whether the query is over: its time has passed, or no caller waits for it.
 func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errQueryTime)
 }

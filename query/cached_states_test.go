@@ -131,8 +131,8 @@ func TestStatesHaveNoRoom(t *testing.T) {
 	}
 }
 
-// TestStatesOfNothing checks a span without matching events. It has no states, but the states of other spans stay in
-// the cache. Its states are not built repeatedly.
+// TestStatesOfNothing checks a span without matching events. No states are built for it, but the states of other spans
+// stay in the cache. Later queries do not try again to build its states.
 func TestStatesOfNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -198,7 +198,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after string
-		made          bool // whether states are built once more
+		made          bool // whether states are built again
 	}{
 		"while states are read": {before: "UNION ALL"},
 		"while they are made":   {after: "INSERT INTO", made: true},
@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // not immediately, because another caller may also disconnect
+			if c.made { // return false at first, because another caller may also disconnect
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {

@@ -191,7 +191,7 @@ func TestPlans(t *testing.T) {
 	golden(t, "plan", "testdata/plan.txt", readCases(t, "testdata/plan.txt"), got)
 }
 
-// TestSQL has the statements of the shapes and of the visitor segments.
+// TestSQL checks the statements of the shapes and of the visitor segments.
 func TestSQL(t *testing.T) {
 	t.Parallel()
 	add := func(c *testCase, name string, st sqltree.Statement) {

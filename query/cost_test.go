@@ -71,8 +71,8 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
 }
 
-// TestCosts checks that a query costs the rows of its range in its source. A comparison costs both ranges, and
-// unknown rows cost a guess.
+// TestCosts checks that a query costs the rows of its range in its source. A comparison costs the rows of both ranges.
+// If the rows are unknown, a query costs a fixed number.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -92,7 +92,8 @@ func TestCosts(t *testing.T) {
 		{"large", `{"range":"last7Days"}`, (12 + 6*24 + 13) * 10_000, true},
 		{"large", `{"range":{"from":"2026-03-15T11:45:00Z","to":"2026-03-15T12:15:00Z"}}`, 2 * 40_000, true},
 		{"large", `{"range":{"from":"2026-03-14T12:00:00Z","to":"2026-03-14T13:00:00Z"}}`, 40_000, true},
-		// Statements about sessions read the 12 hours around their range too, and most read nothing else.
+		// Statements about sessions also read the 12 hours around their range. Most of these statements read nothing
+		// else.
 		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"}]}`, 2 * 100_000, true},
 		{testSite, `{"range":"last24Hours","select":[{"column":"bounceRate"},{"column":"sessionsCount"}]}`,
 			2 * 100_000, true},
@@ -146,13 +147,13 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "1", "lastYear") // 36.5 million rows
 	first := <-engine.started
 	ask("a", "1", "last7Days")
-	all.waiting(1, week) // for its token's rows
+	all.waiting(1, week) // too many rows are read for its token
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // for its organization's rows
+	all.waiting(2, 2*week) // too many rows are read for its organization
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // for the node's rows
+	all.waiting(3, 2*week+4_000_000) // too many rows are read on the node
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}

@@ -20,7 +20,7 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	insert(t, conn, "site_2", fixture())
 	service := newService(conn)
-	testNow := testNow.Add(123 * time.Microsecond) // clocks do not stop at whole milliseconds
+	testNow := testNow.Add(123 * time.Microsecond) // real clocks also show parts of a millisecond
 	ask := func(t *testing.T, site, request, cursor string, now time.Time) (rows, next string, err error) {
 		t.Helper()
 		body, _, err := service.Aggregate(

@@ -121,8 +121,8 @@ func extraName(c *insights.Column) string {
 	return c.Extra.Name
 }
 
-// zones has zones of all kinds. Some have half or quarter hours. Some change their clocks at midnight or by half an
-// hour, and one skipped a day.
+// zones has zones of all kinds. The offsets of some zones have half or quarter hours. Some change their clocks at
+// midnight or by half an hour, and one skipped a day.
 var zones = []string{"", "", "", "UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Havana"}
 
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
@@ -190,7 +190,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 		lengths := []time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}
 		r.Compare = &naiveRange{From: from, To: from.Add(rapid.SampledFrom(lengths).Draw(t, "compare length"))}
 		interval := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "compared")
-		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
+		for i := range slices.Concat(r.Select, r.GroupBy) { // usually a single group of time
 			refs, at := r.Select, i
 			if at >= len(refs) {
 				refs, at = r.GroupBy, at-len(refs)
@@ -202,7 +202,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) n
 	}
 	if rapid.IntRange(0, 7).Draw(t, "fill") == 0 && (!r.Others || rapid.IntRange(0, 7).Draw(t, "both") == 0) {
 		r.Fill = true
-		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // one group of time, in most cases
+		if rapid.IntRange(0, 7).Draw(t, "fillable") > 0 { // usually a single group of time
 			r.Select, r.GroupBy = slices.DeleteFunc(r.Select, isTimeRef), slices.DeleteFunc(r.GroupBy, isTimeRef)
 			filled := rapid.SampledFrom(naiveIntervals[1:]).Draw(t, "filled")
 			r.GroupBy = append(r.GroupBy, naiveRef{Column: "datetime", Interval: filled})

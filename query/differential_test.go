@@ -38,7 +38,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 		}
 		n.cells[p] = cells
 	}
-	// A known pair would reveal exchanged latitude and longitude.
+	// The known pair of coordinates and cell would show exchanged latitude and longitude.
 	var index string
 	if err := conn.QueryRow(context.Background(), "SELECT h3ToString(geoToH3(37.7752702151959, -122.418307270836, 9::UInt8))").Scan(&index); err != nil || index != "8928308280fffff" {
 		t.Fatalf("cell %q, %v", index, err)
@@ -81,7 +81,7 @@ func TestDifferential(t *testing.T) {
 	}
 	oneThread := func(c *Config) { c.MaxThreads, c.Site = 1, ownSite } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
-	visits.sources.limits = sourceLimits{many: math.MaxUint64} // visits are read whenever possible
+	visits.sources.limits = sourceLimits{many: math.MaxUint64} // read visits whenever that is possible
 	states := keepingMonths(conn)
 	states.config.MaxThreads, states.config.Site = 1, ownSite
 	read := map[string]int{}
@@ -206,7 +206,7 @@ func TestDifferential(t *testing.T) {
 
 func ownSite(context.Context, string) (Site, error) { return Site{Hosts: naiveOwn}, nil }
 
-// arrival has the events that arrived in one month, which become a part of the table.
+// arrival has the events that arrived in one month. They become a part of the table.
 type arrival struct {
 	month  time.Time
 	events []insights.Event

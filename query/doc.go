@@ -6,8 +6,8 @@
 //     equal query, in resultcache, whose answer may last while the site's events stay the same (versions.go).
 //     admission.go gives the query its turn, query.go its time, headers and metrics.
 //   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
-//   - Narrow: request.go adds the conditions of saved segments and of the caller's view, and reach.go cuts the range to
-//     the view's. Later steps see only the resulting conditions and range.
+//   - Narrow: request.go adds the conditions of saved segments and of the caller's view. reach.go cuts the range to the
+//     ranges of the view. Later steps see only the resulting conditions and range.
 //   - Resolve: resolve.go resolves the names of aggregates. events.go resolves the names of the other reports.
 //   - Plan: column.go, filter.go and scope.go have the parts of all reports. plan.go is the compiled aggregate
 //     request, with members in cursor.go, fill.go, others.go and compare.go. passes.go makes the decisions.
@@ -16,7 +16,8 @@
 //     visits. segments_sql.go lowers segments. schema/sqltree prints the tree.
 //   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
 //     source, and cached_states.go states from statecache. run.go runs the statement with the limits of config.go.
-//     assigned.go knows whether nodes assigned sessions of the answer, and incomplete.go which events the store lost.
+//     assigned.go finds out whether nodes assigned sessions of the answer. incomplete.go finds events that the store
+//     lost.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
 //   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
@@ -45,10 +46,10 @@
 //     of select, except by exact time if groupBy names columns but no time.
 //     Exact time then reads the time of the last event of each group, and order
 //     may name it. A groupBy column that is not selected still groups.
-//   - If groupBy has datetime with a single interval, datetime without interval in select or order means the grouped
-//     column. The same rule holds for visitorGeoPoint and precision. A groupBy column without interval means the
-//     selected column in the same way. If the other list has several intervals, the request is a 400. In all other
-//     cases, datetime means exact time (precision 5).
+//   - If groupBy has datetime with a single interval, select and order may name datetime without an interval. They then
+//     mean the grouped column. The same rule holds for visitorGeoPoint and precision. A groupBy column without interval
+//     means the selected column in the same way. If the other list has several intervals, the request is a 400. In all
+//     other cases, datetime means exact time (precision 5).
 //   - The default order is by time ascending, coarse buckets first. Without time
 //     it is by the first metric descending, and without metrics by the groups.
 //     Groups break ties, ascending, null first, words alphabetically. order

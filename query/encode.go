@@ -12,7 +12,7 @@ import (
 type encoder struct {
 	plan        plan
 	statement   statement
-	values      [][]byte // of each output column, separated by commas
+	values      [][]byte // values of each output column, separated by commas
 	rows        int
 	approximate bool
 	more        bool      // there are rows after the limit
@@ -24,13 +24,14 @@ type encoder struct {
 // keptRow is a row to compare with its counterpart in another range, or to join with a page.
 type keptRow struct {
 	groups []any    // in comparable form
-	values [][]byte // of the output columns
+	values [][]byte // values of the output columns
 	rank   any      // values of the order's first term, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {
 	e := &encoder{plan: p, statement: st, values: make([][]byte, len(st.output))}
-	// A condition on an estimate may have dropped or included a group wrongly. The rows do not show that.
+	// A condition on an estimate may have dropped or included a group wrongly. The rows of the answer do not show such
+	// a mistake.
 	for f := range filters(p.having) {
 		e.approximate = e.approximate || p.env.Counting != insights.CountExact && f.column.Unique
 	}
@@ -111,8 +112,8 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range; nil if the plan has no other range.
-// others has the columns of the row of all groups beyond the limit; nil if there is no such row.
+// result returns the answer's JSON. compared has the columns of the other range. It is nil if the plan has no other
+// range. others has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

@@ -16,8 +16,8 @@ import (
 var (
 	// errExact ends a query that must count exactly but does not have enough memory.
 	errExact = errors.New("counting exactly takes too much memory")
-	// errPage ends a query that must count exactly because the previous page did. Counted in another way, its rows
-	// would be in another order.
+	// errPage ends a query that must count exactly because the previous page did. Another counting method could return
+	// the rows in another order.
 	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
 	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a session
 	// includes all of its events.
@@ -50,7 +50,7 @@ var ownLimits = []struct {
 	err    error
 	advice string
 }{
-	{errSessions, tooWide}, // errExact's advice does not make the join lighter
+	{errSessions, tooWide}, // the advice of errExact would not make the join cheaper
 	{errExact, tooExact},
 	{errPage, tooLate},
 	{errTooLong, tooLong},

@@ -15,7 +15,7 @@ import (
 type filter struct {
 	ref
 	operator *insights.Operator
-	values   []any // as parsed by the column's Value
+	values   []any // values as parsed by the column's Value
 }
 
 // expr returns the filter's condition on value, the expression that reads the column.

@@ -30,8 +30,8 @@ func FunnelActors() []string {
 
 // funnel is a compiled funnel request. Like a plan it is an immutable value.
 //
-// An actor reaches a step by doing all steps up to it in order, each with a different event. The last of them is at
-// most a window after the first. If times must increase, events of the same millisecond do not follow each other.
+// An actor reaches a step by doing all steps up to it in order, each with a different event. The last event is at most
+// a window after the first event. If times must increase, events of the same millisecond do not follow each other.
 // Otherwise they are in the order of sending.
 type funnel struct {
 	scope

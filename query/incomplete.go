@@ -25,7 +25,7 @@ const (
 	headerDoubledRange = "Octavo-Doubled-Range"
 )
 
-// missingMargin is how far sessions reach beyond a range.
+// missingMargin is the time by which sessions may extend beyond a range.
 const missingMargin = 12 * time.Hour
 
 // lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must
@@ -77,7 +77,7 @@ func (q *query) incomplete(headers map[string]string) {
 	}
 }
 
-// days has the first and the last day of some of the missing rows.
+// days returns the first and the last day of some of the missing rows.
 func (q *query) days(of func(schema.MissingRows) bool) string {
 	var first, last time.Time
 	for _, m := range q.missing {

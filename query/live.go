@@ -19,7 +19,7 @@ import (
 const (
 	// LiveMinutes is the number of minutes that a live answer shows. The last one has just begun.
 	LiveMinutes = 30
-	// ActiveMinutes is how long a visitor counts as active.
+	// ActiveMinutes is the number of minutes for which a visitor counts as active.
 	ActiveMinutes = 5
 )
 
@@ -72,7 +72,7 @@ func (s *Service) Live(
 func (s *Service) liveAnswer(
 	ctx context.Context, within reach, who Caller, segments []string, now time.Time,
 ) (answer, error) {
-	in, _ := json.Marshal(segments) // within.key has found each of them, so they are texts
+	in, _ := json.Marshal(segments) // within.key has already found these segments, so their ids are texts
 	now = ceil(now)
 	from := now.Add(-time.Millisecond).Truncate(time.Minute).Add(-(LiveMinutes - 1) * time.Minute)
 	parts := insights.LiveQueries()

@@ -11,7 +11,7 @@ import (
 // statement is a plan's SQL, with the places of the result's columns in its rows.
 type statement struct {
 	sqltree.Statement
-	targets []any // into which a row is scanned
+	targets []any // the variables into which a row is scanned
 	reads   []ref // the column of each value in a row, except keys that no column has
 	output  []int // the result's columns as indexes of reads
 	keys    []int // the order's terms as indexes of targets; only for paged answers
@@ -25,7 +25,7 @@ func lower(p plan) statement {
 	var s statement
 	pass := p.onePass()
 	if pass != byCell && (p.perSession() || pass == bySession) {
-		p.env.Visits = true // rows of sessions have numbers of events too
+		p.env.Visits = true // rows of sessions also have the numbers of events
 	}
 	columns, keys := p.groupColumns()
 	var groups []sqltree.Expr

@@ -115,7 +115,7 @@ type class string
 // The classes of failed queries.
 const (
 	classInvalid     class = "invalid"     // the request is wrong
-	classTooHeavy    class = "too_heavy"   // the query exceeded one of its own limits
+	classTooHeavy    class = "too_heavy"   // the query exceeded a limit of the service
 	classOverShare   class = "over_share"  // too many concurrent queries of its token or organization
 	classFull        class = "full"        // too many concurrent queries on the node
 	classUnavailable class = "unavailable" // the engine does not answer, or is full

@@ -8,8 +8,8 @@ import (
 )
 
 // tellsAssigned reports whether an answer must report that nodes assigned some of its sessions, and whether it may
-// report this. It must if the answer has sessions and one of the selected events is a browser's. It may if the answer
-// has sessions and any event in a range of the request is a browser's.
+// report this. It must if the answer has sessions and one of the selected events comes from a browser. It may if the
+// answer has sessions and any event in a range of the request comes from a browser.
 func (n *naive) tellsAssigned(events []insights.Event, r naiveRequest) (must, may bool) {
 	groups := inferredKeys(r.GroupBy, r.Select)
 	for _, k := range outputKeys(r) {

@@ -58,7 +58,7 @@ func (n *naive) fill(r naiveRequest, dimensions []naiveKey, group func([]naiveVa
 	}
 }
 
-// bucketsOf looks at the range in steps that no bucket is shorter than.
+// bucketsOf walks through the range in steps that are shorter than any bucket.
 func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
 	step := map[string]time.Duration{
 		"minute": 30 * time.Second, "hour": 15 * time.Minute, "day": time.Hour, "week": 24 * time.Hour, "month": 24 * time.Hour,

@@ -83,7 +83,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 					at, reached = e.TimeMillis, reached+1
 				}
 				if reached == 0 {
-					break // the event is not a first step
+					break // the event does not match the first step
 				}
 			}
 			furthest = max(furthest, reached)

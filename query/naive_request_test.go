@@ -39,8 +39,8 @@ type (
 		Operator string        `json:"operator,omitempty"`
 		Claim    string        `json:"claim,omitempty"`
 		Values   []any         `json:"values,omitzero"`
-		Or       []naiveFilter `json:"or,omitzero"`  // instead of a column
-		And      []naiveFilter `json:"and,omitzero"` // instead of a column
+		Or       []naiveFilter `json:"or,omitzero"`  // replaces column
+		And      []naiveFilter `json:"and,omitzero"` // replaces column
 	}
 	naiveOrder struct {
 		By        naiveRef `json:"by"`
@@ -141,7 +141,7 @@ func naiveRefusal(r naiveRequest) string {
 	if !r.Fill && r.Compare == nil {
 		return ""
 	}
-	intervals := map[string]bool{} // of the groups of time
+	intervals := map[string]bool{} // intervals of the groups of time
 	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), outputKeys(r)) {
 		if k.column == "datetime" {
 			intervals[k.extra] = true

@@ -13,12 +13,12 @@ import (
 )
 
 // This file answers aggregate requests in memory, event by event, as the documents define them. It has a separate
-// decoder and no plans. It uses only the words of enumerations from the column table.
+// decoder and no plans. Of the column table, it uses only the words of enumerations.
 
 // naiveValue is a dimension's value for one event.
 type naiveValue struct {
-	json   any   // in the form of an answer
-	key    []any // for ordering and comparing
+	json   any   // the value in the form of an answer
+	key    []any // the value's key for ordering and comparing
 	absent bool
 }
 
@@ -27,7 +27,7 @@ type naiveColumn struct {
 	excluded bool
 	// uncompared is true if no comparison matches an event without a value.
 	uncompared bool
-	// match turns a filter value into the key it equals; nil means by type.
+	// match turns a filter value into the key that it equals. If match is nil, the value's type determines the key.
 	match func(v any) []any
 }
 
@@ -114,7 +114,7 @@ func (n *naive) bucket(millis int64, interval string) naiveValue {
 	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
 }
 
-// naiveBucket returns the first second of the bucket of t. It goes back from t in decreasing steps, while the clock
+// naiveBucket returns the first second of the bucket of t. It steps back from t, in decreasing steps, while the clock
 // shows the same day or hour.
 func naiveBucket(t time.Time, interval string, week int) time.Time {
 	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
@@ -420,7 +420,7 @@ func (g *naiveGroup) add(n *naive, e *insights.Event) {
 		g.engaged.add(e.EngagedSeconds)
 		g.depth.add(e.ScrollDepth)
 	case "code_copy", "file_download":
-	default: // events that sessions are made of
+	default: // events that belong to sessions
 		v := naiveVisit{e.Visitor, e.Session}
 		g.whole[v] = n.sessions[v]
 	}

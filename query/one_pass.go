@@ -191,8 +191,8 @@ func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sq
 	}
 }
 
-// cells begins the statement of a plan by cell. It joins the groups' measures of sessions with the groups' other
-// measures. columns has the groups, then the measures. keys distinguish the groups.
+// cells begins the statement of a plan whose measures of sessions are computed per group. It joins these measures with
+// the groups' other measures. columns has the groups, then the measures. keys distinguish the groups.
 func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Select {
 	key := sqltree.Col(insights.GroupKey)
 	groups, measures := columns[:len(p.groups)], p.measures()

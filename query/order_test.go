@@ -53,7 +53,7 @@ func fileUses(t *testing.T, folder string) map[string][]string {
 	uses := map[string][]string{}
 	for path, f := range files {
 		uses[path] = nil
-		for _, name := range f.Unresolved { // names that the file does not declare
+		for _, name := range f.Unresolved { // names that another file may declare
 			if of := home[name.Name]; of != "" && of != path && !slices.Contains(uses[path], of) {
 				uses[path] = append(uses[path], of)
 			}

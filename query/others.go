@@ -44,7 +44,7 @@ func (p plan) restOf(first *encoder) plan {
 		}
 	}
 	p.groups, p.order, p.limit, p.compare, p.others, p.total = nil, nil, 1, nil, false, false
-	return joinSessions(p) // the order may have read other parts of sessions
+	return joinSessions(p) // the new order may read fewer parts of sessions
 }
 
 // readOthers reads the row of all groups after the first rows, and writes it as columns. Its groups are null.

@@ -56,11 +56,11 @@ type pagesRequest struct {
 
 // pageFilter selects pages by their known properties.
 type pageFilter struct {
-	seen        *bool // whether the page has events in the range; nil matches both
+	seen        *bool // whether the page has events in the range; nil matches pages with and without events
 	owners      []string
 	spaces      []string // nil is all
 	kinds       []string
-	editedUntil time.Time // zero is any time
+	editedUntil time.Time // the latest time of the last edit; the zero time matches any page
 	title, path string
 }
 

@@ -11,8 +11,8 @@ import (
 type pageRow struct {
 	schema.SitePage
 	kind    string
-	seen    bool     // whether it has events in the range
-	metrics [][]byte // of the output columns
+	seen    bool     // whether the page has events in the range
+	metrics [][]byte // values of the output columns
 	place   rowPlace
 }
 

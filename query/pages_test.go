@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// testTree has pages with events, a page that nobody reads, the same path in two spaces, and pages with missing
+// testTree returns pages with events, a page that nobody reads, the same path in two spaces, and pages with missing
 // properties. Events also refer to pages outside of testTree.
 func testTree() []schema.SitePage {
 	ada := &schema.SitePageOwner{ID: "u1", DisplayName: "Ada"}

@@ -17,22 +17,22 @@ type plan struct {
 	scope
 	output  []ref // the result's columns
 	groups  []ref
-	having  []condition // on groups, joined by AND: their columns are measures
+	having  []condition // conditions on groups, joined by AND: their columns are measures
 	order   []term
 	limit   int
 	fill    *filling    // nil: groups without events are not in the answer
 	compare *comparison // nil: no comparison
-	among   *groupSet   // the only groups to read; nil for all
+	among   *groupSet   // the only groups that are read; nil means all groups
 	states  *states     // nil: the statement reads the scope's source
-	rest    *rest       // the events of some groups; nil for all
+	rest    *rest       // selects the events of the groups that it does not exclude; nil selects all events
 	others  bool        // whether the answer has a row for all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
-	keeps   bool        // whether the rows are kept, with their sort keys
+	keeps   bool        // whether the rows are stored with their sort keys
 
 	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page
 	mark  string    // hash of the request's plan, for cursors
-	after []sortKey // of the last row before the page; nil for the first page
+	after []sortKey // the sort keys of the last row before the page; nil for the first page
 }
 
 // measures returns all measures that the statement computes, selected or not.
@@ -72,7 +72,7 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique && !p.inSessions(r) })
 }
 
-// estimate returns how to count the distinct values of many rows, if they need not be counted exactly.
+// estimate returns the counting method for the distinct values of many rows. Exact answers do not use it.
 func (p plan) estimate() insights.Counting {
 	switch {
 	case !p.counts():
@@ -119,7 +119,7 @@ func (p plan) String() string {
 // the range. It happens before the conditions on groups, the order and the limit are applied.
 type filling struct {
 	group   ref
-	buckets []time.Time // as the group reads them
+	buckets []time.Time // beginnings of the buckets, as the group reads them
 }
 
 // comparison is the other range of a request. Its answer has a row for each row of the first range, with the same
@@ -176,12 +176,12 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 type states struct {
 	table string
 	spans []stateSpan // their remaining parts are read as events
-	rest  []scope     // read without states, in all parts
+	rest  []scope     // scopes that are read without states, in all parts
 }
 
 // stateSpan is a span of the plan's range, and its entry in the cache.
 type stateSpan struct {
 	scope
-	events scope // to read the span without states
+	events scope // reads the events of the span if its states are absent
 	entry  *statecache.Entry
 }

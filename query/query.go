@@ -44,8 +44,8 @@ type query struct {
 	who     Caller
 	start   time.Time
 	ends    time.Time // deadline of all its statements
-	until   time.Time // deadline of its batch; zero without a batch
-	entered bool      // whether its batch has already got a turn for it
+	until   time.Time // deadline of the batch; zero without a batch
+	entered bool      // whether the batch has already taken a turn for this query
 	// spills lets groups be written to disk if they exceed a quarter of the memory, and joined sessions if they exceed
 	// an eighth. It is set for reports whose callers cannot limit the number of groups, and after a join has exceeded
 	// the memory.
@@ -58,7 +58,7 @@ type query struct {
 	most int
 	size
 	lasts      time.Duration // how long the answer is used while the site's events do not change
-	freshUntil string        // when a cached answer was found to be current
+	freshUntil string        // the time at which a cached answer was found to be current
 
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
@@ -69,7 +69,7 @@ type query struct {
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
 	within      scope                    // has the answer's range, if the request does not state it
-	ranges      []scope                  // whose events the answer needs
+	ranges      []scope                  // ranges whose events the answer needs
 	missing     []schema.MissingRows     // rows that the store may lack in the ranges
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
 }
@@ -95,7 +95,7 @@ type ExplainedStatement struct {
 	Source         string // the source of the rows, as in the answer's header
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
-	Took           time.Duration // until the last row was read
+	Took           time.Duration // time until the last row was read
 	Err            error         // of the engine
 }
 
@@ -156,7 +156,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
 	if class == classInvalid && q.kind != Aggregate && q.kind != Pages {
-		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
+		public = schema.BadRequest("a where " + badPattern) // the engine does not report the pattern's where
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
 	damage := schema.DamageOf(public)

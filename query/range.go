@@ -15,7 +15,8 @@ import (
 type preset struct {
 	name string
 	from func(now time.Time) time.Time // nil: the range begins with a day
-	// first returns the first day of the range. before returns the first day of the range to compare with.
+	// first returns the first day of the range. before returns the first day of the range with which the preset is
+	// compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }
@@ -196,7 +197,7 @@ type period struct {
 	from, to time.Time
 	zone     *time.Location
 	week     insights.WeekStart
-	cut      bool // whether a view has cut it
+	cut      bool // whether the caller's view has cut the period
 	moves    bool // whether it depends on the time of now
 }
 
@@ -223,7 +224,7 @@ func parseMoment(path, s string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// parseDate reads a date without a time. isDate is false for other texts.
+// parseDate reads a date without a time. isDate is false for texts that are not a date.
 func parseDate(path, s string) (d insights.Day, isDate bool, err error) {
 	if len(s) != len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return d, false, nil

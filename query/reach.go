@@ -91,7 +91,8 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 	return r, nil
 }
 
-// limit cuts a period to the view's range that contains most of it. now is the time at which the request's presets end.
+// limit cuts a period to one range of the view: the range that contains the largest part of the period. now is the time
+// at which the request's presets end.
 func (r reach) limit(in period, now time.Time) (period, error) {
 	if len(r.ranges) == 0 {
 		return in, nil
@@ -115,7 +116,7 @@ func (r reach) limit(in period, now time.Time) (period, error) {
 	return best, nil
 }
 
-// shows refuses a range that is not whole in a range of the view.
+// shows refuses a range unless one range of the view contains it completely.
 func (r reach) shows(path string, from, to, now time.Time) error {
 	for _, one := range r.ranges {
 		first, last, err := one.resolved(r.ends(now), r.zone)
@@ -183,7 +184,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	if err := checkJSON(where, maxDepth); err != nil {
 		return nil, err
 	}
-	// The member gives errors about the list itself a name.
+	// The member's name gives errors about the list itself a path.
 	body := slices.Concat([]byte(`{"where":`), where, []byte(`}`))
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }

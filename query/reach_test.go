@@ -102,7 +102,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
 		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
-		// Either the request is wrong with any view, or its range is too long and the view cuts the range.
+		// The request may be invalid with any view. Otherwise its range is too long, and only the view cuts it.
 		if err != nil {
 			if cut := headers[headerRange]; gotErr == nil && cut != "" {
 				from, to, _ := strings.Cut(cut, "/")
@@ -244,7 +244,7 @@ func drawView(
 		var r naiveRange
 		if rapid.Bool().Draw(t, "view's words") {
 			r = drawWords(t, events, now.In(zone), 0)
-			if preset, ok := r.words.(string); ok { // the model of presets has whole seconds
+			if preset, ok := r.words.(string); ok { // the model of presets works in whole seconds
 				r.From, r.To, _ = resolveRange(rangeRequest{preset: preset}, ceil(now).In(zone), 0)
 			}
 		} else {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// maxDepth is how deep a body may nest.
+// maxDepth bounds the nesting of a body.
 const maxDepth = 16
 
 // reader reads a body that checkJSON has accepted, so reading a token cannot fail. Its errors name the value that was
@@ -49,7 +49,7 @@ func checkJSON(body []byte, depth int) error {
 	}
 }
 
-// notJSON says where a body stops being JSON.
+// notJSON is the error for a body that is not JSON. It names the place of the first error.
 func notJSON(body []byte, err error) error {
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

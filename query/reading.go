@@ -14,7 +14,7 @@ func (
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements with the best source of a scope, if that source can still be read.
+// over runs statements on the best source of a scope, as long as this source can be read.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
@@ -22,7 +22,7 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 	q.source = best.source
 	err := run(best)
 	if best.source != rawEvents && err != nil {
-		// No request can cause such an error. But the projection may just have been dropped, or may be broken.
+		// A request cannot cause such an error. But the projection may just have been dropped, or may be broken.
 		if _, class := engineError(ctx, err); class == classInternal {
 			const reads = "A query reads events, because visits could not be read."
 			q.service.log.WarnContext(ctx, reads, "site", q.site, "error", err)

@@ -44,8 +44,8 @@ type reach struct {
 	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
 	where  []conditionRequest
 	ranges []rangeRequest // ranges of the view; nil: all time
-	zone   *time.Location // of the ranges' days
-	now    time.Time      // when the ranges' presets end
+	zone   *time.Location // zone of the ranges' days
+	now    time.Time      // the time at which presets of the view's ranges end
 	view   string         // the view's ranges as text, for keys; "" if there are none
 	shared bool           // the caller sees a view
 }
@@ -58,7 +58,7 @@ type scopeRequest struct {
 	timeRange rangeRequest
 	timezone  string
 	weekStart string
-	left      whereBudget // for the request's remaining conditions
+	left      whereBudget // budget for the request's remaining conditions
 }
 
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}

@@ -75,7 +75,7 @@ func resolve(r request, now time.Time) (plan, error) {
 	if r.compare != nil {
 		asked := r.timeRange
 		if in.cut {
-			asked = rangeRequest{} // it is no preset's period any more
+			asked = rangeRequest{} // the range is no longer the period of a preset
 		}
 		from, to, err := resolveComparison(*r.compare, asked, in)
 		if err != nil {
@@ -112,7 +112,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
 	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
-	s.moves = in.moves || s.view != "" // a range of a view may move with time, and cut more later
+	s.moves = in.moves || s.view != "" // a range of the view may move with time, and then cut more
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s
 }

@@ -27,7 +27,7 @@ const (
 // returns in a bucket if an event in the bucket meets `return`, even before the first event.
 type retention struct {
 	scope
-	time         ref // cut to the interval
+	time         ref // time, cut to the interval
 	starts       []time.Time
 	first, again []condition
 	periods      int

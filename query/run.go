@@ -77,14 +77,15 @@ func (q *query) run(
 		settings["max_result_rows"] = q.most
 	}
 	if q.source != rawEvents {
-		// The engine (26.5) would use one table's snapshot for the other table, too.
+		// Without this setting, the engine (26.5) would use one table's snapshot for the other table, too.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {
 		// Sessions are the hashed side of the join, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
-			// A block may double a hash table before the engine looks at its size, and has both copies meanwhile.
+			// The engine checks the size of a hash table after each block. A block may double the table, and then both
+			// copies exist.
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/8
 		}
 	}

@@ -13,20 +13,20 @@ import (
 type scope struct {
 	site     string
 	from, to time.Time               // from <= t < to
-	where    []condition             // on events, joined by AND
+	where    []condition             // conditions on events, joined by AND
 	nonNull  []ref                   // columns for which the events must have a value
 	sessions []*insights.SessionPart // parts of events' sessions that the statement reads
 	source   source
 	env      insights.Env
 	exact    bool   // whether estimates are refused
-	counted  bool   // whether env.Counting is the previous page's
+	counted  bool   // whether env.Counting comes from the previous page
 	view     string // the ranges of the caller's view; "" without ranges
-	cut      bool   // whether they cut the range
+	cut      bool   // whether the ranges of the view cut the scope's range
 	moves    bool   // whether the range depends on the time of now
 	key      string // equal for reports that differ only in the time of now
 }
 
-// source is where rows are read from.
+// source identifies the rows that a scope reads: events or visits.
 type source struct {
 	name   string
 	visits *visits // nil: a row for each event
@@ -155,8 +155,8 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 // visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
-	types    []insights.Code // of the events that count; nil is all
+	types    []insights.Code // types of the events that count; nil means all types
 	typed    []condition     // the conditions that select types
-	columns  []string        // of the rows, in addition to the counters
+	columns  []string        // the rows' columns, in addition to the counters
 	counters []*insights.Counter
 }

@@ -27,12 +27,12 @@ var segmentReads = []ref{
 
 // segmentPage is the requested part of the list. Its token contains everything except the limit.
 type segmentPage struct {
-	to    time.Time // when the first page was requested, in whole milliseconds
-	days  int       // 0: not yet decided
-	total int64     // as counted for the first page
+	to    time.Time // time of the first page's request, in whole milliseconds
+	days  int       // number of days; 0 means that it is not yet decided
+	total int64     // total number, as counted for the first page
 	after *segmentKey
 	limit int
-	zone  *time.Location // whose calendar counts the days; nil is UTC
+	zone  *time.Location // the zone whose calendar counts the days; nil is UTC
 	reach reach
 	where []condition // of the reach
 }

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// fewValues is a number of values. A claim with at most this many values makes segments, even if few visitors share
-	// a value.
+	// fewValues is a number of different values. A claim with at most this many values makes segments, even if few
+	// visitors share a value.
 	fewValues = 10
 	// maxShared limits the claims that segments are made of, to the claims that most visitors have.
 	maxShared = 1000
@@ -44,8 +44,8 @@ func lowerSegments(sc scope, shared []string, part segmentPage) sqltree.Statemen
 	tree := sc.read([]sqltree.Aliased{
 		{Expr: insights.ClaimSet(shared), As: "claim_set"},
 		{Expr: insights.HasClaims(), As: "known"},
-		// Visitors may have sent the same text as different types. The notes of any visitor are sufficient, if the
-		// choice is stable.
+		// Visitors may have sent the same text as different types. Any visitor's notes are sufficient, if the choice is
+		// stable.
 		{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
 		{Expr: measure(insights.EventsCount), As: "events_count"},
 		{Expr: measure(insights.VisitorsCount), As: "visitors_count"},

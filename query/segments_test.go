@@ -99,7 +99,7 @@ func TestSegmentsAreShared(t *testing.T) {
 	segment := func(title, claims string, visitors int) string {
 		return fmt.Sprintf(`{"title":%q,"claims":%s,"events":%d,"visitors":%d,"sessions":%d}`, title, claims, visitors, visitors, visitors)
 	}
-	// Segments of equal size are in a stable order that means nothing.
+	// Segments of equal size have a stable order without a meaning.
 	for _, want := range []string{
 		segment(`beta: true, plan: pro, roles: ["a","b"], seats: 3`, `{"beta":true,"plan":"pro","roles":["a","b"],"seats":3}`, 50),
 		segment("plan: free", `{"plan":"free"}`, 50), segment("Identified", `{}`, 50), segment("Anonymous", `{}`, 1), `"count":4`,
@@ -192,7 +192,7 @@ func TestSegmentsOfManyIDs(t *testing.T) {
 func TestSegmentsNeedNoAdvice(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
-	fill(t, conn, testSite, 200_000) // of two weeks ago
+	fill(t, conn, testSite, 200_000) // visits of two weeks ago
 	late := visit(7, "plan", "pro")
 	insert(t, conn, testSite, []insights.Event{late})
 	service := newService(conn, func(c *Config) { c.MaxRowsRead = 50_000 })

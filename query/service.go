@@ -69,7 +69,7 @@ const (
 )
 
 // newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they were quick. So
-// many open boards cost as much as one.
+// many open boards cost as much as a single open board.
 func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,

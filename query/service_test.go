@@ -390,8 +390,8 @@ func TestRangeMessage(t *testing.T) {
 	}
 }
 
-// TestPageAfterExactPage checks that a page after an exactly counted page is not counted in another way. Any other
-// query is, unless it must be exact.
+// TestPageAfterExactPage checks that a page after an exactly counted page is not counted in another way. Every other
+// query may be, unless it must be exact.
 func TestPageAfterExactPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -200,7 +200,7 @@ func TestDayAloneIsDayInChart(t *testing.T) {
 	events := randomEvents(r, 400)
 	from := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	const days = 6
-	for i := range events { // in sessions of half a day, some of which cross midnight
+	for i := range events { // events in sessions of half a day; some sessions cross midnight
 		e := &events[i]
 		session := r.Int64N(100)
 		e.Visitor, e.Session = uint64(1+session%7), uint64(1+session)
@@ -306,7 +306,7 @@ func TestQuietEvents(t *testing.T) {
 			quiet := e
 			quiet.Type, quiet.Page = code(insights.EventTypes, kind), fmt.Sprint("p", r.IntN(3))
 			quiet.TimeMillis += r.Int64N(16*3_600_000) - 8*3_600_000
-			if i%3 == 0 { // a session that has only such events
+			if i%3 == 0 { // a session that has only events of these types
 				quiet.Session = 100 + uint64(i)
 			}
 			with = append(with, quiet)

@@ -34,8 +34,8 @@ func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) 
 	}
 }
 
-// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, even if their token has no
-// free slot. A different query runs separately.
+// TestEqualQuestionsRunOnce checks that concurrent equal queries run once in the engine, even if the token of a query
+// has no free slot. A different query runs separately.
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -81,7 +81,7 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 }
 
 // TestWhoRunsMayLeave: the client that started a query disconnects, and the waiting clients get their answer. If a
-// waiting client disconnects, the query goes on.
+// waiting client disconnects, the query continues.
 func TestWhoRunsMayLeave(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -118,8 +118,8 @@ func TestWhoRunsMayLeave(t *testing.T) {
 	}
 }
 
-// TestTurnsAreOnesOwn checks that only a caller over its share gets that error. Other callers of the same query do
-// not.
+// TestTurnsAreOnesOwn checks that only the caller that exceeds its share gets the error about the share. Other callers
+// of the same query do not get this error.
 func TestTurnsAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

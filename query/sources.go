@@ -33,7 +33,7 @@ type sources struct {
 
 // death is a join of a site's events and sessions that exceeded its memory.
 type death struct {
-	length time.Duration // of the shortest such range
+	length time.Duration // the shortest range whose join exceeded its memory
 	at     time.Time
 }
 
@@ -54,7 +54,7 @@ type dayRows struct {
 const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
-	maxSites    = 10_000 // sites whose rows are known
+	maxSites    = 10_000 // the number of sites whose rows are known
 	// joinedBytes is the memory for a row of events that is joined with its session.
 	joinedBytes = 160
 	// maxChoice bounds a statement that chooses a source, because a query waits for it.
@@ -65,14 +65,15 @@ type sourceLimits struct {
 	// short is the length of a range that is queried without waiting for the count of its rows. A day of most sites has
 	// at most a few hundred thousand events.
 	short time.Duration
-	// few events are read as fast as the fewer rows of visits, because the statement over visits is longer.
+	// few is a number of events. Up to this number, events are read as quickly as visits, because the statement over
+	// visits is longer.
 	few uint64
-	// fewer is the factor by which visits must have fewer rows than events, because their rows are larger.
+	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
 	fewer uint64
-	// many is the number of rows whose visitors take a tenth of a second to count exactly, on two cores. For fewer
-	// rows a sketch is no faster.
+	// many is the number of rows from which on sketches count visitors. Counting their visitors exactly takes a tenth
+	// of a second on two cores. For fewer rows a sketch is no faster.
 	many uint64
-	// keep is the number of rows above which a range is slow enough to keep its states.
+	// keep is the number of rows from which on a range is slow enough to cache its states.
 	keep uint64
 }
 
@@ -247,7 +248,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 		site.ended()
 		if err == nil {
 			site.days = days
-		} else if visits { // otherwise the events of a large site are not counted again soon
+		} else if visits { // otherwise the events of a large site would soon be counted again
 			site.counted = time.Now().Add(checkVisits - countDays) // retry after checkVisits
 		}
 		s.mu.Unlock()
@@ -276,7 +277,7 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	days = []dayRows{}
 	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
 	if err != nil {
-		return nil, err // an incomplete count is worse than no count
+		return nil, err // use no count rather than an incomplete count
 	}
 	return days, nil
 }
@@ -324,7 +325,7 @@ func (s *sources) inVisits(best scope) func(scope) bool {
 	}
 }
 
-// left returns the approximate number of rows of scopes, each read from its own source.
+// left returns the approximate number of rows of the given scopes. Each scope is read from its own source.
 func (s *sources) left(list []scope) (rows uint64) {
 	for _, sc := range list {
 		if known := s.known(sc); sc.source.visits != nil {

@@ -162,7 +162,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("visits")
 	insert(t, conn, "erased", fixture())
 	execute(t, conn, "ALTER TABLE events DELETE WHERE site = 'erased' SETTINGS mutations_sync = 2")
-	ask("visits") // although the part whose rows were all deleted has no projection
+	ask("visits") // the part whose rows were all deleted has no projection, and does not matter
 	execute(t, conn, "ALTER TABLE events DROP PROJECTION "+insights.VisitsProjection())
 	ask("raw")
 	clear(service.sources.sites)
@@ -174,7 +174,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
 	execute(t, conn, add[0])
-	insert(t, conn, "site_2", fixture()) // a part with the projection, next to a part without it
+	insert(t, conn, "site_2", fixture()) // a part without the projection, next to a part that has it
 	service.sources.checked = time.Time{}
 	ask("raw")
 	execute(t, conn, strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
@@ -213,7 +213,7 @@ func TestVisitsDropped(t *testing.T) {
 	}
 }
 
-// hangingUp is an engine whose caller disconnects when a statement with a given text comes.
+// hangingUp is an engine. The caller disconnects when a statement with the given text arrives.
 type hangingUp struct {
 	driver.Conn
 	text  string

@@ -31,7 +31,7 @@ type versions struct {
 // siteVersion is a version of a site's events.
 type siteVersion struct {
 	version    string    // "" if it is unknown
-	freshUntil string    // up to when the events of the version are complete; "" if it is unknown
+	freshUntil string    // the time before which no event is missing from the version; "" if it is unknown
 	read       time.Time // the time before the engine was asked
 	took       time.Duration
 }

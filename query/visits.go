@@ -73,7 +73,8 @@ func (v *visits) add(r ref) (ok bool) {
 	return len(r.column.Counters)+len(r.column.Visit) > 0
 }
 
-// onlyOfEvents reports whether a measure has a number that visits do not have, for any types of events.
+// onlyOfEvents reports whether a measure has a counter that can never be computed from visits, whatever types of events
+// the query selects.
 func (r ref) onlyOfEvents() bool {
 	return slices.ContainsFunc(r.column.Counters, func(c *insights.Counter) bool {
 		_, known := c.OfVisit(nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestZoneIsGos checks a zone whose clocks went back an hour on March 1, 2024: Kazakhstan. Go's zone data determine the
-// local time in Almaty. The engine's own zone data are not used.
+// TestZoneIsGos checks Kazakhstan's zone, whose clocks were set back an hour on March 1, 2024. Go's zone data determine
+// the local time in Almaty. The engine's own zone data are not used.
 func TestZoneIsGos(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -21,8 +21,8 @@ type Annotation struct {
 	// Path is a path of the site.
 	Path          string `json:"path,omitempty"`
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	// CreatedBy is the user who made the annotation or the change behind it. It is absent for changes without a user,
-	// and for changes of former users.
+	// CreatedBy is the user who made the annotation, or who made the change that the annotation is about. It is absent
+	// for changes without a user, and for changes of former users.
 	CreatedBy *User        `json:"createdBy,omitzero"`
 	CreatedAt time.Time    `json:"createdAt"`
 	URLs      LocationURLs `json:"urls"`

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AuditActorType is the kind of whoever made a change.
+// AuditActorType is the kind of an actor, such as a user or a job.
 type AuditActorType string
 
 // These are the types of actors, except tokens that act for themselves, such as site keys.
@@ -35,7 +35,7 @@ type AuditEntry struct {
 	Actor     AuditActor  `json:"actor"`
 	Token     *AuditToken `json:"token,omitempty"`
 	RequestID string      `json:"requestId,omitempty"`
-	// Address is the client's.
+	// Address is the address of the client.
 	Address string      `json:"address,omitempty"`
 	Target  AuditTarget `json:"target"`
 	// Further is the number of objects that a very large statement changed but that have no entries. It is set only in
@@ -47,7 +47,7 @@ type AuditEntry struct {
 	After  jsontext.Value `json:"after,omitzero"`
 }
 
-// AuditActor is whoever made a change, with the name at the time.
+// AuditActor is the actor of a change, with its name at that time.
 type AuditActor struct {
 	Type        string `json:"type"`
 	ID          string `json:"id,omitempty"`
@@ -60,7 +60,7 @@ type AuditToken struct {
 	Kind string `json:"kind"`
 }
 
-// AuditTarget is the object that changed, and where it is.
+// AuditTarget is the object that changed, with its organization, site or space.
 type AuditTarget struct {
 	Type         string `json:"type"`
 	ID           string `json:"id,omitempty"`

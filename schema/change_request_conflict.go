@@ -7,10 +7,10 @@ import (
 )
 
 // ChangeRequestConflict is a part of the content that both sides have changed differently since the change request was
-// made or last updated. Ours is the change request's side, and theirs the main content's.
+// made or last updated. Ours is the side of the change request, and theirs is the side of the main content.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
-	// ID identifies these versions: if one of them changes, it is a different conflict.
+	// ID identifies the versions of a conflict. If a version changes, the conflict gets another ID.
 	ID     string `json:"id"`
 	Kind   string `json:"kind" rules:"enum=conflictKind"`
 	Status string `json:"status" rules:"enum=conflictStatus"`
@@ -33,7 +33,7 @@ type ChangeRequestConflict struct {
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
 
-// ConflictPage is a page of the change request. It is the main content's page if the request does not have the page.
+// ConflictPage is a page of the change request. If the request does not have the page, it is the main content's page.
 // Links have no path.
 type ConflictPage struct {
 	ID    string `json:"id"`
@@ -41,7 +41,7 @@ type ConflictPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ConflictResolution is how a conflict is resolved, until an update or a merge carries it out.
+// ConflictResolution is the chosen resolution of a conflict. An update or a merge carries it out.
 type ConflictResolution struct {
 	Take       string         `json:"take" rules:"enum=conflictTake"`
 	Value      jsontext.Value `json:"value,omitzero"`

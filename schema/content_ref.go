@@ -26,7 +26,7 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // MarshalJSONTo writes the members in a fixed order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema has an alternative for each kind. Null members of a request mean absence.
+// OpenAPISchema returns an alternative for each kind. Null members of a request mean absence.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {

@@ -175,8 +175,9 @@ func ClusterEventKinds() []string {
 	return []string{ClusterJoined, ClusterLeft, ClusterMerged, ClusterRenamed}
 }
 
-// ClusterEvent is a change of a cluster, with the reason. Issue and Conversation have joined or left the cluster. Title
-// is the issue's title, the label of a cluster that was merged into this one, or this cluster's former label.
+// ClusterEvent is a change of a cluster, with the reason. Issue and Conversation are the issue that joined or left the
+// cluster, and its conversation. Title is the issue's title, the label of a cluster that was merged into this one, or
+// this cluster's former label.
 type ClusterEvent struct {
 	Object       string    `json:"object"`
 	ID           string    `json:"id"`

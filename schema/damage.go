@@ -23,7 +23,7 @@ func (d *Damage) Error() string { return "stored data of " + d.Store + " is dama
 // Unwrap returns the store's error.
 func (d *Damage) Unwrap() error { return d.Err }
 
-// remedies tell the operator how to mend each store.
+// remedies has the instructions for repairing each store.
 var remedies = map[string]string{
 	StoreEvents: "the node restores what it can by itself, and `octavo repair` says what is left to do",
 	StorePostgres: "the operator checks the disk and restores the database from a backup " +
@@ -51,7 +51,7 @@ type Verification struct {
 	Read    int64  `json:"read"`    // parts, messages, contents or files
 	Bytes   int64  `json:"bytes"`   // that were read
 	Damaged int64  `json:"damaged"` // damaged pieces of the data that was read
-	// Hint tells the operator what to do, or why the data could not be read.
+	// Hint is a text for the operator: what to do, or why the data could not be read.
 	Hint       string    `json:"hint,omitzero"`
 	VerifiedAt time.Time `json:"verifiedAt,omitzero"`
 }

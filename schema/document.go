@@ -80,7 +80,7 @@ func Block(kind string, children ...Node) Node {
 	return Node{Type: kind, Nodes: children}
 }
 
-// Text makes a text of one leaf.
+// Text makes a text node of one leaf.
 func Text(text string, marks ...string) Node {
 	leaf := Leaf{Text: text}
 	for _, kind := range marks {

@@ -23,8 +23,8 @@ var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
 
 const problemNUL = "must not hold the character U+0000"
 
-// Problems lists where the document breaks the grammar, up to the first 20 problems. Field is the path of the document in
-// the request. Call Normalize first.
+// Problems lists the places where the document breaks the grammar, up to the first 20 problems. Field is the path of
+// the document in the request. Call Normalize first.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
 	if d.TooLarge() {
@@ -54,7 +54,7 @@ func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 // large it returns some number above the limit.
 func (d Document) Size() int { return count(d.Nodes, 0) }
 
-// count stops soon after the bound and does not go deeper than a document may be.
+// count stops soon after the bound. It does not visit nodes that are deeper than documents may be.
 func count(nodes []Node, depth int) int {
 	total := len(nodes)
 	if depth > maxDocumentDepth {
@@ -69,7 +69,7 @@ func count(nodes []Node, depth int) int {
 	return total
 }
 
-// textBytes is the number of bytes of the leaves. It does not go deeper than a document may be.
+// textBytes returns the number of bytes of the leaves. It does not visit nodes that are deeper than documents may be.
 func textBytes(nodes []Node, depth int) int {
 	total := 0
 	if depth > maxDocumentDepth {

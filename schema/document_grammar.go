@@ -16,7 +16,7 @@ type nodeRule struct {
 	fragments    []fragmentRule // nil: the kind has no fragments
 }
 
-// childRule says which nodes a list may hold and how many. A most of 0 means any number.
+// childRule defines which nodes a list may have, and how many. If most is 0, any number is allowed.
 type childRule struct {
 	types       []string
 	text        bool

@@ -18,7 +18,7 @@ type member struct {
 	name     string
 	required bool
 	check    check
-	unless   string // a member that makes this one optional
+	unless   string // a member whose presence makes this member optional
 }
 
 func req(name string, c check) member { return member{name: name, required: true, check: c} }

@@ -1,7 +1,7 @@
 package schema
 
 // EmbedLink is the type of an embed that is shown as a link with a title. The contract has further types, with HTML of
-// the embedded page or by integrations. Octavo passes on no foreign HTML.
+// the embedded page or by integrations. Octavo does not pass on HTML of other sites.
 const EmbedLink = "link"
 
 // Embed is the preview of an address in a page.

@@ -13,7 +13,7 @@ type VisitorErasure struct {
 	// ErasedUntil is the end of the last full second before the latest request. Events that were received earlier are
 	// erased and never stored again. Later events are kept.
 	ErasedUntil time.Time `json:"erasedUntil"`
-	// DoneAt is the time at which the last byte of the events had left the events table.
+	// DoneAt is the time when the events table no longer had any byte of the events.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
 	// LogUntil is the time by which the retention has removed these events from the event log and the dead letters. It
 	// is absent if the retention has no end.
@@ -61,7 +61,7 @@ type ErasureBatch struct {
 // PendingErasures is the progress of the unfinished erasures.
 type PendingErasures struct {
 	Count  int64
-	Oldest time.Duration // since the first request
+	Oldest time.Duration // time since the first request
 	// Mutated is the number of erasures that are only waiting for the removal of replaced parts. FirstMutated is the
 	// time at which the first of them began to wait.
 	Mutated      int64

@@ -33,7 +33,7 @@ type MonthRows struct {
 	First int64
 }
 
-// NoEventTime is MonthRows.First without events.
+// NoEventTime is the value of MonthRows.First if there are no events.
 const NoEventTime = math.MaxInt64
 
 // RowsByMonth counts rows of the events table by the month of their arrival.
@@ -61,8 +61,8 @@ func (r RowsByMonth) Total() (rows int64) {
 // RowsEnd is the offset up to which the rows of a log partition are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
-	// Tail is the sum of the message before Next. It distinguishes the log from the log of a recreated topic. HasTail
-	// is false if the sum is unknown.
+	// Tail is the checksum of the message before Next. It distinguishes the log from the log of a recreated topic.
+	// HasTail is false if the sum is unknown.
 	Tail    uint64
 	HasTail bool
 	// Mixed means that the table also has rows of an earlier log with offsets of Next or more.
@@ -144,7 +144,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 			rest.Lost, rest.Accepted = 0, 0
 			list = append(list, rest)
 		}
-		// The first entries get the lost and accepted rows.
+		// The lost and accepted rows go to the first entries.
 		for i := range list[first:] {
 			e := &list[first+i]
 			e.Lost, e.Accepted = min(e.Rows, m.Lost), min(e.Rows, m.Accepted)

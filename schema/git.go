@@ -32,15 +32,16 @@ type GitOperation struct {
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
-	// NextAttemptAt is when a retrying operation runs again at the earliest.
+	// NextAttemptAt is the earliest time of the next attempt of a retrying operation.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
 	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the request for which
-	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both in words.
+	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both waits in
+	// words.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
-	// AllowedBy says why an import changed the space although merge rules hold there.
+	// AllowedBy is the reason why an import changed the space although the space has merge rules.
 	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
 	// Notes name the files that were left out or changed.
 	Notes []GitNote `json:"notes,omitempty"`
@@ -107,7 +108,7 @@ const (
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
 	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its last state if a
-	// later operation is done before.
+	// later operation is completed first.
 	GitRetrying   = "retrying"
 	GitSuperseded = "superseded"
 	GitCancelled  = "cancelled"
@@ -123,7 +124,7 @@ const (
 	GitTrusted = "trusted"
 )
 
-// GitEnums has the enumerations of Git, by the names that rules use.
+// GitEnums returns the enumerations of Git, by the names that rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":      {"github", "gitlab"},

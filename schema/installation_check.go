@@ -1,6 +1,6 @@
 package schema
 
-// InstallationCheck says whether a page of a site loads the tracker, and whether the page's events would arrive.
+// InstallationCheck reports whether a page of a site loads the tracker, and whether the page's events would arrive.
 type InstallationCheck struct {
 	Object  string `json:"object"`
 	Verdict string `json:"verdict" rules:"enum=installationVerdict"`
@@ -23,7 +23,7 @@ const (
 	VerdictBehindProxy    = "behindProxy"
 )
 
-// InstallationEnums has the enumeration of verdicts, by the name that its rule uses.
+// InstallationEnums returns the enumeration of verdicts, by the name that its rule uses.
 func InstallationEnums() map[string][]string {
 	return map[string][]string{"installationVerdict": {
 		VerdictInstalled, VerdictUnreachable, VerdictNotFound, VerdictWrongKey, VerdictHostNotAllowed,

@@ -23,7 +23,8 @@ type ClientInfo struct {
 	Now time.Time
 	// IdempotencyKey prevents a retry of the request from storing events twice. It is empty if the request has no key.
 	IdempotencyKey string
-	// AnyPast means that the caller may import events of any past time. Other callers may post only recent events.
+	// AnyPast means that the caller may import events of any time in the past. Other callers may post only recent
+	// events.
 	AnyPast bool
 	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
 	MaxEvents int
@@ -49,14 +50,14 @@ type DoorInfo struct {
 	// both.
 	Key        string
 	Generation int
-	// Pixel means that an image was requested, so the batch has one page view.
+	// Pixel means that the request loads an image, so the batch has one page view.
 	Pixel bool
 	// Hosts are the hosts of the key. A host is an exact name, or *.example.com for all hosts below a domain. An event
 	// of another host is refused.
 	Hosts []string
 }
 
-// DoorSalt is the salt of the visitors of browsers on one day.
+// DoorSalt is the salt from which the ids of browsers' visitors are made on one day.
 type DoorSalt struct {
 	// Day counts the days since 1970 in UTC.
 	Day  int32
@@ -80,8 +81,8 @@ type InsightsView struct {
 	Where []byte
 	// Segments are the ids of the site's saved segments. Every event must be in all of them.
 	Segments []string
-	// Ranges are the ranges that queries are cut to: JSON, a list of values of a request's member range. Empty is all
-	// time.
+	// Ranges are the ranges that queries are cut to: JSON, a list of values of a request's member range. If it is
+	// empty, queries are not cut.
 	Ranges []byte
 	// Timezone is the zone of the ranges' days; "" is UTC.
 	Timezone string
@@ -91,7 +92,7 @@ type InsightsView struct {
 type QueryOrigin struct {
 	OrganizationID string
 	SiteID         string
-	// TokenID is the id of the token. The queries of one token are bounded together.
+	// TokenID is the id of the token. The queries of one token have a common limit.
 	TokenID string
 	// RequestID names the query in the logs.
 	RequestID string
@@ -111,10 +112,10 @@ type KeyClaim struct {
 	MessageID [16]byte
 	Partition int
 	Offset    int64
-	// Attempt distinguishes the attempt that holds the key now from earlier attempts.
+	// Attempt identifies the attempt that holds the key now.
 	Attempt int32
 	State   KeyState
-	// Left is the time after which a done key can be used again; zero in other states.
+	// Left is the time after which the key of a done request can be used again. It is zero in other states.
 	Left time.Duration
 }
 

@@ -65,7 +65,7 @@ type IntegrationBlock struct {
 	Markdown    *IntegrationBlockMarkdown `json:"markdown,omitempty"`
 }
 
-// IntegrationBlockMarkdown says how a block is written in Markdown.
+// IntegrationBlockMarkdown is the form of an integration's block in Markdown.
 type IntegrationBlockMarkdown struct {
 	Codeblock *string `json:"codeblock" rules:"required"`
 	Body      *string `json:"body" rules:"required"`
@@ -176,7 +176,7 @@ type IntegrationTarget struct {
 // Location is the address of a new installation in the answer to its creation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
-// IntegrationEnums has the enumerations of integrations, by the names that rules use.
+// IntegrationEnums returns the enumerations of integrations, by the names that rules use.
 func IntegrationEnums() map[string][]string {
 	return map[string][]string{
 		"integrationRuntime":    {"v1", "v2"},

@@ -19,7 +19,7 @@ func JobStates() []string {
 	return []string{string(JobWaiting), string(JobRunning), string(JobRetrying), string(JobFailed), string(JobDone)}
 }
 
-// The times that jobs are stored after their end. Failed jobs stay for longer than a usual holiday.
+// These are the times for which jobs are stored after their end. Failed jobs stay for longer than a usual holiday.
 const (
 	JobDoneKept   = 24 * time.Hour
 	JobFailedKept = 30 * 24 * time.Hour
@@ -43,9 +43,9 @@ type JobKind struct {
 	Name string
 	// Doc describes these jobs in one sentence.
 	Doc string
-	// Order is about the jobs of one kind and subject; jobs about different subjects run concurrently.
+	// Order is the order of the jobs of one kind and subject. Jobs about different subjects run concurrently.
 	Order JobOrder
-	// Yields says that a job that waits for its next attempt lets later jobs of its subject run.
+	// Yields means that a job that waits for its next attempt does not block later jobs of its subject.
 	Yields bool
 	// Workers is the number of jobs that can run concurrently on one node. It is at least two, so that a slow job does
 	// not block the others.
@@ -72,7 +72,7 @@ type JobSubject struct {
 // JobArgs are the arguments of a job, which are stored as JSON. They identify the task and contain no state, because
 // the worker reads the state when it runs.
 type JobArgs interface {
-	// Kind is the name of the kind. River requires this method, and JSON.
+	// Kind is the name of the kind. River requires this method, and arguments that JSON can encode.
 	Kind() string
 	JobKind() JobKind
 	Subject() JobSubject
@@ -88,9 +88,9 @@ type Job struct {
 	Space        string   `json:"space,omitempty"`
 	// Attempt counts the attempts that began. It restarts at zero when a failed job is retried.
 	Attempt int `json:"attempt"`
-	// NextAttemptAt is when the job runs at the earliest, if it is waiting or retrying.
+	// NextAttemptAt is the earliest time at which the job runs, if it is waiting or retrying.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
-	// Reason is why the last attempt failed.
+	// Reason is the cause of the last attempt's failure.
 	Reason     string     `json:"reason,omitempty"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	StartedAt  *time.Time `json:"startedAt,omitempty"`

@@ -26,15 +26,15 @@ func DecodeJSON[T any](raw []byte) (T, error) {
 	return value, nil
 }
 
-// LineAndColumn returns the place of a byte in a text, both counted from 1. Columns are characters. An offset outside
-// of the text is its nearest end.
+// LineAndColumn returns the line and the column of a byte in a text, both counted from 1. Columns are characters. An
+// offset outside of the text counts as the nearest end of the text.
 func LineAndColumn(text []byte, offset int64) (line, column int) {
 	before := text[:min(max(offset, 0), int64(len(text)))]
 	start := bytes.LastIndexByte(before, '\n') + 1
 	return bytes.Count(before[:start], []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
 }
 
-// NotJSON says where a text stops being JSON, to complete a sentence that begins with the text's name.
+// NotJSON returns the place where a text stops being JSON. It completes a sentence that begins with the text's name.
 func NotJSON(text []byte, offset int64) string {
 	line, column := LineAndColumn(text, offset)
 	return fmt.Sprintf("is not valid JSON at line %d, column %d", line, column)

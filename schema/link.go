@@ -14,7 +14,8 @@ import (
 // also allowed. A browser could execute a link with another scheme as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
-// maxReferencesDecoded bounds how often a reference to a character can be written as references.
+// maxReferencesDecoded bounds how many times LinkAllowed decodes a link's character references. The decoded text may
+// contain further references. A link with more levels of references is refused.
 const maxReferencesDecoded = 4
 
 // LinkAllowed reports whether a link is relative or its scheme is on the list. A relative link contains no host, but

@@ -50,7 +50,7 @@ type ReviewState struct {
 	// Contributor means that the reviewer created the change request or changed its content. Nobody reviews their own
 	// work.
 	Contributor bool
-	// Admin says that the reviewer administrates the space.
+	// Admin means that the reviewer administrates the space.
 	Admin bool
 }
 
@@ -80,7 +80,8 @@ const (
 	takesExpression
 )
 
-// mergeRules has a row for each rule that can be evaluated here. It returns the problem, or "". Rules with users come first.
+// mergeRules has a row for each rule that can be evaluated here. The function of a row returns the problem, or "".
+// Rules with users come first.
 var mergeRules = []struct {
 	name    string
 	takes   mergeRuleTakes
@@ -220,7 +221,7 @@ func (f MergeFacts) replaced(users []string) string {
 		"whoever wrote part of it cannot"
 }
 
-// named lists users by name and id, for people.
+// named lists users by name and id for an error message.
 func (f MergeFacts) named(users []string, last string) string {
 	texts := make([]string, len(users))
 	for i, user := range users {

@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// momentForm is the form of every time that leaves the service: UTC with three fraction digits, like GitBook's. All
-// times have the same length, so that texts sort like the times. Parsers that require 0, 3 or 6 digits can read them
-// too.
+// momentForm is the form of every time that leaves the service: UTC with three fraction digits, as in GitBook's
+// answers. All times have the same length, so that texts sort like the times. Parsers that require 0, 3 or 6 digits can
+// read them too.
 const momentForm = "2006-01-02T15:04:05.000Z"
 
 // FormatMoment writes a time in the form of answers. It truncates to a millisecond, so that the text is never after the
@@ -42,7 +42,7 @@ func writeMoment(e *jsontext.Encoder, at time.Time) error {
 	return e.WriteValue(append(at.UTC().AppendFormat(text, momentForm), '"'))
 }
 
-// origin is before every time that a test makes up.
+// origin is earlier than every time that a test uses.
 var origin = time.Now().Add(-100 * 365 * 24 * time.Hour)
 
 // Elapsed returns the nanoseconds from a fixed origin of this process to a time. A step of the machine's clock changes

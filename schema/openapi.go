@@ -128,7 +128,7 @@ type OpenAPISpecFile struct {
 	Specification jsontext.Value `json:"specification"`
 }
 
-// OpenAPIEnums has the enumerations of specifications, by the names that rules use.
+// OpenAPIEnums returns the enumerations of specifications, by the names that rules use.
 func OpenAPIEnums() map[string][]string {
 	return map[string][]string{
 		"specVisibility": {SpecPrivate, SpecPublic},

@@ -22,7 +22,7 @@ type List[T any] struct {
 	Next  *Next `json:"next,omitempty"`
 }
 
-// Next names the page that follows.
+// Next is the token of the next page.
 type Next struct {
 	Page string `json:"page"`
 }

@@ -2,7 +2,7 @@ package schema
 
 // PublishedURL is the target of a published address. It is content, or another address if Redirect is set.
 type PublishedURL struct {
-	// Target and Redirect lead elsewhere: to content of this installation or to an external address.
+	// Target and Redirect are the destination: content of this installation, or an external address.
 	Target   string `json:"target,omitempty"`
 	Redirect string `json:"redirect,omitempty"`
 
@@ -19,7 +19,7 @@ type PublishedURL struct {
 	Pathname     string `json:"pathname,omitempty"`
 	BasePath     string `json:"basePath,omitempty"`
 	SiteBasePath string `json:"siteBasePath,omitempty"`
-	// Complete says that no path of a section or a site space can follow.
+	// Complete means that no path of a section or a site space can follow.
 	Complete *bool `json:"complete,omitempty"`
 	// APIToken is a site token.
 	APIToken string `json:"apiToken,omitempty"`

@@ -74,7 +74,7 @@ type RevisionPageURL struct {
 	App string `json:"app"`
 }
 
-// PageLayout says which parts of a page are shown.
+// PageLayout has the parts of a page that are shown.
 type PageLayout struct {
 	Width           string `json:"width"`
 	Cover           bool   `json:"cover"`
@@ -166,7 +166,7 @@ type SearchSectionResult struct {
 	URLs  RevisionPageURL `json:"urls"`
 }
 
-// SearchAncestor is a page above one that was found.
+// SearchAncestor is an ancestor of a page that was found.
 type SearchAncestor struct {
 	Title string `json:"title"`
 }

@@ -72,7 +72,7 @@ type ChangedAttributes struct {
 	Target      *ChangedTarget `json:"target,omitzero"`
 }
 
-// ChangedText is a text as it was and as it is. Empty ones are absent.
+// ChangedText has the previous and the current version of a text. Empty versions are absent.
 type ChangedText struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`

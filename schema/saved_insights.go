@@ -91,7 +91,7 @@ func (l InsightsShareLink) Location() string { return l.URLs.Location }
 type InsightsSession struct {
 	Object string `json:"object"`
 	Token  string `json:"token"`
-	// ExpiresAt is when the token ends. It ends earlier with the link, or with its password.
+	// ExpiresAt is the time when the token ends. It ends earlier if the link ends or gets another password.
 	ExpiresAt    time.Time `json:"expiresAt"`
 	Organization string    `json:"organization"`
 	Site         string    `json:"site"`
@@ -103,7 +103,7 @@ type InsightsAccess struct {
 	Site   InsightsSite `json:"site"`
 	// Part is the part that the caller's share link shows. It is absent for a caller who reads everything.
 	Part *InsightsPart `json:"part,omitzero"`
-	// ExpiresAt is when the caller's token ends, if it does.
+	// ExpiresAt is the time when the caller's token ends, if it ends at all.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 }
 

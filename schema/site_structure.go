@@ -29,7 +29,7 @@ type SiteSpace struct {
 	Section string `json:"section,omitempty"`
 	Space   Space  `json:"space"`
 	Title   string `json:"title"`
-	// Default says that the section, or the root of the site, opens with this site space.
+	// Default means that the section, or the root of the site, opens with this site space.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
 	// Octavo has no plans, so every site space can have a separate customization.

@@ -48,7 +48,7 @@ func NewIntegrationToken() string {
 	return integrationPrefix + strings.TrimPrefix(NewToken(), TokenPrefix)
 }
 
-// IsIntegrationToken reports whether a token has the form of those of integrations and installations.
+// IsIntegrationToken reports whether a token has the form of integrations' and installations' tokens.
 func IsIntegrationToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(integrationPrefix))
 }

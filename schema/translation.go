@@ -68,7 +68,7 @@ const (
 // TranslationRunStates are the values of a run's `state`.
 func TranslationRunStates() []string { return []string{RunQueued, RunRunning, RunDone, RunFailed} }
 
-// TranslationLastRun is the run that was requested last. Reason says why it failed.
+// TranslationLastRun is the run that was requested last. Reason is the cause of its failure.
 type TranslationLastRun struct {
 	State       string    `json:"state" rules:"enum=translationRunState"`
 	Reason      string    `json:"reason,omitempty"`

@@ -9,5 +9,6 @@ type SitePublishingAuth struct {
 	FallbackURL string `json:"fallbackURL,omitempty"`
 }
 
-// VisitorAuthCustom is the only backend: the site's own service. Integrations do not run here.
+// VisitorAuthCustom is the only backend: the site's own service. Octavo does not run integrations, so they cannot be a
+// backend.
 const VisitorAuthCustom = "custom"

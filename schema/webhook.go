@@ -13,17 +13,17 @@ type Webhook struct {
 	// Active webhooks receive events. Events that occur while a webhook is inactive are not sent later.
 	Active bool   `json:"active"`
 	Status string `json:"status" rules:"enum=webhookStatus"`
-	// DisabledAt and DisabledReason are there if Octavo made it inactive.
+	// DisabledAt and DisabledReason are set if Octavo has disabled the webhook.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the failed attempts since the last success, and FailingSince is the time of the first. Before
-	// HeldUntil, nothing is sent.
+	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them. No
+	// events are sent before HeldUntil.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
 	// Secret is shown only once, when it is made.
 	Secret string `json:"secret,omitempty"`
-	// FormerSecretUntil is when the previous secret expires.
+	// FormerSecretUntil is the time at which the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
 	CreatedAt         time.Time    `json:"createdAt"`
 	UpdatedAt         time.Time    `json:"updatedAt"`
@@ -43,7 +43,7 @@ const (
 // WebhookStatuses are the values of a webhook's `status`.
 func WebhookStatuses() []string { return []string{WebhookActive, WebhookPaused, WebhookDisabled} }
 
-// WebhookDelivery is one event on its way to one webhook.
+// WebhookDelivery is the delivery of one event to one webhook.
 type WebhookDelivery struct {
 	Object  string `json:"object"`
 	ID      string `json:"id"`
@@ -52,15 +52,15 @@ type WebhookDelivery struct {
 	Event    WebhookPayload `json:"event"`
 	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
 	Attempts int32          `json:"attempts"`
-	// Redelivers is the delivery that a user requested again.
+	// Redelivers is the id of the delivery that a user requested again.
 	Redelivers string `json:"redelivers,omitempty"`
-	// NextAttemptAt is when a pending delivery is sent at the earliest.
+	// NextAttemptAt is the earliest time at which a pending delivery is sent.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`
 	// LastAttempt is the outcome of the last attempt.
 	LastAttempt *WebhookAttempt `json:"lastAttempt,omitzero"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	FinishedAt  *time.Time      `json:"finishedAt,omitzero"`
-	// Reason is why the delivery failed, or its last attempt.
+	// Reason is the cause of the failure of the delivery or of its last attempt.
 	Reason string       `json:"reason,omitempty"`
 	URLs   LocationURLs `json:"urls"`
 }

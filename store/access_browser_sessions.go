@@ -15,11 +15,11 @@ import (
 const (
 	// browserSessionLength is a working day.
 	browserSessionLength = 12 * time.Hour
-	// browserLinkLife is how long a link to sign in waits for its reader.
+	// browserLinkLife is the time for which a link to sign in is valid.
 	browserLinkLife = 10 * time.Minute
 )
 
-// BrowserSession is the secret of a browser's cookie, and when it ends.
+// BrowserSession has the secret of a browser's cookie, and the time when the session ends.
 type BrowserSession struct {
 	Secret    string
 	ExpiresAt time.Time
@@ -109,8 +109,8 @@ func earlier(at time.Time, other *time.Time) time.Time {
 	return at
 }
 
-// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used it may accept it until their
-// cache entry expires, as for every token.
+// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used the session may accept it until
+// their cache entry expires. This holds for every token.
 func (s *Store) EndBrowserSession(ctx context.Context, secret string) error {
 	hash := schema.HashBrowserSecret(secret)
 	return postgres.Interpret(s.db.Queries.DeleteBrowserSession(ctx, hash[:]), "browser session")

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// integrationSigningKeyName may change: integrations get a secret made of it with each event.
+	// integrationSigningKeyName may change, because each event carries the secret that is made with this key.
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
 	integrationTokenLife = time.Hour

@@ -153,7 +153,7 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 // tokensEvery is the time between two searches for lost pages in the tables that have tokens.
 const tokensEvery = 30 * time.Second
 
-// lostTokens knows whether the tables that have tokens have lost pages.
+// lostTokens reports whether the tables that have tokens have lost pages.
 type lostTokens struct {
 	mu     sync.Mutex
 	looked time.Time

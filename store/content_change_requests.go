@@ -125,7 +125,7 @@ func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (
 	// Numbers begin at 1. So text that is not a number becomes 0 and finds no change request.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
-		number = 0 // 01 and +1 are other texts than 1.
+		number = 0 // 01 and +1 are not the text 1
 	}
 	if err != nil {
 		number = 0

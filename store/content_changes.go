@@ -72,7 +72,7 @@ func (c *comparison) run() ([]Change, int, error) {
 	return c.list, c.more, nil
 }
 
-// add lists a change. Visitors do not get deletions.
+// add lists a change. Visitors do not see deletions.
 func (c *comparison) add(change Change) {
 	gone := change.Type == schema.PageDeleted || change.Type == schema.FileDeleted
 	if gone && c.allows != nil {
@@ -133,7 +133,7 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	return side.pages, side.fill(ids)
 }
 
-// unseen replaces a page that the visitor must not see.
+// unseen is shown in place of a page that the visitor must not see.
 var unseen = new(tree.Node)
 
 // hide replaces the pages of a revision that the visitor must not see by unseen.

@@ -17,7 +17,7 @@ type Collection = db.Collection
 // kindCollection is the type of collections in placed_content and in requests.
 const kindCollection = "collection"
 
-// MaxNesting is how deep collections may be nested. The recursive queries stop there.
+// MaxNesting bounds the depth of nested collections. The recursive queries stop there.
 const MaxNesting = 16
 
 // CollectionAccess is a collection with the access of a member of its organization.

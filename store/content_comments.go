@@ -23,7 +23,7 @@ type Place struct {
 	ChangeRequestID *string
 }
 
-// thread names the list of the place's comments.
+// thread identifies the list of the place's comments.
 func (p Place) thread() string {
 	if p.ChangeRequestID != nil {
 		return *p.ChangeRequestID

@@ -36,7 +36,7 @@ type Reaction struct {
 	ReactedAt time.Time
 }
 
-// Replier is a user who replied to a comment. UpdatedAt is when the user last posted or edited a reply.
+// Replier is a user who replied to a comment. UpdatedAt is the time at which the user last posted or edited a reply.
 type Replier struct {
 	User      orgs.User
 	Replies   int64

@@ -27,7 +27,7 @@ type Conflicts struct {
 // ConflictRow is a conflict with the related data that is shown. In package merge, ours is the main content.
 type ConflictRow struct {
 	merge.Conflict
-	// Of is the page with the conflict. Others are all pages of a conflict of places.
+	// Of is the page with the conflict. Others are all pages of a conflict about places.
 	Of     *PageName
 	Others []PageName
 	// ResolvedBy and ResolvedAt are set if the conflict is resolved.

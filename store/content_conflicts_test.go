@@ -149,7 +149,7 @@ func (m *conflictModel) edit(request store.ChangeRequest, most int) store.Change
 		}
 		row, err := m.st.ChangeContent(m.t.Context(), request, change)
 		if schema.IsCode(err, schema.CodeBadRequest) {
-			continue // below itself, or a path that is taken
+			continue // the place is below the page itself, or its path is taken
 		}
 		m.must(err)
 		request = row.ChangeRequest
@@ -235,7 +235,7 @@ func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.Conflict
 			return all
 		}
 		c := all[at]
-		if m.between(0, 9) == 0 { // Or make another choice for a resolved conflict.
+		if m.between(0, 9) == 0 { // Sometimes make another choice for a resolved conflict.
 			c = all[m.between(0, len(all)-1)]
 		}
 		choice := m.choice(c, []string{c.Page})
@@ -350,8 +350,8 @@ func versions(v any) []merge.PageVersion {
 }
 
 // TestResolvedConflictsMerge edits the main content and a request at random and resolves their conflicts at random.
-// Then the request is updated and merged, and the result must have the chosen values. Nothing is stored before the
-// merge, and no choice remains after it.
+// Then the request is updated and merged, and the result must have the chosen values. Before the merge, nothing is
+// stored. After the merge, no choice remains.
 func TestResolvedConflictsMerge(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

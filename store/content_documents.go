@@ -42,7 +42,7 @@ func NewDocument(t Text) (Document, error) {
 }
 
 // wordsOf returns the number of words of a document.
-func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // A document has few megabytes.
+func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // It has only a few megabytes.
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	byHash := make(map[string]Document, len(documents))
@@ -81,8 +81,8 @@ func (s *Store) Document(ctx context.Context, spaceID, hash string) (Text, error
 	return found[hash], err
 }
 
-// Documents reads documents of a space by their hashes. All of them must exist, because a document is stored before a
-// revision that refers to it.
+// Documents reads documents of a space by their hashes. All of them must exist, because documents are stored before the
+// revisions that refer to them.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
 	return documents(ctx, s.db.Queries, spaceID, hashes)
 }

@@ -185,7 +185,7 @@ func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*kept
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	if len(t.byID) > 0 { // otherwise the revision may not exist yet
+	if len(t.byID) > 0 { // without pages, the revision may not exist yet
 		s.refs.Keep(key, &b.refs)
 	}
 	return &b.refs, nil
@@ -234,7 +234,7 @@ func (b *refsBuilder) build() error {
 		}
 	}
 	included := b.includes
-	b.includes = nil // Contents do not include others.
+	b.includes = nil // A content cannot include another content.
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(included)), fileRefsAtOnce) {
 		named, err := b.s.includeFileRefs(b.ctx, b.key, ids)
 		if err != nil {
@@ -266,7 +266,7 @@ func (b *refsBuilder) branch(branch refBranch) int32 {
 
 // add adds a holder at its places, and the files that it names.
 func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
-	holder := int32(0) // A place that is always shown needs no holder.
+	holder := int32(0) // A place that is always shown does not need a holder.
 	if !slices.Contains(places, refPlace{}) {
 		holder = int32(len(b.refs.holders))
 		b.refs.holders, b.refs.places = append(b.refs.holders, places), b.refs.places+len(places)
@@ -285,7 +285,7 @@ func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
 	}
 }
 
-// name adds a place to a file's places. A file that is always shown needs no other place.
+// name adds a place to a file's places. A file that is always shown does not need another place.
 func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
 	name, full := ref.ID, b.refs.Size() > conditionalRefs
 	switch {

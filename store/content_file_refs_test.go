@@ -105,7 +105,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	if n := strings.Count(stored, named["included"]); n != 1 || strings.Contains(stored, named["of a large file"]) {
 		t.Errorf("stored: %s", stored)
 	}
-	// Each call uses a new store with empty caches.
+	// Each call uses a new store, whose caches are empty.
 	look := func(when string) {
 		t.Helper()
 		fresh := storetest.Open(t, url)

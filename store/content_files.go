@@ -21,7 +21,8 @@ type File struct {
 	ContentType string
 	Size        int64
 	Hash        string
-	// Width and Height are an image's, in pixels, and 0 for other files. Store.Files sets them, Store.File does not.
+	// Width and Height are the size of an image in pixels. They are 0 for other files. Store.Files sets them,
+	// Store.File does not.
 	Width, Height int
 }
 

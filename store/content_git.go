@@ -25,7 +25,7 @@ type NewGitOperation struct {
 	Ref        string
 	Parameters schema.GitParameters
 	Provider   *string
-	// RepoURL is where people find the repository.
+	// RepoURL is the address at which people find the repository.
 	RepoURL *string
 	// Timestamp orders the operations of a space.
 	Timestamp time.Time

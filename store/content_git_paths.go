@@ -74,7 +74,7 @@ const maxRootPages = 1000
 // root of the space. Each result ends with a slash, or is "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
-	var up []tree.Node // from the page up to the root
+	var up []tree.Node // the page's ancestors, from the page up to the root
 	var ids []string
 	for id := parent; id != ""; id = up[len(up)-1].Parent {
 		n, found, err := source.Page(id)

@@ -20,7 +20,7 @@ import (
 // read again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
-// gitWay is the way of an import: into the space, or into a change request.
+// gitWay is the way of an import: it goes into the space or into a change request.
 //
 // The change request of a branch has a separate synchronization, called proposed. It has the commit, the commit's
 // files, and the revision with Git's state. The request's content is that state, and its base is the last
@@ -41,7 +41,7 @@ type gitWay struct {
 // updates reports whether the import changes an open request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for way w can go way as.
+// same reports whether an import that was prepared for one way can also take the other way.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -49,8 +49,8 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. A user who may bypass the merge rules needs no change request either. But an
-// import with conflicts proposes one, because conflicts are resolved there.
+// wayOfImport finds the way of an import. A user who may bypass the merge rules does not need a change request either.
+// But an import with conflicts opens a change request, because conflicts are resolved there.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
@@ -353,7 +353,7 @@ func (i *gitImporter) supersede() error {
 	return wakeGitExports(ctx, q, i.space, row.ID)
 }
 
-// say tells users why the import is in a change request.
+// say explains to users why the import is in a change request.
 func (i *gitImporter) say(did string, number int32) {
 	if i.in.Conflicts == "" {
 		i.note("merge rules hold for the space, so the import %s the change request %d", did, number)

@@ -25,8 +25,8 @@ const gitSuperseded = "a later operation was done before the next attempt; the l
 // gitCancelled is the reason of an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
-// StartGitOperation begins an operation. run is false for an operation that is over, or that is skipped because a
-// later operation is done. Standalone imports neither skip other operations nor are skipped.
+// StartGitOperation begins an operation. run is false for an operation that is over, or that is skipped because a later
+// operation is done. Standalone imports do not cause other operations to be skipped, and are never skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
@@ -204,7 +204,7 @@ func putGitSync(
 		}
 	}
 	rows := db.PutGitSyncFilesParams{SyncID: b.id}
-	for _, name := range slices.Sorted(maps.Keys(files)) { // in one order, so that two writers cannot block each other
+	for _, name := range slices.Sorted(maps.Keys(files)) { // sorted, so that two writers cannot block each other
 		f := files[name]
 		if was, there := b.stored[name]; !there || was != f {
 			rows.Paths, rows.Blobs = append(rows.Paths, name), append(rows.Blobs, f.Blob)

@@ -157,7 +157,7 @@ func (i *gitImporter) merge() error {
 	}
 	switch open := merge.Open(result.Conflicts); {
 	case len(open) == 0:
-	case in.Operation.CreatedBy == nil: // A change request has an author.
+	case in.Operation.CreatedBy == nil: // A change request needs an author.
 		return i.refuse("the space", "retry, or import", open)
 	default:
 		return &GitConflict{gitConflicts("the space", open, in.Pages, in.Base.Pages)}
@@ -202,7 +202,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	if before.Branch != branch { // The branch is about an older base.
+	if before.Branch != branch { // The present branch belongs to an older base.
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return Revision{}, postgres.Interpret(err, "pages")
 		}

@@ -72,7 +72,7 @@ func TestImportGitLocksLate(t *testing.T) {
 	outer := queue("main")
 	outer.Pages = []tree.Node{page("outer", "a0")}
 	outer.Assets = []store.GitAsset{asset("one", "1", lock), asset("two", "2", func() error {
-		// Another user's change happens during this one.
+		// Another user's change happens during this import.
 		inner := queue("other")
 		inner.Pages, inner.Force = []tree.Node{page("inner", "a1")}, true
 		return st.ImportGit(t.Context(), inner)

@@ -68,7 +68,7 @@ func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 // indexing is the work from the indexed revision to another one.
 type indexing struct {
 	spaceID string
-	// from is the indexed revision. target is the revision to reach. ids are the pages to check, in order.
+	// from is the revision that is indexed now. target is the revision to reach. ids are the pages to check, in order.
 	from   string
 	target Revision
 	ids    []string
@@ -251,7 +251,7 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 }
 
 // rewrite writes the words of pages, and the vocabulary. before has the pages that may have old words in the index.
-// gone has the pages whose words are all removed.
+// gone has the pages that lose all their words.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {

@@ -95,7 +95,7 @@ func indexRows(t *testing.T, conn *pgx.Conn, space string) []string {
 		order by 1`, space))
 }
 
-// randomMerge merges some changes. It leaves out changes that the tree refuses.
+// randomMerge merges some random changes. It leaves out changes that the tree refuses.
 func randomMerge(rt *rapid.T, s *searched) {
 	ctx := s.t.Context()
 	request, err := s.st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: s.space, UserID: s.user})
@@ -231,7 +231,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
 	s.many(250)
-	// The job waits before its second batch ends.
+	// The job waits before the end of its second batch.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	step := func() string {
@@ -259,7 +259,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if reached == "" {
 		t.Error("the job has written nothing")
 	}
-	// The process ends, and the head moves.
+	// The process ends, and a merge moves the head.
 	cancel()
 	if err := <-done; err == nil {
 		t.Error("the job has not noticed")

@@ -208,8 +208,8 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether rules judge both facts alike. Rules only use the space's head to see whether the request is
-// outdated.
+// same reports whether the rules would judge both facts in the same way. Rules only use the space's head to see whether
+// the request is outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {
 		f.Head = as.Head

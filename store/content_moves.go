@@ -177,7 +177,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 	return row, postgres.Interpret(err, "collection")
 }
 
-// among returns the index that the moved collection gets among the others.
+// among returns the index that the moved collection gets among the other items.
 func (m Move) among(others postgres.Siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
 		if beside != nil && others.Index(*beside.pointer()) < 0 {

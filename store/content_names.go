@@ -105,7 +105,7 @@ func (n *naming) target(ref map[string]any) target {
 		t.kind, t.id = "page", text("page")
 	case "file":
 		t.id = text("file")
-	case "reusable-content": // It is a file.
+	case "reusable-content": // It is a file of the space.
 		t.kind, t.id = "file", text("reusableContent")
 	case "user", "collection":
 		t.space, t.id = "", text(t.kind)

@@ -41,8 +41,8 @@ const (
 	MaxPDF = 512 << 20
 )
 
-// AskPDF returns the PDF, or enqueues the job that makes the PDF. Equal requests share a job. The job's id is "" once
-// the PDF exists.
+// AskPDF returns the PDF, or enqueues the job that makes the PDF. Equal requests share a job. The job's id is "" if the
+// PDF exists.
 func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
 	id := ""
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -61,7 +61,7 @@ func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key st
 				return nil
 			} else if err = postgres.Interpret(err, "job"); !schema.IsCode(err, schema.CodeNotFound) {
 				return err
-			} // Jobs are deleted some time after their end.
+			} // Jobs are deleted some time after they have ended.
 		}
 		open, err := q.OpenPDFs(ctx, p.SpaceID)
 		if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.
 		err = postgres.Interpret(err, "PDF")
 	}
 	if finished == 0 {
-		// The sweep deletes it if this does not.
+		// If this deletion fails, the sweep deletes it.
 		_ = s.db.Queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
 	}
 	return err

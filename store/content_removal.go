@@ -68,7 +68,7 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 		func() (int64, error) {
 			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
-		// The row of their space comes last, because only that row leads to the words.
+		// The row of the pages' space comes last, because only this row leads to the words.
 		func() (int64, error) {
 			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: postgres.PurgeRows})
 		},

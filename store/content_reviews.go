@@ -280,8 +280,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates returns a change request's requested reviewers, and the users who have reviewed it. Each has their last
-// verdict on the request's current revision.
+// reviewStates returns a change request's requested reviewers, and the users who have reviewed it. Each user has the
+// user's last verdict on the request's current revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	RevisionUpdate = "update"
 )
 
-// Revision is the content of a space or of a change request at one time. It never changes. Its pages and files are rows
-// of a branch: see the table branch_pages.
+// Revision is the content of a space or of a change request at one point in time. It never changes. Its pages and files
+// are rows of a branch: see the table branch_pages.
 type Revision struct {
 	ID      string
 	SpaceID string

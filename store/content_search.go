@@ -206,7 +206,7 @@ type searchPlan struct {
 	// title is the title of a page that matches exactly.
 	title                   string
 	spaces, queries, exacts []string
-	// terms are the words that a page must have, and the words that it must not have, for each space.
+	// terms has, for each space, the words that a page must have and the words that it must not have.
 	terms   [][]string
 	without []string
 	// matchers find the words of the queries in the texts of each space.

@@ -47,7 +47,7 @@ func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search s
 	return s.cutFound(ctx, spaces, search, by)
 }
 
-// cutFound adds to the best pages the sections with the words.
+// cutFound finds the sections of the best pages that have the words, and adds them to these pages.
 func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage
@@ -90,7 +90,7 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		if !keys.Complete(text.Document) {
 			keys.Assign(&text.Document, nil)
 		}
-		// A search finds whole pages. Excerpts leave out text that only some visitors see.
+		// A search compares the words of whole pages. Excerpts leave out text that only some visitors see.
 		text.Document.Nodes = markdown.ForVisitor(text.Document.Nodes, func(string) bool { return false })
 		document, err := s.NamedInText(ctx, by, page.in, "", text.Document)
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (list []FoundSection) {
 	lines, whole := map[string][]string{}, 0
 	for _, section := range sections {
-		if whole == sectionsOfPage { // no other section can come before these
+		if whole == sectionsOfPage { // no other section can come before these sections
 			break
 		}
 		count := m.Count(section.Title+"\n"+strings.Join(section.Lines, "\n"), maxSectionTokens)

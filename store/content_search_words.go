@@ -22,7 +22,7 @@ var dictionaries = map[string]string{
 	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",
 	"it": "italian_stem", "lt": "lithuanian_stem", "nl": "dutch_stem", "no": "norwegian_stem", "pt": "portuguese_stem",
 	"pt-br": "portuguese_stem", "ro": "romanian_stem", "ru": "russian_stem", "sv": "swedish_stem", "tr": "turkish_stem",
-	// A space without a language counts as English.
+	// If a space has no language, English is used.
 	"": "english_stem",
 }
 

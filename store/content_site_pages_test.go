@@ -103,7 +103,7 @@ func TestSitePages(t *testing.T) {
 	all := read(nil)
 	check("as merged", all, want)
 
-	// Another user renames a page and deletes another.
+	// Another user renames one page and deletes another page.
 	gone, kept, title := all[tenant.Space.ID+" gone"], all[tenant.Space.ID+" same"], "Other title"
 	merged(tenant.Space.ID, admin.ID, store.ContentChange{Pages: []tree.Change{
 		tree.Delete{Page: gone.ID}, tree.Update{Page: kept.ID, Attributes: tree.Attributes{Title: &title}},
@@ -119,7 +119,7 @@ func TestSitePages(t *testing.T) {
 	check("one space", read([]string{spaces[0], spaces[1]}), one)
 	check("no space", read([]string{}), map[string]schema.SitePage{})
 
-	// The group and the link count for the bound.
+	// The group and the link count towards the bound.
 	for most, fits := range map[int]bool{5: true, 4: false} {
 		pages, ok, err := st.SitePages(ctx, tenant.Site.ID, nil, most)
 		if ok != fits || err != nil || !ok && pages != nil {

@@ -166,7 +166,8 @@ type SpaceChange struct {
 	GitTrusted []byte
 }
 
-// UpdateSpace changes the members of a space itself. After a change of language, a job updates its search.
+// UpdateSpace changes the members of a space itself. After a change of the language, a job updates the space's search
+// index.
 func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
 	update := func(q *db.Queries) (Space, error) {
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
@@ -239,7 +240,7 @@ func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace,
 	return placed[0], err
 }
 
-// place adds to spaces their places.
+// place adds the spaces' places.
 func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
 	ids := make([]string, len(spaces))
 	for i, space := range spaces {

@@ -27,7 +27,7 @@ var errConflicts = errors.New("both sides changed the content")
 // the resulting documents.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	var choices conflictRows
-	if baseOf(row) != space.Revision { // An equal base means no conflicts.
+	if baseOf(row) != space.Revision { // If the base is the head, there are no conflicts.
 		var err error
 		if choices, err = conflictChoices(ctx, q, row.ID); err != nil {
 			return merged{}, err
@@ -125,12 +125,12 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 // mergeSide reads the pages of one side of a merge. It stores its first error, as [merge.Side] requires.
 type mergeSide struct {
 	from pageSource
-	// pages are the pages that were read; nil is a missing page.
+	// pages has the pages that were read. nil means that the page is missing.
 	pages map[string]*tree.Node
 	err   error
 }
 
-// fill reads these pages in one step.
+// fill reads the given pages in one step.
 func (s *mergeSide) fill(ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -53,15 +53,15 @@ const (
 // FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
 // exist. make gets a function that stores documents of the copy.
 //
-// The copy follows its source, but people's changes in the copy stay. Both are merged, like Git and a space. If people
-// and the source have changed the same part differently, the people's version stays. But if the source has deleted
-// content, it is also deleted in the copy.
+// The copy follows its source, but people's changes in the copy stay. The two sides are merged, like Git and a space.
+// If people and the source have changed the same part differently, the people's version stays. But if the source has
+// deleted content, it is also deleted in the copy.
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {
 	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
-		// Editors wait while the copy is locked, so documents are stored before.
+		// Editors wait while the copy is locked, so its documents are stored before the lock.
 		var err error
 		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err
@@ -109,8 +109,8 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the current revision of the copy. state is the revision with the pages that the run made. pages is the
-	// number of pages that the run has changed.
+	// after is the copy's current revision. state is the revision with the pages that the run made. pages is the number
+	// of pages that the run has changed.
 	after, state string
 	pages        int
 }
@@ -308,8 +308,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone resolves conflicts about pages that the source deleted and people corrected. It chooses the source's side,
-// except if people added a page below the deleted page.
+// gone resolves conflicts about pages that were deleted in the source and corrected in the copy. It chooses the
+// source's side, except if people added a page below the deleted page.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {

@@ -10,7 +10,7 @@
 //	queries     the statements, one file a resource; sqlc writes db from them
 //	db          generated: the statements as Go functions
 //	access      the access rule in SQL
-//	postgres    the kernel: pool, transactions, errors, lists and all that the rooms share
+//	postgres    the kernel: pool, transactions, errors, lists and other code that the rooms share
 //	apispecs    OpenAPI specifications and their versions
 //	audit       the audit log: its tables, triggers and lists
 //	eventrows   how many rows the events table should have, and what is missing or doubled

@@ -7,7 +7,7 @@ import (
 )
 
 // keptPages limits the sum of the pages in all cached trees. Each page takes about 600 bytes. The largest possible tree
-// fits, but only alone.
+// fits, but then no other tree is cached.
 const keptPages = 1 + tree.MaxPages
 
 type treeKey struct{ space, revision string }

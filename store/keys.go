@@ -8,7 +8,7 @@ const insightsKeyName = "insights-visitor-hash"
 // exportKeyName may change, but addresses that were signed with the old key then expire early.
 const exportKeyName = "export-signature"
 
-// publishableKeysName must never change: every key that is on a page would end.
+// publishableKeysName must never change. With another key, every publishable key on a page would become invalid.
 const publishableKeysName = "publishable-keys"
 
 // insightsSessionsName may change. Share links' sessions signed with the old key then end early.

@@ -30,7 +30,7 @@ func (r ContentRef) kind() contentKind {
 	return contentKind{"site", schema.EventSiteInstallationSetup, schema.EventSiteInstallationDeleted, "site"}
 }
 
-// Level is the name of the integration's configuration for this kind of object.
+// Level is the name under which the integration has its configuration for this kind of object.
 func (r ContentRef) Level() string { return r.kind().level }
 
 // Status is the state of the installation on the space or site.
@@ -124,7 +124,8 @@ func (s *Store) UpdateContentInstallation(
 	return changed, err
 }
 
-// UninstallFrom removes an installation from a space or site. It succeeds if the installation is not there.
+// UninstallFrom removes an installation from a space or site. It succeeds if the content does not have the
+// installation.
 func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRef) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, i.Row.ID); err != nil {

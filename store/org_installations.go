@@ -51,7 +51,7 @@ func readInstallation(row db.IntegrationInstallation, manifest []byte) (Installa
 	return installationOf(row, read)
 }
 
-// countSpaces fills in the numbers of spaces, in one statement.
+// countSpaces sets the numbers of spaces of installations, in one statement.
 func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ...*Installation) error {
 	if len(installations) == 0 {
 		return nil
@@ -187,8 +187,8 @@ func stored(configuration map[string]any) ([]byte, error) {
 	return postgres.ToJSON(configuration)
 }
 
-// Uninstall removes an integration from an organization, and so ends its tokens there. It succeeds if the
-// installation is not there.
+// Uninstall removes an integration from an organization, and so ends its tokens there. It succeeds if the organization
+// does not have the installation.
 func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, id); err != nil {

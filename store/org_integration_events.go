@@ -75,7 +75,7 @@ func (s *Store) IntegrationEvent(ctx context.Context, name, id string) (Integrat
 	return row, postgres.Interpret(err, "event")
 }
 
-// Dispatch is an event that goes to a tunnel.
+// Dispatch is an event for a tunnel.
 type Dispatch struct {
 	Event IntegrationEvent
 	// Tunnel is empty if development mode has ended.

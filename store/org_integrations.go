@@ -186,7 +186,7 @@ func (s *Store) ListIntegrationVersions(
 		return postgres.Page[IntegrationVersion]{}, postgres.Interpret(err, "versions")
 	}
 	rows, err := s.db.Queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // last has 32 bits.
+		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // the version numbers have 32 bits
 	})
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }

@@ -27,8 +27,8 @@ var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "
 // next to its query. It must not scan a whole table. A list may sort only if the query gives a reason why the sort is
 // small. The plans are for a page of ten rows without filters. The lists are much longer than the page.
 //
-// They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call.
-// For other lists it may use the custom or the generic plan, so both must be good.
+// The plans are the plans of production. Postgres plans lists with optional filters or orders for the values of each
+// call. For other lists it may use the custom or the generic plan, so both must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -218,7 +218,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 // usually sets the most common state of rows, because generated rows lack real proportions.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
-	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending
+	"update erasures set done_at = asked_at where visitor % 100 > 0", // the other erasures stay pending
 	// A space has many pages.
 	`insert into branch_pages (branch, page_id, since, parent_id, slug)
 		select 'v' || g % 20, 'p' || g, 1, 'p' || g / 20, 's' || g from generate_series(1, 20 * 1000) g`,
@@ -228,7 +228,7 @@ type column struct {
 	Name, Type string
 	Nullable   bool
 	Unique     bool
-	// UniqueWith means that the column is only unique together with others, such as a path within a site.
+	// UniqueWith means that the column is only unique together with other columns, such as a path within a site.
 	UniqueWith bool
 }
 
@@ -302,7 +302,7 @@ func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) 
 	}
 	values := make([]string, len(described.ParamOIDs))
 	for i, oid := range described.ParamOIDs {
-		values[i] = "null" // arrays and other types that are only used in filters
+		values[i] = "null" // arrays, and other types that only filters use
 		if i < len(first) {
 			values[i] = first[i]
 			continue

@@ -71,7 +71,8 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
 	viewer := postgres.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
 	spaces := storetest.Spaces(t, st, org, nil, 40)
-	// The first section also creates a section for the root. From the second section on, all cost the same.
+	// The first section also creates a section for the root. From the second section on, each section takes the same
+	// number of statements.
 	if _, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: spaces[0]}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +149,11 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // The first use makes the key.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // At its first use, the key is created.
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
-	// River queries once per process which database it has.
+	// At its first use in a process, river queries which database it has.
 	storetest.Enqueue(t, storetest.Connect(t, url), schema.IndexSpace{Organization: "any", Space: "any"})
 	for _, op := range []struct {
 		name string

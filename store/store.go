@@ -30,7 +30,7 @@ type Config struct {
 	OpenAPIVersions int32
 }
 
-// Store gives access to everything that Postgres keeps. It is safe for concurrent use between Start and Stop.
+// Store gives access to all data in Postgres. It is safe for concurrent use between Start and Stop.
 type Store struct {
 	// The rooms of the store.
 	Audit  *audit.Log
@@ -44,7 +44,7 @@ type Store struct {
 	Specs  *apispecs.Store
 
 	db *postgres.DB
-	// trees and refs belong to the most recently read revisions.
+	// trees and refs cache data of the most recently read revisions.
 	trees *postgres.Cache[treeKey, *keptTree]
 	refs  *postgres.Cache[treeKey, *keptRefs]
 	lost  lostTokens

@@ -47,7 +47,7 @@ func (m *measured) next() string {
 	return fmt.Sprint("n", m.n)
 }
 
-// measuredWrites are the timed writes. prepare sets up one write, and repeat is the number of runs in each round.
+// measuredWrites are the timed writes. prepare sets up one write. repeat is the number of runs in each round.
 var measuredWrites = []struct {
 	name    string
 	repeat  int
@@ -221,7 +221,7 @@ func BenchmarkTriggers(b *testing.B) {
 				turn++
 				for n := range ways {
 					// Each round begins with a different variant. The first variant of a round may pay for work that
-					// the last variant has left.
+					// the last variant of the previous round has left.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))

@@ -63,7 +63,7 @@ func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
 	})
 }
 
-// verifyContents reads pages of contents. It ends at a page that Postgres cannot read.
+// verifyContents reads the stored contents in pages of rows. It ends at rows that Postgres cannot read.
 func verifyContents(
 	ctx context.Context, each Verified,
 	page func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error),

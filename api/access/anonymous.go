@@ -17,7 +17,7 @@ var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 
 // AdmitNobody admits a caller without a token to a site that accepts events from such callers. Other sites give the
 // same answer as for a missing token. So callers cannot find out which sites exist. A query to the store counts against
-// the caller's address. If the site was open recently, it does not count.
+// the caller's address. A call to a site that was open recently does not count.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
 	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
 	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}

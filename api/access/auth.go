@@ -60,7 +60,7 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	return g.load(ctx, hash, ip, now, find)
 }
 
-// load returns the session that find loads. The session stays in the cache.
+// load returns the session from the cache, or calls find and caches the session.
 func (g *Guard) load(
 	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find finder,
 ) (*Session, error) {
@@ -189,7 +189,7 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run collects the uses of a second and writes them together, until ctx ends. Then it writes the rest.
+// run collects the uses of a second and writes them together, until ctx ends. Then it writes what is still unwritten.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

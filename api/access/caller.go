@@ -38,9 +38,9 @@ type Caller struct {
 	ChangeRequest *store.ChangeRequest
 	// IP is the client's address, taken from forwarding headers only if the proxies are trusted.
 	IP netip.Addr
-	// Now is when the request was read.
+	// Now is the time at which the request was read.
 	Now time.Time
-	// Head says that the method is HEAD. The answer is the answer to GET, and the request has no effect.
+	// Head is set if the method is HEAD. The answer is the answer to GET, and the request has no effect.
 	Head bool
 
 	requestID []byte

@@ -34,7 +34,7 @@ type keyUse struct {
 const eventBits = 40
 
 func newKeyRates(cfg Config) (*keyRates, error) {
-	// Each key takes two entries: its own and its site's.
+	// Each key has two entries: one for the key and one for its site.
 	uses, err := lru.New[string, *keyUse](2 * cfg.AuthEntries)
 	if err != nil {
 		return nil, err

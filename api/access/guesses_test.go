@@ -48,7 +48,7 @@ func TestGuesses(t *testing.T) {
 			taken++
 		}
 	}
-	if taken != objectGuesses-1 { // taken does not have the other network's guess.
+	if taken != objectGuesses-1 { // taken does not include the guess from the other network.
 		t.Errorf("all addresses guess %d times, want %d", taken, objectGuesses-1)
 	}
 	if take("192.0.2.1", "link") {

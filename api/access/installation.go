@@ -160,7 +160,7 @@ func findInstallationItself(ctx context.Context, g *Guard, path PathParams, c *C
 	if err != nil {
 		return err
 	}
-	found.Role = schema.RoleAdmin // It sees its own configuration.
+	found.Role = schema.RoleAdmin // The installation may see its own configuration.
 	c.Installation = &found
 	return nil
 }

@@ -109,8 +109,8 @@ func TestKeysAreRemembered(t *testing.T) {
 	}
 }
 
-// TestDeletedKeysEnd: a deleted key works until its cache entry expires. Then it takes a query for each lifetime of a
-// refusal, and counts against the address.
+// TestDeletedKeysEnd: a deleted key works until its cache entry expires. Then the node sends one query in each lifetime
+// of a cached refusal, and each query counts against the address.
 func TestDeletedKeysEnd(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 2}, 1000)

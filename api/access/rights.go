@@ -28,7 +28,7 @@ const (
 	RightAdmin
 )
 
-// lowestRole is the only place that maps each right to the lowest role that has it.
+// lowestRole has the lowest role with each right. No other code decides which role has which right.
 var lowestRole = []struct {
 	right Rights
 	role  schema.Role

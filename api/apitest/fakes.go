@@ -56,7 +56,7 @@ type fakeIntake struct {
 	Doors []schema.DoorInfo
 	// Unread has the reasons of requests that were refused unread.
 	Unread []string
-	// Unknown is how many events of each request have an unknown type and are refused individually.
+	// Unknown is the number of events in each request that have an unknown type and are refused individually.
 	Unknown int
 	// Hidden are the sites whose visitors have one address.
 	Hidden map[string]bool

@@ -138,8 +138,8 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestParallelIngests has many clients send the same and different conversations concurrently. No conversation is lost
-// or duplicated, and finally the clusters cover all of them.
+// TestParallelIngests sends the same and different conversations concurrently, from many clients. No conversation is
+// lost or duplicated, and finally the clusters cover all of them.
 func TestParallelIngests(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))

@@ -384,7 +384,7 @@ func TestListIntegrations(t *testing.T) {
 	}
 }
 
-// TestOwnerAsTheCallerSeesIt compares a member's view of the owner with a non-member's.
+// TestOwnerAsTheCallerSeesIt compares the views of the owner that a member and a non-member get.
 func TestOwnerAsTheCallerSeesIt(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -36,7 +36,7 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	case draft != "":
 		request, err := h.store.ChangeRequest(ctx, in.SpaceID, draft)
 		if schema.IsCode(err, schema.CodeNotFound) {
-			return false, nil // it belongs to another space
+			return false, nil // the draft belongs to another space
 		}
 		if err != nil {
 			return false, err

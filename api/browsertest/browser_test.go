@@ -46,7 +46,7 @@ func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	program := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
-		chromedp.NoSandbox,        // as root it needs this; it only opens our pages
+		chromedp.NoSandbox,        // root needs this flag; the browser only opens our pages
 		chromedp.IgnoreCertErrors, // certificates of the tests' servers
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
 	for i := 0; i < len(flags); i += 2 {
@@ -95,7 +95,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// ask runs one step and returns its value.
+// ask runs one step in the browser and returns its value.
 func ask[T any](b *tab, step chromedp.Action[T]) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, step)

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// redirects returns the sources of our site's redirects with where they lead.
+// redirects returns the sources of our site's redirects, with their destinations.
 func (d *dashboard) redirects() map[string]any {
 	d.t.Helper()
 	sources := map[string]any{}
@@ -27,8 +27,9 @@ func (d *dashboard) redirects() map[string]any {
 
 func (d *dashboard) token() string { return d.h.Ours.Tokens[schema.RoleAdmin] }
 
-// TestDashboardBroken compares the figures of addresses that lead nowhere with the API's answers. A page of the site
-// that has the path is proposed. A redirect is made by keys, after a question, and undone.
+// TestDashboardBroken compares the figures of broken addresses with the API's answers. If a page of the site has the
+// path of a broken address, the dashboard proposes this page. The reader makes a redirect with keys, confirms it, and
+// undoes it.
 func TestDashboardBroken(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -59,7 +60,7 @@ func TestDashboardBroken(t *testing.T) {
 	a.graph("peopleSeries", "agentSeries")
 	d.press("t")
 
-	// Each row has people's requests, and the other requests are the agents'.
+	// Each row has the requests of people. All other requests are from agents.
 	var people, agents []string
 	of := map[any]float64{}
 	for at, path := range a.column("byPeople", "urlPath") {
@@ -113,7 +114,7 @@ func TestDashboardBroken(t *testing.T) {
 	if other["kind"] != "external" || other["url"] != "https://docs.example.com/new" {
 		t.Errorf("the redirect leads to %v", other)
 	}
-	// Another visit finds where it leads.
+	// Another visit finds the destination of the redirect.
 	d.do(chromedp.Reload())
 	d.until(`document.querySelectorAll('[data-cell=target]')[1]?.textContent.includes('https://docs.example.com/new')`)
 	d.empty("dashboard-broken", "Every address led somewhere in the last 7 days.")

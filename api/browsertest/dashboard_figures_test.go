@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// asked has the queries of the page's last batches, and the API's answers to them.
+// asked has the queries of the page's last batches, with the API's answers.
 type asked struct {
 	*dashboard
 	queries map[string]json.RawMessage
 	answers map[string]any
 }
 
-// asks refreshes the page and sends the page's queries to the API.
+// asks refreshes the page. Then it sends the page's queries to the API.
 func (d *dashboard) asks() asked {
 	d.t.Helper()
 	d.run(`if (!window.send) {
@@ -98,7 +98,7 @@ func (a asked) good(total, name, column, good string) {
 }
 
 // percent formats a part of a count like a browser, which rounds a half up. The verb %.0f rounds a half to an even
-// number.
+// number, so percent does not use it.
 func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
 
 // panels compares the values of lists with the API's, by the metrics of the panels.
@@ -171,8 +171,8 @@ func TestDashboardFigures(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardPage compares each figure of one page with the API's answers, by the keys of pages of spaces and of
-// paths. The queries for the pages that were opened next use the addresses of the page.
+// TestDashboardPage compares each figure of one page with the API's answers. It opens two pages: one that belongs to a
+// space, and one that is only a path. The queries for the pages that readers opened next use the addresses of the page.
 func TestDashboardPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -234,7 +234,7 @@ func TestDashboardSearch(t *testing.T) {
 }
 
 // TestDashboardPages compares each tab of the list of pages with the API's answer. Keys alone open a row's page and
-// return from it. Pages that people read are not among the pages that only agents read.
+// return from it. The tab of agents leaves out pages that people read too.
 func TestDashboardPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -13,17 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// madeUp answers queries with figures computed from the query, so the page and a caller of the API get the same
+// madeUp answers queries with figures that it computes from the query. So the page and a caller of the API get the same
 // figures.
 type madeUp struct {
 	mu sync.Mutex
 	// refuse fails a whole batch, and broken fails single queries of a batch.
 	refuse error
 	broken map[string]bool
-	// rows are the keys of lists. keys are the keys of lists by columns with few values.
+	// rows has the values by which lists are grouped. keys has such values for single columns, which have few values.
 	rows []any
 	keys map[string][]any
-	// zero means that nothing happened, and allRead that each page was opened.
+	// zero removes all events, and allRead means that each page was opened.
 	zero, allRead bool
 	// batches counts the batches.
 	batches int
@@ -192,7 +192,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 					values = append(values, key)
 				case at < len(q.GroupBy):
 					values = append(values, m.key(q.GroupBy[at].Column, i))
-				case column.Column == "datetime": // of the last event
+				case column.Column == "datetime": // the time of the last event
 					values = append(values, schema.FormatMoment(time.Date(2026, 11, 28, 11, 50-i, 0, 0, time.UTC)))
 				default:
 					values = append(values, m.value(column.Column, fmt.Sprint(site, text, salt, i)))

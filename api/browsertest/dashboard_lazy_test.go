@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// block stops addresses that match a pattern from loading. Without a pattern, all addresses load again.
+// block stops the browser from loading addresses that match a pattern. Without a pattern, all addresses load again.
 func (b *tab) block(patterns ...string) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -53,8 +53,8 @@ func (b *tab) slow(pattern string, by time.Duration) {
 const moreFile = "*://*:*/o/more.*"
 
 // TestDashboardLazy loads the file of further views once, when a reader opens the first of them. Without a network, the
-// view appears when the network is back. If only the file is missing, as after an upgrade of the node, the page
-// reloads. If the file is still missing, the page says so, and the reader can try again.
+// view appears when the network is back. If only the file is missing, for example after an upgrade of the node, the
+// page reloads. If the file is still missing, the page says so, and the reader can try again.
 func TestDashboardLazy(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

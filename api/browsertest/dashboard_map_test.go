@@ -13,8 +13,8 @@ import (
 // mapFile is the file with the map of countries.
 const mapFile = "*://*:*/o/world.*"
 
-// readersOf has countries by their codes. The map draws all except the last three: a spot, an unknown country, and two
-// codes that do not belong to a country.
+// readersOf has countries by their codes. The map draws all countries except the last three entries: a spot, an unknown
+// country, and two codes that do not belong to a country.
 var readersOf = []any{
 	"US", "DE", "IN", "BR", "FR", "JP", "GB", "CA", "AU", "NL", "ES", "PL", "ZA", "MX", "ID", "SG", "XK", nil, "ZZ",
 	"constructor",
@@ -115,8 +115,8 @@ func TestDashboardMap(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMapAccessible checks the map by the rules of axe. Without countries, the panel says so. Without the file
-// of the map, the panel has the list.
+// TestDashboardMapAccessible checks the map by the rules of axe. If there are no countries, the panel says so. If the
+// map's file is missing, the panel shows the list.
 func TestDashboardMapAccessible(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)

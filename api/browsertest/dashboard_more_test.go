@@ -28,10 +28,10 @@ var fewValues = map[string][]any{
 	"visitorOS": {"windows", "macos", "linux"}, "displayContext": {"site", "embed"},
 }
 
-// number returns the number of rows of a list in the API's answer, formatted like the page's.
+// number returns the number of rows of a list in the API's answer, formatted like on the page.
 func (a asked) number(name string) string { return grouped(a.answer(name)["rowsTotal"]) }
 
-// part returns a query's value as a percentage of another query's value, formatted like the page's.
+// part returns a query's value as a percentage of another query's value, formatted like on the page.
 func (a asked) part(of, whole, column string) string {
 	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
 	return percent(part, all)
@@ -45,7 +45,7 @@ func (a asked) rows(panel string, want ...string) {
 	}
 }
 
-// filters presses Enter on the first row of each panel. It requires the resulting filter and the filter's text.
+// filters presses Enter on the first row of each panel. The row must become a filter with the row's text.
 func (d *dashboard) filters(of map[string][2]string) {
 	d.t.Helper()
 	for panel, want := range of {
@@ -118,7 +118,7 @@ func TestDashboardAgents(t *testing.T) {
 		"missing": "eventsCount", "agentSearches": "eventsCount", "forms": "eventsCount", "verified": "eventsCount",
 		"sentBy": "peopleCount",
 	})
-	// More that was not found has the colour of less that was read.
+	// More pages that were not found have the colour of fewer pages that were read.
 	for _, of := range []string{"[data-total=gone]", "[data-panel=missing]"} {
 		d.run(`for (const e of document.querySelectorAll('` + of + ` .delta, [data-panel=agents] .delta'))
 			e.classList.replace('down', 'up')`)

@@ -139,7 +139,7 @@ func TestDashboardOpenAPI(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardExplore queries any metric by any column, shows and copies the request, and filters with a form.
+// TestDashboardExplore queries any metric by any column. It shows and copies the request, and filters with a form.
 func TestDashboardExplore(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

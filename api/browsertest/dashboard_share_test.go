@@ -18,7 +18,7 @@ func (d *dashboard) share(link map[string]any) (id, address string) {
 }
 
 // TestDashboardShare opens a share link with a password. Its reader has no session and sees the figures in the link's
-// range. The reader cannot reach anything else. The link stops working as soon as it is deleted.
+// range. The reader cannot reach any other figures. The link stops working as soon as it is deleted.
 func TestDashboardShare(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// dashboard is the page of a server with figures that are made up.
+// dashboard is the page of a server with generated figures.
 type dashboard struct {
 	*tab
 	h       *apitest.Harness
@@ -40,7 +40,7 @@ func newDashboard(t *testing.T) *dashboard {
 	return d
 }
 
-// overview is the address of our site's overview, below the server's.
+// overview returns the path of our site's overview.
 func (d *dashboard) overview(more ...string) string {
 	q := url.Values{"org": {d.h.Ours.Organization.ID}, "site": {d.h.Ours.Site.ID}, "zone": {"UTC"}}
 	for i := 0; i < len(more); i += 2 {
@@ -170,7 +170,7 @@ func TestDashboardAccessible(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardKeys uses the page with keys only. Each task ends in the state that the address describes.
+// TestDashboardKeys uses the page with the keyboard only. Each task ends in the state that the address describes.
 func TestDashboardKeys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -240,7 +240,7 @@ func TestDashboardKeys(t *testing.T) {
 	d.quiet()
 }
 
-// hostile are texts of visitors that break out of where they are put.
+// hostile has texts of visitors that try to break out of their place in the page.
 var hostile = []any{
 	`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, `javascript:window.broken=1`,
 	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru",
@@ -312,7 +312,7 @@ func TestDashboardTrouble(t *testing.T) {
 	says := func(text string) {
 		t.Helper()
 		d.until(fmt.Sprintf(`document.querySelector('.notice')?.textContent.includes(%q)`, text))
-		// The figures from before stay.
+		// The earlier figures stay.
 		if values := d.texts("[data-total=people] strong"); len(values) != 1 || values[0] == "–" {
 			t.Errorf("%s: %v", text, values)
 		}

@@ -3,8 +3,7 @@
 // import it.
 //
 // The tests of the tracker need no engine: they record requests in a test server. `make sites` installs the generators
-// of five example sites, which make test-sites builds and reads. `make sites` installs the generators of five example
-// sites, which make test-sites builds and reads.
+// of five example sites, which make test-sites builds and reads.
 //
 // The tests are skipped where Chromium is not installed (`apt-get install chromium`). With OCTAVO_TEST_SCREENSHOTS they
 // save a screenshot of each page in that folder:

@@ -88,7 +88,7 @@ func TestDocsByKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsSearchRecovers has a search index that fails to load at first: no answer, an error, and invalid JSON. The
+// TestDocsSearchRecovers uses a search index that fails to load at first: no answer, an error, and invalid JSON. The
 // page shows the failure, and the next letter finds the operation.
 func TestDocsSearchRecovers(t *testing.T) {
 	t.Parallel()

@@ -211,7 +211,7 @@ func site(t *testing.T, pages map[string]string) (base string) {
 // newReader starts a browser that finds all hosts under .test on this machine.
 func newReader(t *testing.T) *tab { return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1") }
 
-// another opens another tab of the same browser.
+// another opens a further tab in the same browser.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)

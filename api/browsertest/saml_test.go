@@ -26,11 +26,12 @@ const (
 	errorPage = `small` // The request's id.
 )
 
-// sites are the three sites of a login: ours behind a proxy, the identity provider, and a front end. Our site is
+// sites are the three sites of a login: our site behind a proxy, the identity provider, and a front end. Our site is
 // localhost and the identity provider 127.0.0.1, so a browser sees different sites.
 type sites struct {
 	h *apitest.Harness
-	// base is our public address, start the address of logins, and path the provider's path below the host.
+	// base is our public address, start is the address that starts a login, and path is the provider's path below the
+	// host.
 	base, start, path string
 	frontEnd          *httptest.Server
 	// person is the user who logs in at the identity provider.
@@ -91,8 +92,8 @@ func (s *sites) attack(t *testing.T) string {
 	return started.Header.Get("Location")
 }
 
-// TestLogin logs in with a browser: it goes to the identity provider on another site, returns by the provider's form,
-// and reaches the page with the token.
+// TestLogin logs in with a browser. The browser opens the identity provider on another site, returns by the provider's
+// form, and reaches the page with the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string]func(http.Handler) *httptest.Server{

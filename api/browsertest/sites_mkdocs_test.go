@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestMkDocs reads the example site of MkDocs' default theme like a person, and requires the event of each step. The
-// theme loads each page.
+// TestMkDocs reads the example site of MkDocs' default theme like a person, and requires the event of each step. With
+// this theme, the browser loads a new page for each click on a link.
 func TestMkDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")

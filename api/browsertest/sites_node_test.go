@@ -14,9 +14,10 @@ import (
 type guide struct {
 	name, program string
 	build         func(program, folder, snippet string) *exec.Cmd
-	path          string // the address of the second page
+	path          string // the address of the site's second page
 	copying       string // the button that copies code
-	// opening opens the search. input and result are the search's, and found is how many results it shows.
+	// opening opens the search. input and result are selectors of the search. found is the number of results that it
+	// shows.
 	opening, input, result string
 	found                  float64
 	// linked is true if the results are links. The tracker then cannot tell which other result the reader opened.

@@ -13,7 +13,7 @@ import (
 func TestTrackerDocs(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	// Links open no page here, so that one page sees them all.
+	// Links do not open their pages here, so that one page receives the events of all links.
 	base := site(t, map[string]string{"/": `<title>Docs</title>
 		<script>addEventListener('click', (e) => e.preventDefault())</script>` + d.tag("o.docs", "") + `
 		<header><a id="top" href="http://away.test/top">top</a></header>
@@ -93,7 +93,7 @@ func TestTrackerEngagement(t *testing.T) {
 		return err
 	}))
 	b.open(base+"/", "#in")
-	// The clock of the page runs as the test says.
+	// The test controls the page's clock.
 	b.run(`const real = performance.now.bind(performance); window.ahead = 0; performance.now = () => real() + ahead`)
 	b.run(`ahead = 40_000; scrollTo(0, 3200)`)
 	b.until(`scrollY == 3200`)
@@ -161,7 +161,7 @@ func TestTrackerSearch(t *testing.T) {
 	check(0)
 	b.do(
 		chromedp.SendKeys(chromedp.CSS("#q"), "hoo"),
-		chromedp.WaitReady(chromedp.CSS("[data-of=webhoo]")), // Each letter makes new rows.
+		chromedp.WaitReady(chromedp.CSS("[data-of=webhoo]")), // Each letter creates new rows.
 		chromedp.Click(chromedp.CSS("#hit")),
 	)
 	check(1)

@@ -78,7 +78,7 @@ func TestTrackerStaysSilent(t *testing.T) {
 		if page == "/dnt-off" || page == "/allowed" || page == "/person" {
 			want = append(want, address)
 		}
-		// Leaving the page sends what waits.
+		// When the reader leaves the page, the tracker sends the pending events.
 		b.open("about:blank", "html")
 	}
 	var got []string
@@ -104,7 +104,7 @@ func TestTrackerSteps(t *testing.T) {
 			b := newReader(t)
 			b.open(base+"/a", "#in")
 			b.run(`octavo('ask_view'); history.pushState({}, '', '/b?x=1'); document.title = 'B'`)
-			// The page stays the same: another fragment, a typed search, and the same address again.
+			// The page does not change: another fragment, a typed search, and the same address again.
 			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part')
 				location.hash = 'other'`)
 			b.run(`history.pushState({}, '', '/c'); setTimeout(() => document.title = 'C')`)
@@ -175,7 +175,7 @@ func TestTrackerTries(t *testing.T) {
 	}
 	d.await("page_view", 1)
 
-	// A refusal is final, 429 is not. After five tries the tracker gives up.
+	// A refusal is final, except the status 429. After five tries the tracker gives up.
 	b.open("about:blank", "html")
 	d.answers(refuse(403, "1"))
 	b.open(base, "#in")

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readersPage requests the visitor's id like the front end's pages. It proposes an id.
+// readersPage requests the visitor's id like the front end's pages. The page proposes an id.
 const readersPage = `<!doctype html><title>Docs</title><p></p><script>
 const proposed = crypto.randomUUID() + 'R'
 fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache: 'no-cache', mode: 'cors'})

@@ -66,7 +66,7 @@ func startServer(t *testing.T, settings ...string) *server {
 	return s
 }
 
-// operator has the access for scenarios that need the operator's command line.
+// operator returns the access for scenarios that need the operator's command line.
 func (s *server) operator() []string {
 	return []string{"OCTAVO_CLIENTTEST_PROGRAM=" + s.program, "OCTAVO_POSTGRES_URL=" + s.postgres}
 }

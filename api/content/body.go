@@ -78,7 +78,7 @@ func (b *richBody) Problems(field string) []schema.Detail {
 // pageBody is the text of a page, which may be longer than a comment.
 type pageBody struct{ richBody }
 
-// OpenAPISchema has the bound of pages. A schema counts characters, so the description has the unit.
+// OpenAPISchema returns a schema with the bound of pages. A schema counts characters, so the description has the unit.
 func (pageBody) OpenAPISchema() map[string]any {
 	return bodyForms(jsonschema.Dict{
 		"maxLength": schema.MaxPage, "description": fmt.Sprintf("At most %d bytes in UTF-8.", schema.MaxPage),

@@ -226,7 +226,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleAdmin, 2)
 }
 
-// TestParallelChangeRequests has many writers on one space. Numbers are distinct, and counters match the rows. Merges
+// TestParallelChangeRequests runs many writers on one space. Numbers are distinct, and counters match the rows. Merges
 // that started from one revision and changed different pages all succeed.
 func TestParallelChangeRequests(t *testing.T) {
 	t.Parallel()

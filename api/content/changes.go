@@ -67,7 +67,7 @@ func (misplaced) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
 }
 
-// OpenAPISchema has no value but null.
+// OpenAPISchema returns a schema that allows only null.
 func (misplaced) OpenAPISchema() map[string]any {
 	return jsonschema.Dict{"type": "null"}
 }

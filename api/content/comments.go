@@ -65,7 +65,7 @@ func commentOperations(h *comments) []frame.Operation {
 	return table
 }
 
-// placeOf returns the place whose discussion the scope's object owns.
+// placeOf returns the place whose comments the request is about: a space or a change request.
 func placeOf(c *access.Caller) store.Place {
 	place := store.Place{SpaceID: c.Space.Space.ID}
 	if c.ChangeRequest != nil {

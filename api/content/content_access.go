@@ -21,7 +21,7 @@ type contentAccess struct {
 	view  view.Presenter
 	// noun is the kind in texts and page tokens.
 	noun string
-	// of returns the content that the path names, and the caller's access to it.
+	// of returns the content that the request's path names, and the caller's access to this content.
 	of func(*access.Caller) (store.GrantTarget, postgres.ContentAccess)
 }
 

@@ -230,7 +230,7 @@ func TestContentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestParallelContent has several editors who change one request. At the end it has all their pages.
+// TestParallelContent runs several editors who change one request. At the end it has all their pages.
 func TestParallelContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

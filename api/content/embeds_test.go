@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestEmbed: members see titles of the hosts that the operator opened. Readers of a published site, who may be anybody, do not.
+// TestEmbed: members see titles of the hosts that the operator opened. Readers of a published site, who may be anybody,
+// see no titles of these hosts.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -33,7 +33,7 @@ type exports struct {
 	key atomic.Pointer[[]byte]
 	// waiting has a slot for each request that waits for a PDF.
 	waiting chan struct{}
-	// patience is how long a request waits.
+	// patience is the longest time that a request waits for its PDF.
 	patience time.Duration
 }
 

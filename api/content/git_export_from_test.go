@@ -21,8 +21,9 @@ var fieldBook = map[string]string{
 	"tools/script.sh": "echo hi\n",
 }
 
-// TestGitExportElsewhere exports what was imported from main to other branches and repositories. Untouched files keep
-// their names and bytes. The commit's parent is the imported commit, if the repository has that commit.
+// TestGitExportElsewhere imports content from the branch main, and exports it to other branches and repositories.
+// Untouched files keep their names and bytes. The commit's parent is the imported commit, if the repository has that
+// commit.
 func TestGitExportElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

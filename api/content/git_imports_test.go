@@ -109,8 +109,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestGitFinalFailure breaks the database and the import of a page. The failure is final, and the next operation runs
-// at once.
+// TestGitFinalFailure breaks the database and the import of a page. The failed operation is not retried, and the next
+// operation runs at once.
 func TestGitFinalFailure(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

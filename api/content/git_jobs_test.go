@@ -659,8 +659,7 @@ func TestGitIncludes(t *testing.T) {
 	if diff := cmp.Diff(repository, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// A PDF has the content that readers see. Links within the content lead to pages of the book. The links of a
-	// content lead to pages of the book.
+	// A PDF has the content that readers see. Links within the content lead to pages of the book.
 	pages := printed{&strings.Builder{}}
 	b.Want(http.StatusOK, "GET", b.RequestPath(b.ChangeRequest(b.Ours).ID)+"/pdf", admin, nil)
 	jobstest.DrainWith(t, b.Store, pages)

@@ -122,7 +122,7 @@ func TestGitImportMeetsPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		title, markdown string
-		take            string // of a conflict; "" means no conflict
+		take            string // resolution of the conflict; "" means no conflict
 		want            map[string]string
 		home            string // README.md after the export, if the export changes it
 	}{

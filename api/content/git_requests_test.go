@@ -617,7 +617,8 @@ func TestGitRounds(t *testing.T) {
 				b.done("import", nil)
 			}
 			b.bind()
-			// change rewrites a paragraph of a text if the side owns it. Git owns the even paragraphs.
+			// change rewrites a paragraph of the side. Side 0 (Git) changes only even paragraphs, and side 1 only odd
+			// paragraphs.
 			change := func(text string, side int) string {
 				blocks := strings.Split(strings.TrimSuffix(text, "\n"), "\n\n")
 				first := len(blocks) - paragraphs

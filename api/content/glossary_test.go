@@ -84,7 +84,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 	})
 }
 
-// TestGlossaryInParallel has writers change several entries in opposite orders: each change is atomic.
+// TestGlossaryInParallel runs writers that change several entries in opposite orders. Each change is atomic.
 func TestGlossaryInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

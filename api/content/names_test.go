@@ -115,7 +115,8 @@ func newNaming(t *testing.T) naming {
 	return n
 }
 
-// document has a paragraph with a mention and a block for each reference, and a table with each reference in a cell.
+// document returns a paragraph with a mention and a block for each reference, and a table with each reference in a
+// cell.
 func (n *naming) document(t *testing.T) string {
 	t.Helper()
 	yes := true

@@ -14,11 +14,11 @@ import (
 // named matches the paths of the page's files.
 var named = regexp.MustCompile(`^/o/(app|chunk|more|world|icon)\.[0-9a-f]{16}\.(js|css|svg)$`)
 
-// imported matches what a script imports, and how.
+// imported matches the names that a script imports, and the kind of import.
 var imported = regexp.MustCompile(`(from|import\(|import)"\./([^"]*)"`)
 
-// TestPage checks that the page loads its own files only, under names of their bytes that no ad blocker hides, also
-// below a path.
+// TestPage checks that the page loads only its own files, also below a path. The names of the files depend on their
+// bytes, and no ad blocker hides them.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	for base, prefix := range map[string]string{

@@ -25,7 +25,7 @@ type sessions struct {
 func newSessions(st *store.Store, urls schema.URLs) *sessions {
 	base, err := url.Parse(urls.Base())
 	if err != nil {
-		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
+		base = &url.URL{} // NewURLs has parsed the address, and the table for the documents has no address
 	}
 	return &sessions{store: st, origin: access.OriginOf(urls.Base()), cookie: http.Cookie{
 		Name: access.BrowserCookie, Path: strings.TrimRight(base.Path, "/") + "/",
@@ -81,7 +81,7 @@ func (h *sessions) open(ctx context.Context, c *access.Caller, _ *openSessionReq
 	return h.answer(made)
 }
 
-// page says which page a browser sends the request for.
+// page has the headers that show from which page a browser sends a request.
 type page struct {
 	Marker    string `header:"Octavo-Browser"`
 	Origin    string `header:"Origin"`
@@ -117,7 +117,7 @@ func (h *sessions) openByLink(ctx context.Context, _ *access.Caller, r *openByLi
 	return h.answer(made)
 }
 
-// browserSession is what a page may know about its session.
+// browserSession has the facts about a session that the page may know.
 type browserSession struct {
 	Object    string    `json:"object"`
 	ExpiresAt time.Time `json:"expiresAt"`

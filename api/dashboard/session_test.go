@@ -25,14 +25,14 @@ type browser struct {
 	cookie string
 }
 
-// do sends a request as our page does, with further headers in place of the page's.
+// do sends a request like our page. The given headers replace the page's headers.
 func (b *browser) do(method, path string, body any, header ...string) apitest.Answer {
 	b.h.T.Helper()
 	own := []string{"Cookie", b.cookie, "Octavo-Browser", "1", "Sec-Fetch-Site", "same-origin", "Origin", b.h.Base}
 	return b.h.Do(method, path, "", body, append(own, header...)...)
 }
 
-// who wants the status of a request for the caller's own user.
+// who checks the status of a request for the caller's own user.
 func (b *browser) who(status int, header ...string) {
 	b.h.T.Helper()
 	if a := b.do(http.MethodGet, "/v1/user", nil, header...); a.Status != status {
@@ -53,14 +53,14 @@ func signedIn(h *apitest.Harness, a apitest.Answer) *browser {
 	return &browser{h, cookies[0].Name + "=" + cookies[0].Value}
 }
 
-// newHarness serves the table without remembering tokens, so that what ends has ended.
+// newHarness serves the table without a cache of tokens. So a session or token that has ended is refused immediately.
 func newHarness(t *testing.T, base string) *apitest.Harness {
 	t.Helper()
 	return apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL, c.BaseURL = time.Nanosecond, base })
 }
 
-// TestSession signs in by a token. The cookie is out of reach of scripts and other sites, acts as the token, and ends
-// at the sign-out.
+// TestSession signs in by a token. Scripts and other sites cannot read the cookie. The cookie has the token's rights,
+// and ends at the sign-out.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
@@ -88,9 +88,9 @@ func TestSession(t *testing.T) {
 		// The secret is no token.
 		secret := strings.TrimPrefix(b.cookie, access.BrowserCookie+"=")
 		h.WantError(h.Do(http.MethodGet, "/v1/user", secret, nil), http.StatusUnauthorized)
-		// A session does not prolong itself.
+		// A session does not extend its own end.
 		h.WantError(b.do(http.MethodPost, sessionPath, nil), http.StatusForbidden)
-		// A token goes before a cookie.
+		// A token has precedence over a cookie.
 		b.who(http.StatusUnauthorized, "Authorization", "Bearer "+schema.NewToken())
 
 		h.WantError(b.do(http.MethodDelete, sessionPath, nil, "Octavo-Browser", ""), http.StatusForbidden)
@@ -104,7 +104,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestForgery sends the cookie as pages of other sites could make a browser do it.
+// TestForgery sends the cookie in the ways in which pages of other sites could make a browser send it.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "https://docs.example.com/base")

@@ -1,6 +1,6 @@
 // Package docs has the reference: pages at /docs that describe the operations of a table to people and to programs.
 //
-//	docs.go      the pages of a table, built at the first request for one
+//	docs.go      the pages of a table, built when a page is requested for the first time
 //	sections.go  the groups of operations and their order
 //	operation.go an operation as a page shows it
 //	schema.go    members of parameters and bodies, from the OpenAPI document

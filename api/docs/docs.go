@@ -44,7 +44,7 @@ type page struct {
 	Index bool
 }
 
-// site is all that the pages show.
+// site has all pages.
 type site struct {
 	guides []*page
 	// index is the list of all operations.

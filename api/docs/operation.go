@@ -52,7 +52,7 @@ func (o operation) StatusText() string {
 // Badge is the text and the explanation of the operation's origin.
 func (o operation) Badge() struct{ Label, Doc string } { return origins[o.Origin] }
 
-// sources are all that operations are described from.
+// sources has the data from which the pages of operations are made.
 type sources struct {
 	document document
 	examples map[string]example

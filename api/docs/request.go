@@ -17,7 +17,7 @@ type request struct {
 	Token bool
 	// Media is the media type of Body; both are empty if there is no body.
 	Media, Body string
-	// Answers means that the answer has a body, and JSON means that the body is JSON.
+	// Answers is set if the answer has a body. JSON is set if this body is JSON.
 	Answers, JSON bool
 	// V1 is false for operations at the root.
 	V1 bool

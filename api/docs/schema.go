@@ -234,7 +234,7 @@ func (d *document) walk(s *jsonSchema, prefix string, depth int, above map[*json
 			continue
 		}
 		above[one] = true
-		// If a body is one object or a list of objects, the members are shown once.
+		// If a body is either one object or a list of such objects, the members are shown once.
 		if one.Items != nil && (prefix != "" || len(all) == 1) {
 			d.walk(one.Items, prefix+"[]", depth, above, add)
 		}

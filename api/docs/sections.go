@@ -1,6 +1,6 @@
 package docs
 
-// group is a page of operations: all that have a tag.
+// group is a page of operations: all operations with one tag.
 type group struct {
 	// Tag is the operations' tag, and the name of the page.
 	Tag, Title, Doc string

@@ -20,7 +20,8 @@ import (
 // bindPlan defines how a request fills its type. Building the server compiles it from the tags of the fields:
 //
 //	path:"siteId"            a parameter of the path
-//	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
+//	query:"limit"            a query parameter; a pointer stays nil without the parameter, and a slice holds several
+//	                         values
 //	header:"Idempotency-Key" a header
 //	cookie:"octavo_sso"      a cookie; ignored if it is not valid text
 //	hint:"User-Agent"        a header that clients do not choose; ignored if it is not valid text, or given twice

@@ -29,8 +29,8 @@ func accepted(ctx *fasthttp.RequestCtx) bool {
 }
 
 // compress compresses a JSON answer for a client that accepts gzip, at the level that costs the least. The tag of a
-// compressed answer is weak, because its bytes are not the tag's. Shared answers are sent as they are, because their
-// bytes serve all clients.
+// compressed answer is weak, because the tag belongs to the uncompressed bytes. Shared answers are sent as they are,
+// because their bytes serve all clients.
 func compress(c *call) {
 	response := &c.http.Response
 	if c.shared != nil || response.IsBodyStream() || len(response.Header.ContentEncoding()) > 0 ||

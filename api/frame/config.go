@@ -65,8 +65,8 @@ type Config struct {
 	RateLimit int
 	// EventRateLimit is the limit for requests that post events.
 	EventRateLimit int
-	// KeyRateLimit is the corresponding limit for requests with one publishable key. The keys of a site have twice that
-	// together.
+	// KeyRateLimit is the corresponding limit for requests with one publishable key. All keys of a site together have
+	// twice this limit.
 	KeyRateLimit int
 	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
 	// bounds the requests without a valid token. 0 means no bound.

@@ -26,8 +26,8 @@ var (
 		"Octavo-Doubled-Rows, Octavo-Doubled-Range")
 )
 
-// allowTrusted lets a page of a trusted origin read the answer, including errors. Caches learn that answers depend on
-// the origin.
+// allowTrusted lets a page of a trusted origin read the answer, including errors. A header tells caches that answers
+// depend on the origin.
 func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	if len(f.origins) == 0 {
 		return

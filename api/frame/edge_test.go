@@ -54,8 +54,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some have an
-// unknown token, and others a valid token.
+// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some requests have
+// an unknown token, and others have a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10
@@ -81,7 +81,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 // on its timeout, or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // most also counts the client's end
+	const conns, most = 500, 8 << 10 // most also includes the memory of the client's end
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {

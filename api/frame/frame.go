@@ -31,10 +31,10 @@ type frame struct {
 	ids      *requestIDs
 	proxies  []netip.Prefix
 	origins  map[string]bool // the trusted origins
-	origin   string          // of our public address
+	origin   string          // origin of our public address
 	timeout  time.Duration
-	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
-	// it must not be retained, and a derived context costs a goroutine.
+	// base is the parent context of every call. It ends when Stop stops waiting for calls. fasthttp's own context is
+	// not used: it must not be retained, and a derived context costs a goroutine.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool

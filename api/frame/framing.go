@@ -23,7 +23,8 @@ import (
 // fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line feed after the request line and in
 // trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a request.
 
-// firstBodyBytes is how much of a body fasthttp waits for before it calls the handler. fasthttp does not accept 0.
+// firstBodyBytes is the number of bytes of a body for which fasthttp waits before it calls the handler. fasthttp does
+// not accept 0.
 const firstBodyBytes = 1
 
 // The verdict on a request's headers is passed to the handler in front of the method. A NUL separates it, because

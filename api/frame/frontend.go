@@ -20,8 +20,8 @@ var cacheTags = []struct {
 	{[]string{"organizationId", "specSlug"}, func(v []string) string { return schema.OpenAPITag(v[0], v[1]) }},
 }
 
-// refusalKept is how long front ends may cache a refusal. It must be short, because a missing page may exist after the
-// next merge.
+// refusalKept is the time for which front ends may cache a refusal. It must be short, because a missing page may exist
+// after the next merge.
 var refusalKept = fmt.Appendf(nil, "private, max-age=%d", int(DefaultAuthTTL.Seconds()))
 
 // tagAnswer adds the tags of its objects to an answer for a site's reader. Front ends cache answers and refusals until
@@ -48,6 +48,6 @@ func tagAnswer(c *call, err error) {
 	}
 }
 
-// notInTags has the characters that could split a client's text into several tags. A refusal's path parameters are
+// notInTags reports whether a character could split a client's text into several tags. A refusal's path parameters are
 // unchecked text.
 func notInTags(r rune) bool { return r == ',' || r <= ' ' || r > '~' }

@@ -24,7 +24,7 @@ type Check struct {
 // Condition is an error of a Check with a special word in the answer of /readyz.
 type Condition struct {
 	Word string
-	// Serves means that the node can serve nevertheless.
+	// Serves is set if the node can serve even while the check fails.
 	Serves bool
 	Err    error
 }
@@ -49,9 +49,9 @@ func healthz(ctx *fasthttp.RequestCtx) {
 
 const alive = `{"alive":true}`
 
-// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer moves on. The query can
-// exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights store
-// excluded, a load balancer continues to send events while the store is down. The log stores the events.
+// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer uses other nodes. The
+// query can exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights
+// store excluded, a load balancer continues to send events while the store is down. The log stores the events.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {
@@ -108,7 +108,7 @@ func (s *Server) Health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", string(contentJSON))
-		_, _ = io.WriteString(w, alive) // The client may be gone.
+		_, _ = io.WriteString(w, alive) // The client may have disconnected.
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		excluded := map[string]bool{}

@@ -133,7 +133,7 @@ func TestStopLetsClientsLeave(t *testing.T) {
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			t.Fatal(err)
 		}
-		_ = res.Body.Close() // it was read to its end
+		_ = res.Body.Close() // the answer was read to its end
 		return res.StatusCode, res.Close
 	}
 	if status, last := ask(); status != http.StatusOK || last {

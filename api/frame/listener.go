@@ -132,7 +132,7 @@ type edgeListener struct {
 	*net.TCPListener
 	connections *connections
 	lingering   chan struct{}
-	// firstWait is how long to wait for a connection's first byte.
+	// firstWait is the longest wait for a connection's first byte.
 	firstWait time.Duration
 	begun     chan *edgeConn
 	failed    chan error
@@ -173,7 +173,8 @@ func (l *edgeListener) Close() error {
 	return err
 }
 
-// acceptPause is how long to stop accepting when the process has run out of file descriptors.
+// acceptPause is the time for which the listener accepts no connections after the process has run out of file
+// descriptors.
 const acceptPause = 10 * time.Millisecond
 
 func (l *edgeListener) run() {

@@ -74,7 +74,7 @@ func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
 	}
 }
 
-// writeErrorPage shows a refusal as a page. The status and the headers are equal to the JSON refusal's.
+// writeErrorPage shows a refusal as a page. The status and the headers are the same as for a refusal in JSON.
 func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
 	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: sentence(e), RequestID: requestID}
 	if len(e.Details) > 1 { // The message has the first.

@@ -30,7 +30,7 @@ var bodyPieces = [...]int{
 const bodyLeap = 8
 
 const (
-	// bodyWait is how long a body waits for memory before its request is refused.
+	// bodyWait is the longest time that a body waits for memory. Then its request is refused.
 	bodyWait = 2 * time.Second
 	// bodyShare is the fraction of the memory that the bodies of one token may take. A token may always take
 	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public, so its bodies must

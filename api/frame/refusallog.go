@@ -14,7 +14,7 @@ const (
 	allRefusalLines = 200
 )
 
-// refusalLog decides which refusals get a separate log line, and counts the others.
+// refusalLog decides which refusals are logged individually, and counts the others.
 type refusalLog struct {
 	mu     sync.Mutex
 	second int64

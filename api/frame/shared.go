@@ -57,7 +57,7 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 			if found.err == nil {
 				return found, nil
 			}
-			// The first caller may have gone away. The next one loads.
+			// The first caller may have disconnected. The next one loads.
 			s.leave(found)
 		case <-ctx.Done():
 			s.leave(found)

@@ -126,7 +126,7 @@ func (u *unsent) admit(ip netip.Addr) error {
 	return nil
 }
 
-// leave ends the count of an answer that is sent, or will never be.
+// leave ends the count of an answer that has been sent, or will never be sent.
 func (u *unsent) leave(a *unsentAnswer) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -104,7 +104,7 @@ func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 // connection gets its answer, and no answer takes memory.
 func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 100, 64 << 10 // most counts the client's end, too.
+	const conns, most = 100, 64 << 10 // most also includes the memory of the client's end.
 	for name, path := range publicDownloads(h, random(5<<20)) {
 		h.Serve(nil)
 		h.Do("GET", path, "", nil) // The first answer fills the caches.
@@ -261,7 +261,7 @@ func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	t.Parallel()
 	h, metrics, _ := unsentProbes(t)
 	token := h.Ours.Tokens[schema.RoleAdmin]
-	for range 50 { // All on one connection.
+	for range 50 { // All requests use one connection.
 		if a := h.Do("GET", "/v1/probe", token, nil, "X-Forwarded-For", "192.0.2.1"); a.Status != http.StatusOK {
 			t.Fatal(a.Status)
 		}

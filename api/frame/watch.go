@@ -40,7 +40,7 @@ func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, s
 		})
 	}()
 	return ctx, func() {
-		// It ends the wait. fasthttp sets the next deadline before it reads on.
+		// This deadline ends the wait. fasthttp sets another deadline before its next read.
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 		<-done
 		_ = conn.SetReadDeadline(time.Time{})

@@ -51,7 +51,7 @@ func partOf(v schema.InsightsView) schema.InsightsPart {
 	}
 }
 
-// listOr returns the text of a JSON list, or of the empty list.
+// listOr returns the text of a JSON list. If the text is empty, it returns the text of an empty list.
 func listOr(text []byte) jsontext.Value {
 	if len(text) == 0 {
 		return jsontext.Value("[]")

@@ -110,7 +110,7 @@ type annotationBody struct {
 	Path  schema.Opt[string] `json:"path" rules:"len=1..1024,pattern=urlPath"`
 }
 
-// problems finds a time that no graph shows, and a moment with a day.
+// problems reports a time that no graph shows, and an annotation that has both a moment and a day.
 func (b *annotationBody) problems() []schema.Detail {
 	var c rules.Checker
 	if b.At != nil && b.Date != nil {

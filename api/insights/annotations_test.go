@@ -56,8 +56,8 @@ func TestAnnotationLife(t *testing.T) {
 		schema.FormatMoment(got.At) != "2026-03-29T00:00:00.000Z" || got.CreatedBy.ID != user.ID {
 		t.Errorf("%+v", got)
 	}
-	// A day moves with the site's time zone, a moment stays.
-	before := time.Now().Truncate(time.Millisecond) // as precise as an answer
+	// If the site's time zone changes, an annotation of a day moves with it. An annotation of a moment does not move.
+	before := time.Now().Truncate(time.Millisecond) // truncated, because an answer has milliseconds
 	moment := annotation(h, "POST", base, `{"text":"Now."}`, 201)
 	if moment.At.Before(before) || moment.At.After(time.Now()) {
 		t.Errorf("made now, at %v", moment.At)

@@ -153,7 +153,7 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 	}
 }
 
-// queryScope has the rights to query a site's events.
+// queryScope returns the rights to query a site's events.
 func queryScope() access.Scope {
 	return readScope().OrInsightsLinks()
 }

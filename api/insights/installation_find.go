@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/pagecheck"
 )
 
-// foundTracker is how a page sends events.
+// foundTracker describes the tracker that was found in a page.
 type foundTracker struct {
 	key string
 	// door is the address that accepts the events.

@@ -61,7 +61,7 @@ func (p pageOf) site(t *testing.T) string {
 	return server.URL + "/"
 }
 
-// TestInstallationCheck has a broken page for each verdict, and pages that work in each way of loading the tracker.
+// TestInstallationCheck uses a broken page for each verdict, and pages that work in each way of loading the tracker.
 func TestInstallationCheck(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))

@@ -164,7 +164,7 @@ func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(members, required...)
 }
 
-// querySchema has the members that all queries about events have.
+// querySchema returns a schema with the members of all queries about events.
 func querySchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
 	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
 	members["segments"] = jsonschema.Documented(jsonschema.Array(jsonschema.Text()), fmt.Sprintf(
@@ -230,7 +230,7 @@ func columnSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
 }
 
-// filterSchemas has one alternative per filterable column in one of the roles, and the groups.
+// filterSchemas returns one alternative for each filterable column in one of the roles, and the groups.
 func filterSchemas(roles insights.Role) []any {
 	var all []any
 	for _, c := range insights.Columns() {

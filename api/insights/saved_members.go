@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// conditions has the `where` of a query, in requests that store it. The handlers check it like a query's.
+// conditions has the `where` of a query, in requests that store it. The handlers check it like the `where` of a query.
 type conditions jsontext.Value
 
 // UnmarshalJSONFrom keeps the text.

@@ -27,7 +27,7 @@ type shareLinks struct {
 func newShareLinks(st *store.Store, urls schema.URLs) *shareLinks {
 	guesses, err := access.NewGuesses()
 	if err != nil {
-		panic(err) // Its sizes are constants.
+		panic(err) // NewGuesses cannot fail, because its sizes are constants.
 	}
 	return &shareLinks{
 		store: st, urls: urls, passwords: newPasswords(), sessions: access.NewInsightsSessions(st), guesses: guesses,

@@ -140,7 +140,7 @@ func ids(messages []webhookstest.Received) []string {
 	return ids
 }
 
-// TestWebhooksHear has two webhooks with different types of events. Each gets its events once and in order. Webhooks
+// TestWebhooksHear uses two webhooks with different types of events. Each gets its events once and in order. Webhooks
 // without these types, inactive webhooks and other organizations' webhooks get nothing.
 func TestWebhooksHear(t *testing.T) {
 	t.Parallel()
@@ -178,7 +178,7 @@ func TestWebhooksHear(t *testing.T) {
 	}
 }
 
-// TestWebhookRetries has a receiver that is down at first. Events wait until the receiver is up, and then arrive in
+// TestWebhookRetries uses a receiver that is down at first. Events wait until the receiver is up, and then arrive in
 // order with the same ids.
 func TestWebhookRetries(t *testing.T) {
 	t.Parallel()
@@ -230,7 +230,7 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside has an event that the receiver always refuses. Later events overtake this event, and its
+// TestWebhookStepsAside uses an event that the receiver always refuses. Later events overtake this event, and its
 // delivery finally fails without further retries.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
@@ -272,7 +272,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled has two receivers. The first answers 410 Gone, and the second fails for days.
+// TestWebhookIsDisabled uses two receivers. The first answers 410 Gone, and the second fails for days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -520,7 +520,7 @@ func TestWebhookRestart(t *testing.T) {
 	}
 }
 
-// TestWebhookJobIsLost: a webhook gets another job after its job has failed without further retries.
+// TestWebhookJobIsLost: a webhook gets a new job if its job has failed and is not retried.
 func TestWebhookJobIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

@@ -239,7 +239,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused has a source outside of the public network. The test server there gets no request, and
+// TestSpecsOfOthersAreRefused uses a source outside of the public network. The test server there gets no request, and
 // the error contains no address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
@@ -265,7 +265,7 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the rest.
+// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the other specifications.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

@@ -108,7 +108,7 @@ func (g *gitRun) uploads(ctx context.Context) func(id string) (string, []byte, e
 	}
 }
 
-// namedFiles is how many files a refusal names.
+// namedFiles is the largest number of files that a refusal names.
 const namedFiles = 10
 
 func movedError(moved []string, synced bool) error {

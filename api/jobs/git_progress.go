@@ -43,7 +43,7 @@ func (p *gitProgress) news() *schema.GitProgress {
 	return new(p.now)
 }
 
-// gitWatch is how often a run stores its progress and checks for cancellation.
+// gitWatch is the interval at which a run stores its progress and checks whether it was cancelled.
 const gitWatch = time.Second
 
 // watched runs the operation until it ends or somebody cancels it.
@@ -61,7 +61,7 @@ func (g *gitRun) watched(ctx context.Context) error {
 				return store.ErrGitCancelled
 			}
 			if err == nil {
-				_ = g.look(ctx) // The work goes on, whether or not its numbers are stored.
+				_ = g.look(ctx) // The run continues even if its progress cannot be stored.
 			}
 			return err
 		case <-tick.C:

@@ -21,9 +21,9 @@ import (
 
 // syncGit runs an import or an export. A problem becomes the reason of the job and of the operation.
 //
-// A space and a branch (and project directory) are in step as of the last synchronization. The synchronization recorded
-// a commit, and the revision with the commit's pages. If only one side has changed since, the other follows. If both
-// sides have changed,
+// After a synchronization, a space and a branch (and project directory) have the same content. The synchronization
+// records a commit, and the revision with the commit's pages. If only one side has changed since, the other follows. If
+// both sides have changed,
 //   - an import merges them, by page, field and block. If both sides changed something in different ways, the import is
 //     refused, and the error names the pages. A forced import takes all pages from the repository. Other content of the
 //     space is then removed (its older revisions stay);
@@ -75,7 +75,7 @@ type gitRun struct {
 	base       store.GitBase
 	now        time.Time
 	notes      []schema.GitNote
-	files      map[string]gitsync.File // of the repository, by path
+	files      map[string]gitsync.File // the repository's files, by path
 	pending    []store.Document
 	bytes      int
 	progress   gitProgress

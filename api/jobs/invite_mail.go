@@ -16,7 +16,7 @@ import (
 // are shown by view.ShownName.
 type inviteFill struct {
 	Organization, Inviter, Role string
-	// Until is when the invite expires; "" means never.
+	// Until is the time at which the invite expires; "" means never.
 	Until string
 	// Links has one link, or a link for each provider to choose from.
 	Links []inviteLink

@@ -47,7 +47,7 @@ func (s step) Subject() schema.JobSubject {
 	return schema.JobSubject{Organization: "o", Space: s.Space}
 }
 
-// quickStep is a step without time.
+// quickStep is a step that takes no time.
 type quickStep struct{ step }
 
 func (s quickStep) JobKind() schema.JobKind {
@@ -262,7 +262,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsRetried has a job with private causes that fails without further retries, and retries it by a call.
+// TestFailedJobIsRetried uses a job with private causes that fails without further retries, and retries it by a call.
 func TestFailedJobIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -95,7 +95,7 @@ func (h *held) next() {
 func (h *held) untilReached() { receive(h.t, h.reached) }
 func (h *held) release()      { close(h.dead) }
 
-// half answers with the first half of a text. It sends the rest after the client has died.
+// half answers with the first half of a text. It sends the second part after the client has been killed.
 func (h *held) half(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	_, _ = w.Write([]byte(text[:len(text)/2]))

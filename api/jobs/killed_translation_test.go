@@ -97,7 +97,8 @@ const (
 
 func paragraphOf(page, i int) string { return fmt.Sprintf("This is sentence %d of page %d.", i, page) }
 
-// translationInTheMiddle is a translation whose process dies when reached returns, without an answer to some requests.
+// translationInTheMiddle is a translation whose process is killed at a request to the translator. The last requests are
+// then unanswered.
 func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswered int) exchange {
 	t := b.t
 	libre := translationtest.NewLibre(t, func(r translationtest.LibreRequest) translationtest.LibreAnswer {

@@ -21,7 +21,7 @@ type Metrics struct {
 	wordsAlone                  prometheus.Gauge
 }
 
-// outcomes are how the attempts of jobs end, with their label.
+// outcomes are the metric's labels for attempts, by the state in which an attempt leaves its job.
 var outcomes = map[schema.JobState]string{
 	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
 }

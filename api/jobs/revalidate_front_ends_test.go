@@ -53,7 +53,7 @@ func (b *bench) untold() (n int) {
 	return n
 }
 
-// TestFrontEndsAreTold has a front end that fails twice. The front end is notified once of each changed object. A
+// TestFrontEndsAreTold uses a front end that fails twice. The front end is notified once of each changed object. A
 // second call sends the later changes.
 func TestFrontEndsAreTold(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestFrontEndsAreToldLater(t *testing.T) {
 	}
 }
 
-// TestNobodyToTell has an unreachable front end. The job has the reason, and the change waits.
+// TestNobodyToTell uses an unreachable front end. The job has the reason, and the change waits.
 func TestNobodyToTell(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

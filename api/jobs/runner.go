@@ -252,8 +252,8 @@ func (r *Runner) hasten(ctx context.Context) error {
 	return err
 }
 
-// rescue lets jobs of lost nodes run again. A node counts as lost after some time without its lock, because a node that
-// only lost the connection locks again. rescue returns the time since which each node has no lock.
+// rescue lets jobs of lost nodes run again. A node counts as lost only after some time without its lock. A node that
+// has only lost its connection takes the lock again. rescue returns the time since which each node has no lock.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {
@@ -286,7 +286,7 @@ type retryPolicy struct {
 	pause func(attempt int) time.Duration
 }
 
-// NextRetry is the time of the next attempt.
+// NextRetry returns the time of a failed job's next attempt.
 func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 	return time.Now().Add(p.pause(job.Attempt))
 }

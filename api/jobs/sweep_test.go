@@ -50,7 +50,7 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	// Half of them happened ten days ago. The trigger lets nobody say so.
+	// Make half of the entries ten days old. A trigger forbids this change, so disable it.
 	for _, sql := range []string{
 		"alter table audit_log disable trigger audit_log_stays",
 		"update audit_log set at = at - interval '10 days' where id % 2 = 0",

@@ -39,7 +39,7 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 		keys.Assign(&d, nil)
 		p.document, p.places = translation.Places(d)
 	}
-	if node.Kept != "" { // The text is about a file, and is not to be edited in the copy either.
+	if node.Kept != "" { // The page is read-only, because its file cannot be edited. So its copy is not translated.
 		p.places = nil
 	}
 	return p
@@ -111,7 +111,7 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 		return made, err
 	}
 	fill(title, known)
-	// contents are the files of the copy in the place of the source's.
+	// contents has the files of the copy that replace files of the source.
 	files, contents := map[string]bool{}, map[string]string{}
 	err = t.eachBatch(ctx, func(pages []translatedPage) error {
 		_, known, err := t.known(ctx, placesOf(pages))
@@ -199,7 +199,7 @@ func fill(places []translation.Place, known map[string]store.Translated) []schem
 	return reports
 }
 
-// excerpt is how much of a segment a report shows, in characters.
+// excerpt is the largest number of a segment's characters that a report shows.
 const excerpt = 100
 
 func reportOn(kind, page string, place *translation.Place) schema.TranslationReport {

@@ -101,13 +101,13 @@ type translator struct {
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
 
-	// waiting has the segments that are sent next, and asked their keys. refused has the keys of refused segments, so
-	// that they are not sent twice. The database has the stored translations, so a run of many pages holds few segments
-	// in memory.
+	// waiting has the segments that are sent next, and asked has the keys of these segments. refused has the keys of
+	// refused segments, so that they are not sent twice. The database has the stored translations, so a run of many
+	// pages holds few segments in memory.
 	waiting        []translation.Segment
 	asked, refused map[string]bool
 
-	// contentBytes are those of the reusable contents that the copy gets.
+	// contentBytes is the size of the reusable contents that the copy gets.
 	contentBytes int
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// stopping is a translator that is asked while its node stops.
+// stopping is a translator whose node stops during a request.
 type stopping struct {
 	translationtest.Loudly
 	stop context.CancelFunc
@@ -167,7 +167,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			}
 			wantTimes, wantReports := 1, 0
 			if test.refuses != "" {
-				wantTimes, wantReports = 3, test.pages*(perPage-1) // again with a complaint, and in parts
+				wantTimes, wantReports = 3, test.pages*(perPage-1) // again with a complaint, and again in parts
 			}
 			if common != wantTimes || int(done.ReportCount) != wantReports || len(reports) != min(wantReports, 1000) {
 				t.Errorf("what is on every page was asked for %d times; %d reports, %d of them kept", common, done.ReportCount, len(reports))

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// errGivesWay ends an attempt so that another job gets its worker.
+// errGivesWay is the cause of an attempt's end if another job gets its worker.
 var errGivesWay = errors.New("the job gives way to others")
 
 // turns are the jobs that run on a node, and the jobs that wait for them.
@@ -56,7 +56,7 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 }
 
 // takeTurns starts jobs whose turn has come, and stops surplus jobs. While a job with a turn has no worker, each
-// organization and each user has at most one job of its kind on this node. All slow jobs together then have one worker.
+// organization and each user has at most one job of its kind on this node. Then all slow jobs together have one worker.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {

@@ -98,7 +98,7 @@ func TestTurns(t *testing.T) {
 					cfg.instead = func(ctx context.Context, args schema.JobArgs) error {
 						block := release
 						if args.Subject().Organization[0] != 'v' {
-							block = nil // It blocks until it is told to end.
+							block = nil // It blocks until the test ends it.
 						}
 						select {
 						case <-block:
@@ -176,7 +176,7 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts has jobs of all kinds that exceed their time limit. A job of a Final kind fails immediately. A job of
+// TestTimeOuts uses jobs of all kinds that exceed their time limit. A job of a Final kind fails immediately. A job of
 // another kind waits for its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
@@ -216,7 +216,7 @@ func TestTimeOuts(t *testing.T) {
 	}
 }
 
-// TestTurnsGoRound has one worker and four users. The user mallory has ten organizations and a hundred jobs. The other
+// TestTurnsGoRound uses one worker and four users. The user mallory has ten organizations and a hundred jobs. The other
 // three users have five jobs each. Of any four jobs in a row, each user has one.
 func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 // its locks.
 const maxStatement = 5 * time.Minute
 
-// lastAttempt is the key of the context's value that says that a failure is final.
+// lastAttempt is the key of a context's value. The value is true if a failure of the attempt is final.
 type lastAttempt struct{}
 
 // again reports whether a job of this context is retried after an error.

@@ -18,7 +18,8 @@ type SpaceMergeRules struct {
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
-// OrganizationMergeRules are the merge rules that an organization can have. It has no parent to inherit from.
+// OrganizationMergeRules are the merge rules that an organization can have. An organization has no parent from which it
+// could inherit rules.
 type OrganizationMergeRules struct {
 	Type  *string          `json:"type" rules:"required,enum=mergeRules"`
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
@@ -42,8 +43,8 @@ func listOfMergeRules(types string) jsonschema.Dict {
 	return jsonschema.Dict{"anyOf": []any{jsonschema.Dict{"required": []any{"rules"}}, jsonschema.Dict{"properties": jsonschema.Dict{"type": jsonschema.Enum(listless)}}}}
 }
 
-// OpenAPIKeywords has three alternatives: for rules that take users, for rules that take an expression, and for other
-// rules. Rules that cannot be evaluated are in no alternative.
+// OpenAPIKeywords returns three alternatives: for rules that take users, for rules that take an expression, and for
+// other rules. Rules that cannot be evaluated are in no alternative.
 func (MergeRuleInput) OpenAPIKeywords() map[string]any {
 	var plain, ofUsers, ofExpressions []string
 	for name, takes := range schema.MergeRuleKinds() {

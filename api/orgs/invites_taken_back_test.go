@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestWhatInvitesGaveIsTakenBack lets a person in by every kind of invite with every role. A list shows an admin the
-// access that the person got. Operations next to the list change and revoke this access.
+// TestWhatInvitesGaveIsTakenBack gives a person access by every kind of invite with every role. A list shows an admin
+// the access that the person got. Operations next to the list change and revoke this access.
 func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,9 +63,9 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		name string
 		// list is the path of the list with the grant. Paths below it change and revoke the grant.
 		list string
-		// reads is a space that the person can read, unless the role is a guest's.
+		// reads is a space that the person can read, unless the person is a guest.
 		reads string
-		// in lets a new person in. about is the person or the team that the list shows.
+		// in gives a new person access by the invite. about is the person or the team that the list shows.
 		in func(h *apitest.Harness, role schema.Role) (id, token, about string)
 	}{
 		{"a link to the organization", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string,

@@ -59,7 +59,7 @@ func (s idpSession) GetSession(http.ResponseWriter, *http.Request, *crewjam.IdpA
 	return &s.person
 }
 
-// serviceList knows our metadata.
+// serviceList returns our metadata for every service.
 type serviceList struct{ descriptor *crewjam.EntityDescriptor }
 
 func (s serviceList) GetServiceProvider(*http.Request, string) (*crewjam.EntityDescriptor, error) {
@@ -321,7 +321,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestCodes: a front end gets a code, which opens the session only once.
+// TestCodes: a front end gets a code that opens the session, and that works only once.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,7 +18,7 @@ const (
 	// samlCookie ties an answer to the browser that started the login. Without it, a page could log its visitor in as
 	// another user.
 	samlCookie = "octavo_sso"
-	// samlRequestLife is how long somebody may take to log in at the identity provider.
+	// samlRequestLife is the time that somebody has to log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
 	// mostSAMLRequests is the number of unfinished logins that one browser may have at one provider, for example in
 	// several tabs.

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on people and what they belong to.
+// Table returns the operations on people, and on the organizations and teams to which they belong.
 func Table(st *store.Store, v view.Presenter, resolver dnsproof.Resolver, sso SSO) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),

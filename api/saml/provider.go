@@ -117,7 +117,7 @@ const mostCertificates = 4
 
 // ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and footer of one.
 func ParseCertificates(text string) ([]*x509.Certificate, error) {
-	if strings.Contains(text, "PRIVATE KEY") { // Also a part of one, which pem passes over: what is taken is shown to members.
+	if strings.Contains(text, "PRIVATE KEY") { // Also a part of a key, which pem skips: members see what is stored.
 		return nil, errors.New("there is a private key")
 	}
 	block, rest := pem.Decode([]byte(text))

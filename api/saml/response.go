@@ -12,14 +12,14 @@ import (
 	crewjam "github.com/crewjam/saml"
 )
 
-// Skew is how far the provider's clock may be from ours.
+// Skew is the largest allowed difference between the provider's clock and ours.
 const Skew = time.Minute
 
 const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
 // Login is an identity provider's statement about a person.
 type Login struct {
-	// RequestID is the request that this answers, one of those that were expected.
+	// RequestID is the id of the request that the response answers: one of the expected requests.
 	RequestID string
 	// NameID identifies the person at the provider.
 	NameID string

@@ -23,8 +23,8 @@ func adaptive(h *apitest.Harness, site string, changes ...any) string {
 	return space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
 }
 
-// TestConditionalBlocks has a page with a part for visitors who have a plan. Readers see this part only with the claim:
-// as a document, as Markdown, by path, and in excerpts of searches. Users see all of it.
+// TestConditionalBlocks uses a page with a part for visitors who have a plan. Readers see this part only with the
+// claim: as a document, as Markdown, by path, and in excerpts of searches. Users see all of it.
 func TestConditionalBlocks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -71,7 +71,7 @@ func TestConditionalBlocks(t *testing.T) {
 	}
 }
 
-// TestConditionalPages has a page for visitors who have a plan, an unconditional page below it, and a redirect to the
+// TestConditionalPages uses a page for visitors who have a plan, an unconditional page below it, and a redirect to the
 // lower page. Readers who do not meet the condition get neither page. The pages are missing in the tree, by id and
 // path, below the parent page, and in searches, changes and redirects. Users get all pages.
 func TestConditionalPages(t *testing.T) {

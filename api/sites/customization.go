@@ -70,7 +70,7 @@ func (h *customizations) get(
 type setCustomizationRequest struct {
 	Body struct {
 		customization.Customization
-		// Favicon is the one member that the contract requires; it shadows the embedded one.
+		// Favicon is the only member that the contract requires. It hides the embedded struct's Favicon.
 		Favicon *customization.Favicon `json:"favicon" rules:"required"`
 	} `body:"json"`
 }

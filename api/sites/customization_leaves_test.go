@@ -130,7 +130,7 @@ func with(value any, path []any, other any) any {
 	}
 }
 
-// actionPaths has the switch of each page action that has one.
+// actionPaths has the path of each page action's switch. Some actions have no switch.
 var actionPaths = map[string][]any{
 	"external-ai": {"pageActions", "externalAI"}, "markdown": {"pageActions", "markdown"},
 	"mcp": {"pageActions", "mcp"},

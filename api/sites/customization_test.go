@@ -181,7 +181,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	if diff := cmp.Diff(inherited, read()); diff != "" {
 		t.Error(diff)
 	}
-	// A change to the site shows in the site space wherever it overrides nothing.
+	// A change of the site's settings shows in the site space, except where the site space overrides them.
 	h.Do("PATCH", path, admin, `{"styling":{"theme":"gradient"}}`)
 	h.Do("PUT", site+"/customization", admin, `{"favicon":{},"title":"Other","styling":{"theme":"bold","depth":"flat"}}`)
 	if got := read(); got["title"] != "Other" || got["styling"].(map[string]any)["theme"] != "gradient" || got["styling"].(map[string]any)["depth"] != "flat" {
@@ -225,7 +225,8 @@ func TestPatchesTogether(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	want["pageActions"].(map[string]any)["items"] = []any{"assistant", "external-ai", "markdown", "mcp", "git"} // They follow git and pdf.
+	// The list of actions follows the switches git and pdf.
+	want["pageActions"].(map[string]any)["items"] = []any{"assistant", "external-ai", "markdown", "mcp", "git"}
 	if diff := cmp.Diff(want, shape.Want(t, customizationShape, h.Do("GET", path, h.Ours.Tokens[schema.RoleAdmin], nil).Body)); diff != "" {
 		t.Error(diff)
 	}

@@ -73,7 +73,7 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.example.org", "title": "Same name"})
 	ask("https://docs.example.org/", http.StatusOK)
 
-	// Another name must be proved again. Without a name, the site has our address.
+	// The site must prove a new name, too. Without a name, the site has our address.
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)
@@ -83,7 +83,7 @@ func TestHostnames(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask("https://www.example.org/", http.StatusOK)
-	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil) // It is free now.
+	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil) // The name is free now.
 	if none := h.Want(http.StatusOK, "PATCH", site, admin, `{"hostname":null}`); none["hostname"] != nil || none["urls"].(map[string]any)["published"] != address {
 		t.Errorf("%v", none)
 	}

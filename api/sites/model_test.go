@@ -51,7 +51,7 @@ func (m *siteModel) String() string {
 	return strings.Join(words, " ")
 }
 
-// next is the default after ids[i] is gone.
+// next is the default after ids[i] has been deleted.
 func next(ids []string, i int) string {
 	rest := slices.Delete(slices.Clone(ids), i, i+1)
 	switch {

@@ -223,7 +223,7 @@ func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to s
 }
 
 // destination is a redirect's target: its path below the site's address, and the request member that defines it. For a
-// page in a space that is closed to the caller, the path is the site space's.
+// page in a space that is closed to the caller, the path is the path of the site space.
 type destination struct {
 	path   []string
 	member string

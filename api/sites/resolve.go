@@ -246,7 +246,7 @@ func (h *addresses) redirect(
 	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &sites.Access{Row: site.Row()}}
 	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return schema.PublishedURL{}, nil // It leads nowhere now, or not for this reader.
+		return schema.PublishedURL{}, nil // The address leads to no page now, or to none that this reader may see.
 	}
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }

@@ -24,7 +24,7 @@ func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 		storetest.Token(h.T, h.Store, store.NewToken{FrontEnd: true})
 }
 
-// resolved resolves an address, and checks that both operations give the same result.
+// resolved resolves an address by both operations, and checks that they have the same result.
 func resolved(h *apitest.Harness, token, address string) map[string]any {
 	h.T.Helper()
 	answer := h.Want(http.StatusOK, "POST", "/v1/urls/published", token,
@@ -83,7 +83,7 @@ func TestResolveASite(t *testing.T) {
 	if tips := resolved(h, token, address+"/~tips/all"); tips["pathname"] != "/~tips/all" || tips["shareKey"] != nil {
 		t.Errorf("%v", tips)
 	}
-	// Behind a proxy that takes the base's path away, and on a host that is nobody's.
+	// The address is resolved behind a proxy that removes the path of the base, and on a host that belongs to no site.
 	if other := resolved(h, token, "https://other.example/~/sites/"+h.Ours.Site.ID+"/users"); other["pathname"] != "/users" ||
 		other["siteBasePath"] != "/~/sites/"+h.Ours.Site.ID+"/" || other["canonicalUrl"] != address+"/users" {
 		t.Errorf("%v", other)

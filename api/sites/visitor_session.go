@@ -48,8 +48,8 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
 	}
 	v.origins = append(v.origins, originOf(base))
-	// Scripts never need the cookie. Over https it may go to another site than the page's. Then each site has a
-	// separate cookie, so that the id does not follow a reader from site to site.
+	// Scripts never need the cookie. Over https, the browser may send the cookie to another site than the site of the
+	// page. Then each site has a separate cookie, so that the id does not follow a reader from site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,
@@ -130,7 +130,7 @@ var errOrigin = schema.Forbidden("Origin is neither a front end's nor a publishe
 // false. A front end shows many sites from one origin, and calls only for sites that leave it true.
 func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if v.cookie.Secure && origin.Scheme == "http" {
-		return errOrigin // Anybody on the way could have written the page.
+		return errOrigin // Anybody between the site and the browser could have written the page.
 	}
 	known := slices.ContainsFunc(v.origins, func(ours string) bool {
 		return ours == originOf(origin) ||

@@ -167,5 +167,5 @@ func checkVisitor(token, key string, now time.Time) (named map[string]any, until
 	if expires.After(now.Add(366 * 24 * time.Hour)) {
 		return claims, 0, true // the day ends earlier; the far future may exceed the range of times
 	}
-	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as one.
+	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as a second.
 }

@@ -37,7 +37,7 @@ func TestVisitorsAreKnown(t *testing.T) {
 	ask := func(visitor map[string]any, redirect bool) apitest.Answer {
 		return h.Do("POST", "/v1/urls/published", token, map[string]any{"url": address + "/beta", "redirectOnError": redirect, "visitor": visitor})
 	}
-	h.WantError(ask(nil, true), http.StatusNotFound) // There is no way in yet.
+	h.WantError(ask(nil, true), http.StatusNotFound) // The site has no login for visitors yet.
 	auth := h.Want(http.StatusOK, "GET", site+"/publishing/auth", admin, nil)
 	key := auth["privateKey"].(string)
 	if again := h.Want(http.StatusOK, "GET", site+"/publishing/auth", admin, nil); again["privateKey"] != key || again["backend"] != "custom" {

@@ -13,7 +13,7 @@ import (
 type askedAddress struct {
 	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
 	origin, host string
-	// path has the segments as they were sent. names has the same segments without escapes.
+	// path has the segments as they were sent. names has the same segments, unescaped.
 	path, names []string
 }
 
@@ -90,7 +90,7 @@ func (a askedAddress) previewed(n int) bool {
 // shownPart is the part of a site that a path leads to.
 type shownPart struct {
 	sites.PublishedPart
-	// segments is how many segments of the path name the section and the site space.
+	// segments is the number of the path's segments that name the section and the site space.
 	segments int
 	// complete means that no later segment can name a section or a site space.
 	complete bool

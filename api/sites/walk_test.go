@@ -27,7 +27,7 @@ func part(text string) sites.PublishedPart {
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parts, path, want string }{
-		// One site space: every path is a page's.
+		// The site has one site space, so every path leads to a page.
 		{"docs*", "", "docs* 0 complete"}, {"docs*", "users", "docs* 0 complete"}, {"docs*", "docs", "docs* 0 complete"},
 		// Variants.
 		{"v1* v2", "", "v1* 0 more"}, {"v1* v2", "v2", "v2 1 complete"}, {"v1* v2", "v1/a", "v1* 1 complete"},

@@ -18,8 +18,8 @@
 //
 // The script stores nothing on the reader's device and reads nothing there. Events wait in the page's memory for a
 // second, and are sent immediately when the page is hidden. So a reload or a closed tab loses only batches that could
-// not be sent in that instant. Storing them would need the device's storage. All attempts of a batch have the same
-// bytes and the same id, so it counts once.
+// not be sent immediately. Storing them would need the device's storage. All attempts of a batch have the same bytes
+// and the same id, so it counts once.
 //
 // TestSizes bounds the bundles: 800 bytes for the core, compressed by brotli, and 900 more for the extension.
 package tracker

@@ -75,7 +75,7 @@ func Snippet(kind string, site Site) (string, error) {
 	return text, nil
 }
 
-// validBase reports whether an address can be Octavo's.
+// validBase reports whether an address can be the address of Octavo.
 func validBase(base *url.URL) bool {
 	web := base.Scheme == "https" || base.Scheme == "http"
 	return web && base.Host != "" && base.RawQuery == "" && base.Fragment == ""

@@ -33,8 +33,8 @@ func (v Presenter) Integration(i store.Integration) (schema.Integration, error) 
 	return resource, nil
 }
 
-// owner presents an organization to everybody who may see its published integrations. Non-members see its name, but
-// neither its settings nor the rules for joining it.
+// owner presents an organization to everybody who may see its published integrations. Non-members see its name. They
+// see neither its settings nor the rules for joining it.
 func (v Presenter) owner(owner orgs.Membership, isMember bool) (schema.Organization, error) {
 	resource, err := v.Organization(owner)
 	if err != nil {

@@ -63,7 +63,7 @@ func (o options) bombs(ctx context.Context, node *node) error {
 	return errors.Join(failed...)
 }
 
-// watchedMerge merges a page, and returns the node's peak memory meanwhile.
+// watchedMerge merges a page, and returns the node's peak memory during the merge.
 func watchedMerge(ctx context.Context, node *node, space string) (peak int, took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {

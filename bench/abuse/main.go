@@ -72,7 +72,7 @@ type attack struct {
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures another client's requests for the duration of an attack.
+// look measures another client's requests during an attack.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)

@@ -26,11 +26,11 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 	return &node{Node: *started, others: &http.Client{Timeout: time.Minute}}, nil
 }
 
-// question is a request of the other client.
+// question is a request that the other client sends.
 type question struct{ method, path, token, body string }
 
-// ask makes requests for some time with a pause before each, half of them on
-// new connections. It returns their times and the node's peak memory.
+// ask sends requests for some time, with a pause before each request. Half of the requests use new connections. It
+// returns their times and the node's peak memory.
 func (n *node) ask(ctx context.Context, total, pause time.Duration, q question) (times []time.Duration, peak int, err error) {
 	for end := time.Now().Add(total); time.Now().Before(end); {
 		time.Sleep(pause)

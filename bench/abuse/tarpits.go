@@ -30,7 +30,7 @@ const (
 type hosts struct {
 	tarpit, honest *httptest.Server
 	held           map[string]*atomic.Int64 // requests that the tarpit holds, by path
-	reached        atomic.Int64             // requests to the honest host
+	reached        atomic.Int64             // requests to the host that answers
 }
 
 func newHosts(ctx context.Context, repositories string) (*hosts, error) {
@@ -48,7 +48,7 @@ func newHosts(ctx context.Context, repositories string) (*hosts, error) {
 	mux.HandleFunc(specPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(
 			[]byte(`{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}`),
-		) // the client may leave
+		) // the client may disconnect
 	})
 	for _, path := range []string{hookPath, tunnelPath} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -94,11 +94,11 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trap is a kind of job that reaches hosts of users. It enqueues a job of an organization, and returns a function that
-// reports whether the job is done.
+// trap is a kind of job that connects to hosts that users choose. It enqueues a job of an organization, and returns a
+// function that reports whether the job is done.
 type trap struct {
 	kind schema.JobKind
-	path string // which the tarpit holds
+	path string // the path that the tarpit holds
 	ask  func(
 		ctx context.Context, c product.Client, organization, host string, i int,
 	) (done func(context.Context) error, err error)

@@ -113,7 +113,7 @@ func (h *hosts) tunnelled(
 	return h.another(), c.Call(ctx, http.MethodPost, path+"/installations", installed, http.StatusCreated, nil)
 }
 
-// another returns a function that waits until the honest host gets another request.
+// another returns a function that waits until the host that answers gets another request.
 func (h *hosts) another() func(context.Context) error {
 	before := h.reached.Load()
 	return func(context.Context) error {

@@ -22,12 +22,12 @@ import (
 const (
 	unreadConnections = 1500
 	unreadAddresses   = 15
-	// unreadMemory is how much memory they may add to the node, in MB.
+	// unreadMemory is the memory that these connections may add to the node, in MB.
 	unreadMemory = 60
 	// unreadBefore is the number of clients that read the answer first. Then the node has the memory of ordinary work,
 	// at any point of the collector's cycle.
 	unreadBefore = 100
-	// unreadHold is how long the node's memory is measured while they are open.
+	// unreadHold is the time for which the connections stay open while the node's memory is measured.
 	unreadHold = 15 * time.Second
 	// The node reads a body of at most 4 MiB of a specification.
 	unreadFile, unreadSpec = 5 << 20, 3500 << 10

@@ -16,7 +16,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// clockStepped is a fault: the clock of a node, or of the machine with its engines, is wrong for a while.
+// clockStepped is a fault: the clock of a node, or of the machine with its engines, shows a wrong time for some
+// seconds.
 const clockStepped = "clock stepped"
 
 // machineClock is the target name of the clock of all processes.
@@ -24,13 +25,13 @@ const machineClock = "machine"
 
 const day = 24 * time.Hour
 
-// clockSteps are how far a clock is wrong.
+// clockSteps are the amounts by which a clock is set wrong.
 var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }
 
 // clocks sets the clocks of processes. A binary that is built with its overlay adds the number in a file to the seconds
-// of Go's clock. Engines in C and C++ have libfaketime, which reads another file. Monotonic clocks stay right.
+// of Go's clock. Engines in C and C++ have libfaketime, which reads another file. Monotonic clocks are not changed.
 type clocks struct {
 	dir      string
 	faketime string // path of the library; "" without it
@@ -40,14 +41,14 @@ type clocks struct {
 }
 
 const (
-	// clockEnv names the file with the seconds that Go's clock of a process is ahead.
+	// clockEnv names a file. The file has the number of seconds by which Go's clock in a process is ahead.
 	clockEnv = "CHAOS_CLOCK"
-	// faketimeGlob is where Debian's package libfaketime has the library.
+	// faketimeGlob is the path where Debian's package libfaketime installs the library.
 	faketimeGlob = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 )
 
-// newClocks makes clocks that are right. glob matches the path of libfaketime. Engines that run as another user can
-// read dir. Without libfaketime the clocks of engines in C and C++ stay right.
+// newClocks makes clocks that show the right time. glob matches the path of libfaketime. Engines that run as another
+// user can read dir. Without libfaketime, the clocks of engines in C and C++ always show the right time.
 func newClocks(dir, glob string) (*clocks, error) {
 	c := &clocks{dir: dir, offsets: map[string]time.Duration{}}
 	found, err := filepath.Glob(glob)
@@ -68,7 +69,7 @@ func (c *clocks) fileOf(name string) string { return filepath.Join(c.dir, name+"
 
 func (c *clocks) faketimeFile() string { return filepath.Join(c.dir, "faketime") }
 
-// set makes a target's clock wrong by step. Processes read it at once, or within a second.
+// set makes a target's clock wrong by step. Processes read the new value within a second.
 func (c *clocks) set(target string, step time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +87,7 @@ func (c *clocks) set(target string, step time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// write writes the files of a target. A node's clock is on the machine's.
+// write writes the files of a target. A node's error is added to the machine's error.
 func (c *clocks) write(name string) error {
 	offset := c.offsets[machineClock]
 	if name != machineClock {
@@ -106,7 +107,7 @@ func (c *clocks) write(name string) error {
 	return os.WriteFile(c.faketimeFile(), text, 0o644)
 }
 
-// add adds a node with a right clock, and returns its environment.
+// add adds a node whose clock shows the right time, and returns the environment for its process.
 func (c *clocks) add(name string) (env string, err error) {
 	return clockEnv + "=" + c.fileOf(name), c.set(name, 0)
 }
@@ -121,7 +122,7 @@ func (c *clocks) engineEnv() map[string]string {
 	return env
 }
 
-// goClock is a file of package time. Its name in the package is new.
+// goClock is a file of package time. The package has no other file with this name.
 const goClock = `package time
 
 import (
@@ -147,7 +148,7 @@ var chaosClock = func() *int64 {
 }()
 `
 
-// goNow is where time.Now reads the wall clock.
+// goNow is the statement of time.Now that reads the wall clock.
 const goNow = "sec, nsec, mono := runtimeNow()\n"
 
 // overlay returns the flags that build a binary whose clock can be set.
@@ -180,7 +181,7 @@ func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
 	return []string{"-overlay", at}, os.WriteFile(at, list, 0o600)
 }
 
-// stepClock makes a clock wrong, and sets it right some seconds later. Every node answers in both times.
+// stepClock makes a clock wrong, and corrects it some seconds later. Every node must answer during both times.
 func (r *rig) stepClock(ctx context.Context, target string, variant int) error {
 	step := clockSteps[variant%len(clockSteps)]
 	for _, offset := range []time.Duration{step, 0} {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestClocks: a target's clock is wrong, with the machine's clock added for a node. Go's sources can be changed.
+// TestClocks checks the files that make the clocks of a node and of the machine's engines wrong. The overlay fits Go's
+// sources.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ import (
 // kind is a kind of fault. Its name appears in the output.
 type kind struct {
 	name    string
-	weight  int      // how often a shuffled deck has this kind: see injector.shuffled
+	weight  int      // the number of times that a shuffled list of faults has this kind: see injector.shuffled
 	targets []string // a fault takes a target that no other fault uses
 	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
 	// the fault was not possible at that time.
@@ -29,7 +29,7 @@ type kind struct {
 var errNotInjected = errors.New("not injected")
 
 const (
-	// recoverLimit bounds how long a fault waits for its target to recover. Other faults do not wait for this target.
+	// recoverLimit bounds how long a fault waits for its target to recover. During this wait, other faults continue.
 	recoverLimit = 30 * time.Second
 	// insertLimit bounds how long a fault waits for an insert.
 	insertLimit = 10 * time.Second
@@ -127,7 +127,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return errNotInjected
 	}
 	if variant%4 == 0 {
-		return r.wake(paused, r.session) // the sink wakes just when it loses its partitions, or just before
+		return r.wake(paused, r.session) // the sink wakes at about the time at which it loses its partitions
 	}
 	time.Sleep(r.session)
 	moved := witness.Await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
@@ -179,7 +179,7 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 		return err
 	}
 	for api, n := range r.failedProduces(ctx) {
-		if n != cmp.Or(before[api], "0") { // a node without a value before has just started
+		if n != cmp.Or(before[api], "0") { // a node that has no earlier value has just started
 			return nil
 		}
 	}

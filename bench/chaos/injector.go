@@ -20,7 +20,7 @@ type injector struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]bool // by target
-	again   []int           // kinds that were not possible; run draws them again after two other kinds
+	again   []int           // kinds that were not possible; run tries them again after two other kinds
 	done    map[string]*faultCount
 	total   int
 	began   int // injected or in progress
@@ -90,8 +90,8 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so that even a few faults include each kind.
-// Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
+// next draws a fault and starts it. Kinds are drawn from a shuffled list (the deck), so that even a few faults include
+// each kind. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
 	if len(in.again) > 0 {

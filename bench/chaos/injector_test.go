@@ -47,8 +47,8 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesOutNoKind has a kind that is not possible while the other kinds are injected. It is injected after
-// them.
+// TestInjectorLeavesOutNoKind uses a kind that is impossible while the other kinds are injected. The injector injects
+// it after them.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32
@@ -112,7 +112,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 		return nil
 	}
 	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
-	in.run(t.Context(), 20, 20*time.Millisecond) // x is busy and stays in its deck when y is drawn from the next
+	in.run(t.Context(), 20, 20*time.Millisecond) // x is busy: it stays in its deck when y is drawn from the next deck
 	if in.total != 20 {
 		t.Errorf("%d faults, want 20", in.total)
 	}

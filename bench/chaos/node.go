@@ -42,7 +42,7 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 		if err != nil {
 			return "", err
 		}
-		// A step must not make a limit refuse callers, so the nodes have limits.
+		// A clock step must not make a rate limit refuse callers, so the nodes have limits.
 		settings = append(settings, clock, "OCTAVO_RATE_LIMIT=100000")
 	}
 	return address, r.nodes.Start(ctx, supervise.Spec{

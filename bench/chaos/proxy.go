@@ -67,7 +67,7 @@ func (p *proxy) stop() {
 func (p *proxy) serve(client net.Conn) {
 	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp4", p.target)
 	if err != nil {
-		_ = client.Close() // the engine does not answer, so the proxy does not either
+		_ = client.Close() // the engine does not answer, so the proxy closes the client's connection
 		return
 	}
 	l := &link{proxy: p, client: client, server: server}
@@ -147,7 +147,7 @@ type linkState uint8
 const (
 	idle    linkState = iota
 	asked             // the client has sent an INSERT
-	invited           // the server has sent the table's columns
+	invited           // the server has sent the table's columns, and waits for rows
 	sending           // the client sends rows
 )
 

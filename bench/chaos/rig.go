@@ -32,7 +32,7 @@ const (
 	neverGiveUp   = 1 << 30
 )
 
-// rig has all running parts: the engines, the nodes, and the proxies between the sinks and the insights engine. It
+// rig has all running processes: the engines, the nodes, and the proxies between the sinks and the insights engine. It
 // restarts processes that exit.
 type rig struct {
 	dir    string
@@ -45,7 +45,7 @@ type rig struct {
 	mu       sync.Mutex
 	isFormer map[string]bool
 
-	clocks *clocks // nil: the clocks are right
+	clocks *clocks // nil means that no clock is changed
 
 	session time.Duration
 	topic   string

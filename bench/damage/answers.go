@@ -16,17 +16,17 @@ import (
 
 const gitImport = "Git import"
 
-// answer is a node's answer to one question.
+// answer is a node's answer to one request.
 type answer struct {
 	name    string
 	status  int // 0 if the node did not answer
 	text    string
 	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
 	doubled string // the header Octavo-Doubled-Rows
-	events  string // the text of /readyz about events, if one of these headers is set
+	events  string // the text of /readyz about events, if the answer has one of these headers
 }
 
-// right reports whether the answer is as the undamaged node's.
+// right reports whether the answer equals the undamaged node's answer.
 func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
@@ -46,7 +46,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
 		if a.missing != "" || a.doubled != "" {
-			a.events = ready(ctx, c).Checks["events"] // read first, because the node repairs itself
+			a.events = ready(ctx, c).Checks["events"] // read this first, because the node repairs itself
 		}
 		list = append(list, a)
 	}
@@ -86,7 +86,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 
 type file struct{ Name, DownloadURL string }
 
-// files lists the space's files. A node that cannot list them gets a question that fails.
+// files lists the space's files. If a node cannot list them, the list has a request that fails.
 func (w *world) files(ctx context.Context, c product.Client) []file {
 	var content struct{ Files []file }
 	err := c.Call(ctx, http.MethodGet, spacePath(w.space)+"/content", nil, http.StatusOK, &content)

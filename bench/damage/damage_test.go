@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// few are the cases of this test: make damage runs all.
+// few has the cases of this test; `make damage` runs all cases.
 const few = `^(segment of the log, flip, waiting|table of pages, zeros, stored|folder of Postgres, gone, stored)$`
 
 // TestDamage runs some cases.
@@ -30,7 +30,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestCases checks that there are cases enough, and that TestDamage finds its cases.
+// TestCases checks that there are enough cases, and that TestDamage finds its cases.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	if n := len(allCases(regexp.MustCompile("."))); n < 60 {
@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestJudge checks that a wrong answer counts as `said` only if the node reports the damage and a way out.
+// TestJudge checks that a wrong answer counts as `said` only if the node reports the damage and a way to repair it.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const (

@@ -21,15 +21,15 @@ import (
 
 const (
 	firstPort   = 31700
-	readyLimit  = 30 * time.Second // until a damaged node is ready; after that it must report the reason
-	settleLimit = 15 * time.Second // until the waiting events in the log are stored
+	readyLimit  = 30 * time.Second // the time until a damaged node is ready or reports the reason
+	settleLimit = 15 * time.Second // the time until the waiting events in the log are stored
 )
 
 // rig runs cases.
 type rig struct {
 	*world
 	slot    string              // the name of a case's data directory
-	ports   int                 // the engines' ports are the next ones
+	ports   int                 // the first of the engines' ports
 	message int64               // bytes of a message of the log
 	want    map[string][]answer // the undamaged answers, by data directory
 }
@@ -291,8 +291,8 @@ func (r *rig) examine(
 	return v, settled
 }
 
-// goesOn posts events and returns the problem in the node's work after that. A count that damage prevents is no problem
-// here, because judge has already judged it.
+// goesOn posts events, and returns the problem that the node then has. If damage prevents the count, goesOn reports no
+// problem, because judge has already judged the damage.
 func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 	for _, site := range r.sites {
 		before, err := r.count(ctx, c, site)
@@ -305,7 +305,7 @@ func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 		bounded, cancel := context.WithTimeout(ctx, settleLimit)
 		err = witness.Await(bounded, func(ctx context.Context) error {
 			after, err := r.count(ctx, c, site)
-			// While the node catches up, waiting events join the posted ones.
+			// While the node catches up, the count also includes events that waited in the log.
 			if err == nil && after != before+perPost && (so == right || after < before+perPost) {
 				err = fmt.Errorf("%d events became %d after %d more", before, after, perPost)
 			}

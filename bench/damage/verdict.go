@@ -16,13 +16,13 @@ import (
 type outcome string
 
 const (
-	// right: every answer is the undamaged node's.
+	// right: every answer equals the undamaged node's answer.
 	right outcome = "right"
-	// said: each wrong answer reports that it is wrong, with a way out, or the exact number of its events is counted as
-	// lost.
+	// said: each wrong answer reports that it is wrong and how to repair the damage. An answer may instead lack exactly
+	// the events that the node counts as lost.
 	said outcome = "said"
-	// refused: the node does not start, and its message names the file or folder and the ways out. After the file is
-	// put back, every answer is right.
+	// refused: the node does not start. Its message names the file or folder, and the ways to start anyway. After the
+	// file is put back, every answer is right.
 	refused outcome = "refused"
 	// silent: everything else.
 	silent outcome = "silent"
@@ -37,18 +37,18 @@ type verdict struct {
 // seen has the node's behaviour after damage.
 type seen struct {
 	answers []answer
-	later   []answer // the same questions, after the node has repaired the reported damage
+	later   []answer // the answers after the node has repaired the reported damage
 	ready   readiness
 	log     string // the node's log
-	lost    int    // messages that it counts as lost from the log
+	lost    int    // messages that the node counts as lost from the log
 	taken   int64  // damaged bytes
 	message int64  // bytes of a message of the log
 }
 
-// wayOut matches the words of a way out.
+// wayOut matches the text that says how to repair the damage.
 var wayOut = regexp.MustCompile(`(?i)\b(restores?|put back|moves?|repair|remove it|use an empty|detaches|set it)\b`)
 
-// judge compares a node's answers with the undamaged node's.
+// judge compares a node's answers with the answers of the undamaged node.
 func judge(want []answer, s seen) verdict {
 	best := verdict{right, ""}
 	lostEvents := 0
@@ -89,13 +89,13 @@ func judge(want []answer, s seen) verdict {
 	return best
 }
 
-// again reports whether the node is ready again after a report of damage, which means that it has repaired itself.
+// again reports whether the node has reported damage and is ready again. Such a node has repaired itself.
 func (s seen) again() bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.events == "ok" })
 }
 
-// says returns the text in which a wrong answer reports the damage, with a way out; "" if there is no such text. mended
-// is true if the answer was right soon afterwards.
+// says returns the text in which a wrong answer reports the damage and its repair, or "" without such a text. mended is
+// true if the answer was right soon afterwards.
 func (s seen) says(a answer, mended bool) string {
 	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
 		wayOut.MatchString(a.text) {

@@ -18,13 +18,13 @@ type target struct {
 	path  string
 	other string // the next file of the kind, for a swap; "" for none
 	older string // an earlier version of the file; "" for none
-	at    int64  // where the damage begins
+	at    int64  // the offset at which the damage begins
 }
 
 // block is the number of zeros that a disk returns for a lost sector or page.
 const block = 8 << 10
 
-// ways are the ways of damage. Each returns the number of bytes that it removed.
+// ways has the ways of damaging a file. Each returns the number of bytes that it removed.
 var ways = map[string]func(t target) (int64, error){
 	"flip":    flip,
 	"zeros":   zeros,

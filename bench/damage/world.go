@@ -24,7 +24,7 @@ import (
 
 const (
 	sites    = 2
-	requests = 30 // of a site, at each step of the preparation
+	requests = 30 // requests about a site, at each step of the preparation
 	perPost  = 10 // events of a request; a request is one message of the log
 )
 
@@ -44,8 +44,8 @@ type world struct {
 	events               int               // acknowledged events so far
 	relations            map[string]string // files of tables and indexes, below the data directory
 
-	// older is an earlier copy of stored, with fewer objects of each kind. waiting has more events than stored; these
-	// are only in the log.
+	// older is an earlier copy of the data directory stored, with fewer objects of each kind. waiting has more events
+	// than stored. The log has the additional events, and the table lacks them.
 	older, stored, waiting string
 }
 
@@ -91,7 +91,7 @@ func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	}, nil
 }
 
-// with runs work on a node, and then stops the node.
+// with runs a function on a started node, and then stops the node.
 func (w *world) with(ctx context.Context, dir string, work func(*single.Node) error, more ...string) error {
 	n, err := w.node(dir, more...)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package disk makes file systems that a run can freeze, fill and cut the power of. It needs root. Of this module it
-// may import only bench/witness.
+// Package disk makes file systems for runs. A run can freeze and fill them, and can cut their power. It needs root. Of
+// this module it may import only bench/witness.
 package disk
 
 import (
@@ -24,7 +24,7 @@ import (
 // file is then a consistent snapshot. Unsynced data is in the page cache of the inner file system, and not in the
 // snapshot.
 type Disk struct {
-	Dir  string // for the images and the mount points; it is created
+	Dir  string // the folder for the images and the mount points; New creates it
 	Size int64  // bytes, sparse
 	undo []func() error
 }
@@ -105,7 +105,7 @@ func (d *Disk) Keep(ctx context.Context, picture string) error {
 	return copySparse(ctx, d.image(), picture)
 }
 
-// Thaw lets writes continue, so that processes that wait for one can exit.
+// Thaw lets writes continue. Processes that wait for a write can then exit.
 func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Conn is a keep-alive connection for use by one goroutine. Requests are prepared bytes, so that the client uses little
-// CPU time. The rest is left for the server, and the measured time is close to the server's time.
+// CPU time. The server gets the rest of the CPU time, and the measured time is close to the server's time.
 type Conn struct {
 	address  string
 	timeout  time.Duration

@@ -14,16 +14,15 @@ type Load struct {
 	Address string // host:port
 	// Requests are complete HTTP/1.1 requests, as made by Request. They are sent in rotation.
 	Requests [][]byte
-	// Numbered is a text of digits in each request. For each sending, a number with as many digits replaces the text,
-	// so that requests can have different ids. "" means no such text.
+	// Numbered is a text of digits that each request contains. When a request is sent, a number with as many digits
+	// replaces the text. So requests can have different ids. If Numbered is "", requests have no such text.
 	Numbered    string
 	Connections int
 	// Rate is requests per second; 0 means a closed loop.
 	Rate     float64
 	Warmup   time.Duration // the load before Duration, which is not counted
 	Duration time.Duration
-	// Timeout bounds each request, and how long a lagging open loop may
-	// continue after its end.
+	// Timeout bounds each request. It also bounds the time for which a lagging open loop continues after its end.
 	Timeout time.Duration
 }
 
@@ -96,8 +95,8 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	return *total, ctx.Err()
 }
 
-// pace sends each request's intended time to due when this time has come. Requests without a free connection wait in
-// the channel, and the wait counts as latency.
+// pace sends the intended time of each request to the channel due, when that time has come. Requests without a free
+// connection wait in the channel, and the wait counts as latency.
 func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate float64) {
 	defer close(due)
 	gap := float64(time.Second) / rate
@@ -110,7 +109,7 @@ func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate 
 		select {
 		case due <- at:
 		default:
-			return // a million requests behind; Result.Unsent counts them
+			return // a million requests are waiting; Result.Unsent counts the others
 		}
 	}
 }

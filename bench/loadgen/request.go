@@ -19,7 +19,7 @@ func Request(method, address, path, token string, body []byte, headers ...string
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// places returns the position of the number in each request; nil if requests have no numbers.
+// places returns the position of the number in each request. It returns nil if requests have no numbers.
 func (l *Load) places() ([]int, error) {
 	if l.Numbered == "" {
 		return nil, nil
@@ -33,7 +33,8 @@ func (l *Load) places() ([]int, error) {
 	return at, nil
 }
 
-// number overwrites digits with n and leading zeros. If n has too many digits, it leaves out the first ones.
+// number replaces digits with the number n, with leading zeros. If n has too many digits, number leaves out the first
+// digits.
 func number(digits []byte, n uint64) {
 	var room [20]byte
 	text := strconv.AppendUint(room[:0], n, 10)

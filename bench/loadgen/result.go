@@ -11,15 +11,15 @@ type Result struct {
 	Requests uint64         // answered
 	Statuses map[int]uint64 // responses by status
 	Errors   uint64         // requests without an answer
-	// All counts all responses by status, including responses before and after the measured time. They show the whole
-	// work of the server.
+	// All counts the responses by status. It includes responses before and after the measured time. So All shows how
+	// much the server did in the whole run.
 	All    map[int]uint64
-	Unsent uint64 // in an open loop: due, but no connection was free in time
+	Unsent uint64 // requests of an open loop that were due while no connection was free
 	// LastError is one of the Errors.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted. They count from the intended time of sending. So every request that was due during a stall
-	// of the server shows the stall.
+	// Latencies are sorted. Latencies count from the intended time of sending. So every request that was due during a
+	// stall of the server shows the stall.
 	Latencies []time.Duration
 	last      time.Time // when the last counted request was answered
 }
@@ -54,8 +54,8 @@ func (r *Result) merge(other *Result) {
 // PerSecond returns the answered requests per second.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// Quantile returns the latency that a share q of the requests did not exceed.
-// It returns 0 if the load sent no requests.
+// Quantile returns the latency that the fraction q of the requests did not exceed. It returns 0 if the load sent no
+// requests.
 func (r *Result) Quantile(q float64) time.Duration {
 	if len(r.Latencies) == 0 {
 		return 0

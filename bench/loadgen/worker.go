@@ -11,8 +11,8 @@ import (
 // worker is one connection's part of a load.
 type worker struct {
 	load     *Load
-	numbered []int  // of each request: see [Load.Numbered]
-	request  []byte // of a numbered request, for reuse
+	numbered []int  // the position of the number in each request: see [Load.Numbered]
+	request  []byte // a buffer for a numbered request
 	conn     *Conn
 	window   *window
 	result   *Result
@@ -25,10 +25,10 @@ type window struct {
 	measured, end time.Time
 	deadline      time.Time // nothing is sent after this time
 	answered      atomic.Bool
-	extended      atomic.Bool // nothing was answered before end
+	extended      atomic.Bool // no request was answered before end
 }
 
-// counts reports whether a request with these times counts.
+// counts reports whether a request that was due and answered at these times counts.
 func (w *window) counts(intended, answered time.Time) bool {
 	switch {
 	case intended.Before(w.measured):

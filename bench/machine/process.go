@@ -17,7 +17,7 @@ func (p Process) CPU() float64 {
 	if err != nil {
 		return 0
 	}
-	// The name, in brackets, may contain spaces.
+	// The name in brackets may contain spaces.
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)

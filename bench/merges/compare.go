@@ -102,7 +102,7 @@ func similar(a, b string) bool {
 	return shared(a, b) >= most
 }
 
-// shared returns the fraction of the words of two lines that both lines have.
+// shared returns how many of the words of two lines both lines have, as a fraction.
 func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {

@@ -10,8 +10,7 @@ import (
 )
 
 // doubled lists the lines that the result has twice, or in two similar forms, although each side has the line only
-// once. Two similar lines are not double if each side edited a different line of base and left the other side's line
-// unchanged.
+// once. Two similar lines do not count if each side edited a different line of base and left the other line unchanged.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	fromOurs, fromTheirs := edits(base, ours, other), edits(base, theirs, mine)

@@ -5,7 +5,8 @@
 // successive commits of one file are also a pair. This requires that the later commit applies without the earlier
 // commit. A word that a side added is lost if neither the result nor the conflicts have it. A text is double if the
 // result has a line more often than each side and git's clean result. A text is also double if the result has two
-// similar lines, one from each side. Edits of two different lines of base that look alike are two texts.
+// similar lines, one from each side. Edits of two different lines of base count as two texts, even if the edits look
+// alike.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main
@@ -32,9 +33,9 @@ type options struct {
 	Verbose      bool     `help:"Print each pair that is not merged as git merges it."`
 }
 
-// columns are the counts of a repository. Merges in same, other and worse are clean in git. Octavo's result has the
-// same words, other words, or a conflict. Merges in better and both are conflicts in git. Octavo's result is clean, or
-// a conflict.
+// columns are the counts of a repository. The columns same, other and worse count merges that are clean in git. For
+// them, Octavo's result has the same words, other words, or a conflict. The columns better and both count conflicts in
+// git. For them, Octavo's result is clean, or a conflict.
 var columns = []string{"merges", "commits", "same", "other", "worse", "better", "both", "lost", "double"}
 
 func main() {
@@ -103,7 +104,7 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	bases, err := r.git(ctx, "merge-base", "--all", ids[0]+"^1", ids[0]+"^2")
 	base, _, _ := strings.Cut(bases, "\n")
 	if err != nil || base == "" {
-		return nil //nolint:nilerr // The histories have nothing in common.
+		return nil //nolint:nilerr // The two histories have no common commit.
 	}
 	mine, theirs := r.changed(ctx, base, ids[1]), r.changed(ctx, base, ids[2])
 	for _, path := range mine {
@@ -149,7 +150,7 @@ func (r *repository) changed(ctx context.Context, from, to string) []string {
 	names, err := r.git(
 		ctx, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", from, to, "--", "*.md")
 	if err != nil {
-		return nil // A snapshot may lack objects.
+		return nil // A snapshot of a repository may lack objects.
 	}
 	return strings.Split(strings.TrimSuffix(names, "\x00"), "\x00")
 }
@@ -182,7 +183,7 @@ func mergeFile(ctx context.Context, v [3]string) (text string, conflicts bool, e
 	cmd := exec.CommandContext(ctx, "git", "merge-file", "-p", "-q", "ours", "base", "theirs")
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	const most = 127 // git counts conflicts up to this in its exit code
+	const most = 127 // up to this number, git's exit code is the number of conflicts
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() > 0 && failed.ExitCode() <= most {
 		return string(out), true, nil
 	}

@@ -29,7 +29,7 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said returns the words in conflicts. A word may have parts with different marks.
+// said returns the words that conflicts contain. A word may have parts with different marks.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {
@@ -86,8 +86,7 @@ func linedWords(d schema.Document) (list []string) {
 	return list
 }
 
-// matchLines pairs words as diff.Match does, within equal lines and within those
-// that are alike.
+// matchLines pairs words like diff.Match. It pairs only words of equal or similar lines.
 func matchLines(a, b []string) []int {
 	pairs := make([]int, len(a))
 	for i := range pairs {
@@ -141,7 +140,7 @@ func alignLines(x, y []string) []int {
 	return pairs
 }
 
-// line is a line of a list of words.
+// line is a line in a list of words.
 type line struct {
 	text     string
 	from, to int

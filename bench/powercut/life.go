@@ -19,7 +19,7 @@ import (
 // life is one installation, from its first start through several cuts. It is judged after each cut.
 type life struct {
 	dir     string
-	picture string // snapshot of the disk at the last cut
+	picture string // the snapshot of the disk at the last power cut
 	size    int64
 	disk    *disk.Disk
 	disks   int
@@ -38,7 +38,7 @@ type cut struct {
 	Moment       string
 	Acknowledged int // events acknowledged in this life so far
 	Kept         int // rows present right after the cut
-	Stored       int // after the sink has caught up
+	Stored       int // number of stored events after the sink has caught up
 	Spaces       int
 	DeadLetters  int
 	ReadyAfter   string
@@ -151,8 +151,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load and cuts the power at the given moment. When everything is running again, the load continues for
-// a second. Then through judges the result.
+// through sends a load, and cuts the power at a moment. When everything is running again, the load continues for a
+// second. Then through judges the result.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)

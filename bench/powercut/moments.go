@@ -23,7 +23,7 @@ type moment struct {
 const starting = "just after the first start"
 
 // moments are the moments of a life, in order.
-var moments []moment // set by init: recovering refers to it through cut
+var moments []moment // init sets it, because recovering refers to it through cut
 
 func init() {
 	moments = []moment{
@@ -88,7 +88,7 @@ func merging(ctx context.Context, l *life) error {
 		}
 		select {
 		case err := <-merge:
-			return err // the merge ended before it was seen: cut the power just afterwards
+			return err // the merge ended before its source parts were seen: cut the power now
 		default:
 		}
 		if running["merges"] > 0 {
@@ -97,7 +97,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 }
 
-// merged makes a merge, and returns when its source parts are removed. Only the merged part then has the rows.
+// merged makes a merge, and returns when its source parts are removed. From then on, only the merged part has the rows.
 func merged(ctx context.Context, l *life) error {
 	t, err := l.table()
 	if err != nil {

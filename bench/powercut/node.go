@@ -69,7 +69,7 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 	return s, err
 }
 
-// refusable is part of the URL of events that the table refuses, so that they become dead letters.
+// refusable is part of some events' URLs. The table refuses these events, so that they become dead letters.
 const refusable = "/refused-by-the-table/"
 
 // refuse makes the table refuse the events that refusable makes.

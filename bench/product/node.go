@@ -34,13 +34,13 @@ func (n Node) Environment(more ...string) []string {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(n.Brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL=" + n.ClickHouse,
 		"OCTAVO_KAFKA_TOPIC=" + n.Topic,
-		// A load comes from one address and with one token.
+		// A load comes from one address and with one token, so the node has no limits for them.
 		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 	}, more...)...)
 }
 
-// KafkaLogin returns the settings for a broker with a login like the embedded
-// one's. Without a user there are none.
+// KafkaLogin returns the settings for a broker with a login like the login of the embedded broker. If there is no user,
+// it returns no settings.
 func KafkaLogin(user, password string) []string {
 	if user == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// page is a page of the space with a text.
+// page is a page of the space that has a text.
 type page struct {
 	ID, Type, Title, Description, Path string
 	Pages                              []page
@@ -16,20 +16,20 @@ type page struct {
 	Markdown                           string
 }
 
-// edit is an edit of a page: mark follows one of its words.
+// edit is an edit of a page: a mark is added after one of the page's words.
 type edit struct {
 	page, mark string
 	document   bool
 }
 
 var (
-	// plain is a word that stands in a line of words only.
+	// plain matches a word in a line that has only words.
 	plain = regexp.MustCompile(`(?m)^\pL+(?: \pL+){2,} (\pL{5,}) \pL+[^\n]*$`)
 	// dense matches the first words of a line without spaces between them.
 	dense = regexp.MustCompile(`(?m)^([\p{Han}\p{Hiragana}\p{Katakana}]{5,})[^\n]*$`)
 	// word is a word of a text.
 	word = regexp.MustCompile(`\pL{5,}`)
-	// marks are no word of a language.
+	// marks has texts that are not words of any language.
 	marks = regexp.MustCompile(`zqzq\d+zq`)
 )
 
@@ -197,7 +197,7 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 // fences are blocks of code.
 var fences = regexp.MustCompile("(?ms)^(```|~~~).*?^(```|~~~)")
 
-// marksWord puts the mark behind a word of the first paragraph with one.
+// marksWord adds the mark after a word of the first paragraph that has words.
 func marksWord(node any, mark string) bool {
 	switch n := node.(type) {
 	case []any:

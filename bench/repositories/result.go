@@ -31,7 +31,7 @@ type result struct {
 	others             int
 	// equal, different and added count the paths of a new branch, without the edited paths.
 	equal, different, added int
-	// tagged are the pages with a tag that a reader sees, including excepted tags.
+	// tagged counts the pages with a tag that a reader sees, including excepted tags.
 	tagged int
 }
 

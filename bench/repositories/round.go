@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// round is the whole measurement of a repository.
+// round has the steps that measure one repository.
 type round struct {
 	options
 	result
@@ -22,7 +22,7 @@ type round struct {
 	edited                []edit
 	excepted              []exception
 	unexpected            []exception     // the tags that no exception allows
-	met                   map[string]bool // the exceptions that a page needs
+	met                   map[string]bool // the exceptions that a page has used
 }
 
 func (r *round) run(ctx context.Context) error {

@@ -55,7 +55,7 @@ func (r *round) lookAt(p page, document map[string]any) (found bool) {
 	return found
 }
 
-// see counts a tag as a listed exception, or as unexpected.
+// see records a tag as a listed exception, or as unexpected.
 func (r *round) see(seen exception) {
 	for _, e := range r.excepted {
 		if e.key() == seen.key() {

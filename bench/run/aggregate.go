@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// questions are typical first queries of a dashboard.
+// questions are the first queries that a dashboard typically sends.
 var questions = []struct{ name, body string }{
 	{"visits by day", `{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
 	{"top pages", `{"range":"last30Days","select":[{"column":"page"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
@@ -26,8 +26,7 @@ var questions = []struct{ name, body string }{
 	{"feedback", `{"range":"last30Days","select":[{"column":"page"},{"column":"pageFeedbackRating"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_post_feedback"],"operator":"in"}],"limit":50}`},
 }
 
-// aggregateRow compares the endpoint with its own SQL run directly on the
-// engine.
+// aggregateRow compares the endpoint with the same SQL statements, run directly on the engine.
 func (b *bench) aggregateRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -62,8 +61,7 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate calls both functions in turns and compares the medians of each
-// round in milliseconds.
+// alternate calls the two functions alternately, and compares their medians of each round in milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
 	if err != nil {
@@ -72,7 +70,7 @@ func (b *bench) alternate(times int, ours, ceiling func() error) (compared, erro
 	return c[0], nil
 }
 
-// alternateAt is alternate for several quantiles of the same calls.
+// alternateAt does the same as alternate, for several quantiles of the same calls.
 func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func() error) ([]compared, error) {
 	a, c := make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
 	for round := range b.rounds + 1 {
@@ -104,7 +102,7 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 	return all, nil
 }
 
-// statement is a statement of the query service.
+// statement is an SQL statement of the query service.
 type statement struct {
 	ctx  context.Context // has its settings
 	sql  string
@@ -136,7 +134,7 @@ func statementsOf(listener *listening, c query.Config, ask func(*query.Service) 
 type listening struct {
 	driver.Conn
 	heard []statement
-	// refused fails statements that have it; "" fails none.
+	// a text: statements that contain it fail; "" lets no statement fail
 	refused string
 }
 

@@ -9,15 +9,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// bareCmd is the ceiling of the intake: a fasthttp handler that decodes the
-// same body into a plain struct, keeps nothing and answers 204.
+// bareCmd is the ceiling of the intake: a fasthttp handler that decodes the same body into a plain struct, stores
+// nothing and answers 204.
 type bareCmd struct {
 	Listen string `default:"127.0.0.1:0"`
 }
 
-// plainBatch is a request as a struct made for fast decoding: no validation,
-// null reads as "", free-form objects stay raw, and members that few events
-// have cost the others nothing.
+// plainBatch is a request as a struct that is fast to decode. Values are not validated, null reads as "", and free-form
+// objects stay raw. Rare members cost nothing for events without them.
 type plainBatch struct {
 	Events []plainEvent `json:"events"`
 }
@@ -71,7 +70,7 @@ type plainEvent struct {
 	LLMSVariant    string `json:"llmsVariant"`
 }
 
-// decodePlain is the work of the ceiling, both in the server and by itself.
+// decodePlain is the work of the ceiling. The bare server calls it, and rows that measure decoding do too.
 func decodePlain(body []byte) (int, error) {
 	var batch plainBatch
 	err := sonic.Unmarshal(body, &batch)

@@ -17,9 +17,9 @@ type bench struct {
 	query  queryOptions
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
-	// doorRounds is the number of loads of the row door, which makes the ids of each load new.
+	// doorRounds counts the loads of the row door, so that each load has new ids.
 	doorRounds int
-	// data is the site with the data set, dataBytes the size of its JSON.
+	// data is the site with the data set. dataBytes is the size of the data set's JSON.
 	data      target
 	dataBytes int
 }
@@ -28,9 +28,9 @@ type bench struct {
 // data set must be measured before loads add other rows to the same table.
 type part struct {
 	name    string
-	roles   string // required of the server
-	engines bool   // whether it reads the engines, and so needs a server that this run starts
-	asked   bool   // whether it is measured only if it is asked for
+	roles   string // roles that the server needs
+	engines bool   // whether the part reads the engines, and so needs a server that this run starts
+	asked   bool   // whether the part is measured only on request
 	measure func(*bench, context.Context) error
 }
 

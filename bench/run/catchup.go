@@ -20,19 +20,17 @@ const (
 	mergeLimit = 3 * time.Minute
 )
 
-// catchupRow measures how much a sink that catches up and queries slow each
-// other down. Each round first drains a backlog alone, then runs the
-// dashboard's queries alone, then runs them while another backlog is drained.
-// The node that drains also answers the queries: they share a process, an
-// engine and a machine, so one could starve the other.
+// catchupRow measures how much a sink that catches up and queries slow each other down. Each round has three steps: it
+// drains a backlog alone, runs the dashboard's queries alone, and runs the queries while it drains another backlog. The
+// same node drains and answers the queries. Both share a process, an engine and a machine, so one could starve the
+// other.
 func (b *bench) catchupRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain what other rows left in the log, or it would count in the first
-	// round.
+	// Drain the backlog of other rows first. Otherwise it would count in the first round.
 	err = b.drain(ctx, func(ctx context.Context, _ client) error {
 		return errors.Join(b.drained(ctx, true), b.fill(ctx))
 	})
@@ -76,11 +74,11 @@ func (b *bench) catchupRow(ctx context.Context) error {
 	return nil
 }
 
-// catchup is one round.
+// catchup has the figures of one round.
 type catchup struct {
 	alone, asked span      // drains
 	idle, beside []float64 // milliseconds of answers
-	parts        int       // most parts after a drain
+	parts        int       // the largest number of parts after a drain
 }
 
 func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err error) {
@@ -184,8 +182,7 @@ func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	for asker := range askers {
 		group.Go(func() error {
-			// Each begins with another query, so that they do not run the same
-			// one.
+			// Each client begins with another query, so that the clients do not run the same query.
 			for n := asker * len(questions) / askers; ctx.Err() == nil; n++ {
 				q := n % len(questions)
 				began := time.Now()
@@ -214,7 +211,7 @@ func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 // merged waits until the engine has had no merges of the events table for a
 // while.
 func merged(ctx context.Context, conn driver.Conn) error {
-	// A question costs the engine time too, so merged asks no more often than needed.
+	// A query for the number of merges costs the engine time too. So merged sends no more queries than needed.
 	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 3; {
 		var n uint64
 		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)

@@ -25,16 +25,15 @@ type child struct {
 	failed error         // its exit error; read it after exited is closed
 }
 
-// startChild starts a program and writes its output to a log file. If first is
-// set, the first line of its output is sent there. A nil environment means this
-// process's.
+// startChild starts a program and writes its output to a log file. If first is set, the first line of its output is
+// sent there. If the environment is nil, the child gets this process's environment.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }() // the child has its own descriptor
-	// stop ends it, not a context.
+	// The method stop ends the child, so the command needs no context.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
 	c.cmd.Env = environment
@@ -65,15 +64,15 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 
 func (c *child) process() machine.Process { return machine.Process(c.cmd.Process.Pid) }
 
-// stop stops the child and returns an error if it does not exit cleanly: the
-// figures of such a server cannot be trusted.
+// stop stops the child. It returns an error if the child does not exit cleanly, because such a server's figures cannot
+// be trusted.
 func (c *child) stop() error {
 	select {
 	case <-c.exited:
 		return fmt.Errorf("%s exited before it was told to: %w\n%s", c.name, errors.Join(c.failed), c.tail())
 	default:
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has exited
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if the child has exited
 	select {
 	case <-c.exited:
 		if c.failed != nil {

@@ -17,7 +17,7 @@ import (
 // client makes single requests. Loads are sent with loadgen.
 type client struct{ product.Client }
 
-// answer is the result of an aggregate request.
+// answer is the answer to an aggregate request.
 type answer struct {
 	Columns []struct {
 		Column string

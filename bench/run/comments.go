@@ -48,7 +48,7 @@ func (b *bench) commentRows(ctx context.Context) error {
 		}
 		for i, op := range operations {
 			operations[i].bare = func() error {
-				// Like the endpoint, begin with the access check.
+				// The endpoint begins with the access check, so begin with it too.
 				if _, err := st.Space(ctx, user, space); err != nil {
 					return err
 				}

@@ -19,13 +19,14 @@ import (
 
 const contentPart = "content"
 
-// importer makes the content of an empty space: this many pages of generatedPage. It is done when they are the main content.
+// importer fills an empty space with a number of pages of generatedPage. It is done when the pages are the main
+// content.
 type importer struct {
 	name string
 	run  func(b *bench, ctx context.Context, space string, pages int) error
 }
 
-// importers are measured one after the other; the first also makes the spaces of the other rows.
+// The importers are measured one after the other. The first importer also makes the spaces of the other rows.
 var importers = []importer{
 	{"Git", (*bench).importByGit},
 	{"changes of a request, merged", (*bench).importByChanges},
@@ -162,7 +163,7 @@ func parentOf(i int) int { return i/siblings - 1 }
 
 func pageSlug(i int) string { return fmt.Sprintf("page-%d", i) }
 
-// pagePath is where the i-th page is.
+// pagePath returns the path of the i-th page.
 func pagePath(i int) string {
 	if i < siblings {
 		return pageSlug(i)
@@ -241,7 +242,7 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	if err := b.readParents(ctx, spacePath(space), ids); err != nil {
 		return err
 	}
-	// Reading the list of pages takes memory that merging does not.
+	// Reading the list of pages takes memory. A merge does not need this memory.
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	return nil
 }
 
-// pathRow reads pages by their paths: those of a small space, and as many of a large one that are as deep.
+// pathRow reads pages by their paths: all pages of a small space, and as many pages at the same depth of a large space.
 func (b *bench) pathRow(ctx context.Context, small, large string) error {
 	read := func(space string, first, last int) func() error {
 		i := first
@@ -335,7 +336,7 @@ func (b *bench) searchRows(ctx context.Context, space string) error {
 			if err := b.rig.Call(ctx, http.MethodGet, searchPath(space, query), nil, http.StatusOK, nil); err != nil {
 				return fmt.Errorf("%q: %w", query, err)
 			}
-			// The first ones fill caches.
+			// The first calls only fill caches.
 			if i >= b.calls/4 {
 				times = append(times, millis(time.Since(began)))
 			}

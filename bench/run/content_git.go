@@ -66,7 +66,7 @@ func makeRepository(ctx context.Context, root string, pages int) error {
 	stream.WriteString("commit refs/heads/main\ncommitter b <b@example> 1700000000 +0000\ndata 1\nm\n")
 	for i := range pages {
 		path := pagePath(i) + ".md"
-		if (i+1)*siblings < pages { // It has pages below it.
+		if (i+1)*siblings < pages { // The page has pages below it.
 			path = pagePath(i) + "/README.md"
 		}
 		text := fmt.Sprintf("# %s\n\n%s", pageTitle(i), pageText(i))
@@ -102,7 +102,7 @@ func (b *bench) pdfRow(ctx context.Context) error {
 	return nil
 }
 
-// download reads what is at a signed address, as soon as it is there.
+// download reads the file at a signed address, and waits until the file exists.
 func (b *bench) download(ctx context.Context, address string) (size int64, err error) {
 	signed, err := url.Parse(address)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// everywhere is a word of every page.
+// everywhere is a word that every page has.
 const everywhere = "documentation"
 
 // vocabulary is the number of different words in generated pages.
@@ -23,7 +23,7 @@ func vocabularyWord(n int) string {
 	return b.String()
 }
 
-// wordOf draws a word; as in texts, the n-th most common one by Zipf's law.
+// wordOf draws a word by Zipf's law, as in texts: earlier words of the vocabulary are drawn more often.
 func wordOf(random *rand.Rand) string {
 	return vocabularyWord(int(rand.NewZipf(random, 1.1, 4, vocabulary-1).Uint64()))
 }

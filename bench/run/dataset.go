@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// fill posts the data set to a site of its own, once, and waits until it can be
-// queried. It is 30 days of one busy site with all events different.
+// fill posts the data set to a separate site, once, and waits until queries see it. The data set has 30 days of one
+// busy site. All its events are different.
 func (b *bench) fill(ctx context.Context) error {
 	if b.data.site != "" {
 		return nil
@@ -69,7 +69,7 @@ func (b *bench) fill(ctx context.Context) error {
 // store opens a connection to the insights engine.
 func (b *bench) store() (driver.Conn, error) { return b.storeIn("") }
 
-// storeIn does so for another database than the node's.
+// storeIn does the same for another database than the node's database.
 func (b *bench) storeIn(database string) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {
@@ -138,7 +138,7 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 	if err != nil {
 		return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 	}
-	defer func() { _ = list.Close() }() // Err has the error
+	defer func() { _ = list.Close() }() // list.Err returns this error
 	text := ""
 	for list.Next() {
 		var name string

@@ -13,14 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 )
 
-// nowhere is a log that keeps nothing, so that only the work before the log is
-// measured.
+// nowhere is a log that discards messages, so that only the work before the log is measured.
 type nowhere struct{}
 
 func (nowhere) Append(context.Context, string, int, []byte) error { return nil }
 
-// decodeRow compares decoding, validating, enriching and encoding with decoding
-// the same body into a struct, both on one core.
+// decodeRow compares two functions on one core. The first decodes, validates, enriches and encodes a body. The second
+// decodes the same body into a struct.
 func (b *bench) decodeRow(ctx context.Context) error {
 	const events = 100
 	registry := prometheus.NewRegistry()
@@ -55,7 +54,7 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	return nil
 }
 
-// oneCore calls f for the bodies in turn and returns the events per second.
+// oneCore calls f for each body in turn and returns the events per second.
 func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64, f func([]byte) error) (float64, error) {
 	// Warm up caches, pools and sonic's compiler.
 	for _, body := range bodies {

@@ -11,21 +11,23 @@ import (
 
 const (
 	doorHost = "docs.example.com"
-	// doorNumber is what each sending of a request replaces by its number. With the round before it, it is an id.
+	// doorNumber is the text that a number replaces when a request is sent. The number of the round precedes it. Both
+	// together are an id.
 	doorNumber = "000000000000"
 	doorAgent  = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 		"Chrome/126.0.0.0 Safari/537.36"
 )
 
-// doorSide is a way to send one event a request.
+// doorSide is a way to send requests of one event each.
 type doorSide struct {
 	name     string
 	numbered bool
 	request  func(round int) []byte
 }
 
-// doorRows compares browsers' door with the door of front ends and servers, with an id of each request and without. All
-// have one event a request: a view of a page, without the members that only one door takes.
+// doorRows compares the door for browsers with the door for front ends and servers. The second door is measured with
+// and without an id in each request. Each request has one event: a view of a page, without the members that only one
+// door accepts.
 func (b *bench) doorRows(ctx context.Context) error {
 	path, err := b.rig.Door(ctx, b.rig.org, b.rig.site, doorHost)
 	if err != nil {

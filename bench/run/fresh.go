@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	freshEvents = 100 // per request of the load
+	freshEvents = 100 // events of each request of the load
 	probeGap    = 100 * time.Millisecond
 	pollGap     = 20 * time.Millisecond
 	probeLimit  = 30 * time.Second
@@ -59,8 +59,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until a query sees what was sent. With exact, no request ended
-// in doubt, so seeing more is an error too.
+// drained waits until queries see all events that were sent. If exact is true, no request ended in doubt. Then it is
+// also an error if queries see more events.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {
@@ -121,7 +121,7 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 	return f, nil
 }
 
-// probes are single events, which are found by their search query.
+// probes are single events. Each event is found by its search query.
 type probes struct {
 	mu           sync.Mutex
 	acknowledged map[string]time.Time // not visible yet
@@ -141,8 +141,7 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		name := fmt.Sprintf("probe-%d-%d", run, n)
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
-		// Finish a started probe: otherwise it might be stored without being
-		// counted.
+		// Finish a probe that was started. Otherwise it might be stored without being counted.
 		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)
@@ -164,7 +163,7 @@ func (p *probes) missing() []string {
 	return list
 }
 
-// poll looks for probes until the last has been sent and all are found.
+// poll looks for probes until the last probe has been sent and all probes are found.
 func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 	from := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -182,7 +181,7 @@ func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 			a, err := r.aggregate(ctx, r.target, []byte(body))
 			switch {
 			case ctx.Err() != nil:
-				return nil //nolint:nilerr // Probes not found by now count as lost.
+				return nil //nolint:nilerr // Probes that are not found by then count as lost.
 			case err != nil:
 				return fmt.Errorf("cannot look for the probes: %w", err)
 			case len(a.Columns) == 0:

@@ -45,9 +45,8 @@ func requests(bodies [][]byte, address, path, token string) [][]byte {
 	return list
 }
 
-// intakeRows compares the durable intake with the bare server, which keeps
-// nothing. Only the role api runs; the freshness rows include the sink's share
-// of the machine.
+// intakeRows compares the durable intake with the bare server, which stores nothing. Only the role api runs; the
+// freshness rows include the sink's share of the machine.
 func (b *bench) intakeRows(ctx context.Context) error {
 	if err := b.rig.startBare(ctx); err != nil {
 		return err

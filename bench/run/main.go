@@ -46,7 +46,7 @@ func main() {
 // scale is the size of a run.
 type scale struct {
 	rounds      int
-	catchups    int           // rounds of catching up, which take long
+	catchups    int           // rounds of the row catchup, which takes long
 	intake      time.Duration // one side of one round of intake
 	warmup      time.Duration
 	decode      time.Duration // one side of one round of decoding

@@ -16,10 +16,10 @@ import (
 
 const (
 	pageViewsPart = "pageviews"
-	// viewRate is how many pages are viewed in a second, half of them the home page.
+	// viewRate is the number of page views in a second, half of them of the home page.
 	viewRate = 50
-	// viewers is the number of visitors with different tokens. It is large, so that the node has forgotten most tokens
-	// when they are used again.
+	// viewers is the number of visitors, each with its own token. It is large, so that the node has forgotten most
+	// tokens when they are used again.
 	viewers = 1000
 	// viewBudget bounds the p95 of each call, in milliseconds.
 	viewBudget = 20
@@ -27,7 +27,8 @@ const (
 	viewedHost = "docs.bench.example"
 )
 
-// call is one of the calls of a page view: the requests that are sent in turn, how many a second, and the status of their answers.
+// call is one of the calls of a page view. It has requests that are sent in turn, their number per second, and the
+// expected status.
 type call struct {
 	name     string
 	requests [][]byte
@@ -35,7 +36,7 @@ type call struct {
 	status   int
 }
 
-// pageViewRows measures the calls that a front end makes of a site of many pages, all of them at once.
+// pageViewRows measures the calls that a front end makes for a site of many pages. All calls run concurrently.
 func (b *bench) pageViewRows(ctx context.Context) error {
 	calls, err := b.pageViewCalls(ctx)
 	if err != nil {
@@ -140,12 +141,12 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	}
 	one := revision + "/page/" + url.PathEscape(page.ID)
 	return []call{
-		// A front end asks for each beginning of an address: one of the home page, three of a deep one.
+		// A front end resolves each prefix of an address: one prefix for the home page, three for a deep page.
 		{"resolve", resolves, viewRate * 2, http.StatusOK},
 		{"published site", reads(site + "/published"), viewRate, http.StatusOK},
 		{"space", reads(spacePath(space)), viewRate, http.StatusOK},
 		{"revision with its tree", reads(revision + "?metadata=true"), viewRate, http.StatusOK},
-		// Only for addresses that are no page of the tree, such as those of links to moved pages.
+		// A front end makes this call only for addresses without a page in the tree, such as old links to moved pages.
 		{"page by path, one view in ten", reads(revision + "/path/" + url.PathEscape(deep)), viewRate / 10, http.StatusOK},
 		{"document", reads(one + "/document?evaluated=deterministic-only&dereferenced=reusable-contents"), viewRate, http.StatusOK},
 		{"meta-links", reads(one + "/meta-links"), viewRate, http.StatusOK},
@@ -153,7 +154,7 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	}, nil
 }
 
-// frontEnd proves the site's hostname, as an operator does, and makes a front end's token.
+// frontEnd proves the site's hostname like an operator, and makes a token for a front end.
 func (b *bench) frontEnd(ctx context.Context, site string) (string, error) {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 // priceEvents is the number of events per request. The smallest rate makes twenty requests a second.
 const priceEvents = 50
 
-// priceConnections is the number of connections of a load with a rate. The node closes a connection that sends nothing
-// for long.
+// priceConnections is the number of connections of a load that has a rate. The node closes a connection on which no
+// request arrives for some time.
 const priceConnections = 32
 
-// prices are the rates, in events per second, and the processor time that an event may cost the store, in
+// prices has rates in events per second. For each rate, it has the processor time that an event may cost the store, in
 // microseconds. The rate 0 is full speed.
 var prices = []struct{ rate, atMost float64 }{{1_000, 100}, {8_000, 30}, {25_000, 20}, {0, 12}}
 
-// priceRows measures the processor time of the insights store per event, by rate. All roles run on one node, and
-// nobody queries. The time counts from the load's beginning until all events are stored and the engine's merges have
-// ended. So merges that are put off count too.
+// priceRows measures the processor time of the insights store per event, by rate. All roles run on one node, and no
+// client sends queries. The time counts from the load's beginning until all events are stored and the engine's merges
+// have ended. So postponed merges count too.
 func (b *bench) priceRows(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
@@ -70,8 +70,8 @@ func (b *bench) priceRows(ctx context.Context) error {
 type payment struct {
 	events, cpu float64 // cpu in seconds
 	load, whole time.Duration
-	did         map[string]uint64 // by the engine's counters
-	parts       int               // after the load, before the last merges
+	did         map[string]uint64 // work of the engine, by its counters
+	parts       int               // the number of parts after the load, before the last merges
 }
 
 // priceCounters are the engine's counters that explain a price.
@@ -83,7 +83,7 @@ var priceCounters = []string{
 // pay sends a load and waits until it is stored and merged.
 func (b *bench) pay(ctx context.Context, conn driver.Conn, load loadgen.Load) (payment, error) {
 	engine := machine.Process(b.rig.engines.PIDs["clickhouse"])
-	// Merge what earlier loads left, so that only this load's rows are merged while the time counts.
+	// Merge the parts of earlier loads first. Then only this load's rows are merged while the time counts.
 	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+insights.Table+" FINAL"); err != nil {
 		return payment{}, fmt.Errorf("cannot merge the events table: %w", err)
 	}
@@ -135,7 +135,7 @@ func counters(ctx context.Context, conn driver.Conn) (map[string]uint64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's counters: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns this error
 	list := map[string]uint64{}
 	for rows.Next() {
 		var name string

@@ -11,14 +11,14 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// queryPart is the part's name; it runs alone, on a data folder that is kept.
+// queryPart is the name of the part about queries. The part runs alone, on a data folder that stays after the run.
 const queryPart = "query"
 
 type queryOptions struct {
-	events  []int // sizes, the smallest first
+	events  []int // sizes of the tables, the smallest first
 	hot     int   // events of the hot site
 	clients int
-	only    []string // parts; none are all
+	only    []string // names of parts; no names means all parts
 }
 
 func (c *benchCmd) queryOptions() queryOptions {
@@ -33,16 +33,16 @@ func (o queryOptions) wants(part string) bool {
 	return len(o.only) == 0 || slices.Contains(o.only, part)
 }
 
-// wantsOnly reports whether no other part is measured.
+// wantsOnly reports whether only this part is measured.
 func (o queryOptions) wantsOnly(part string) bool { return len(o.only) == 1 && o.wants(part) }
 
-// Goals of the 95th percentile in milliseconds, with one client.
+// These are the goals of the 95th percentile in milliseconds, with one client.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
 // judged reports whether goals are set for the size.
 func (s *querySize) judged() bool { return s.events >= 100_000_000 }
 
-// goal is a goal for the size that goals are set for.
+// goal returns the goal of a row, if the table has the size for which goals are set.
 func (s *querySize) goal(g budget) *budget {
 	if !s.judged() {
 		return nil
@@ -51,7 +51,7 @@ func (s *querySize) goal(g budget) *budget {
 }
 
 // queryRows runs a dashboard's queries on tables of several sizes. Each size is measured warm and against the same
-// statements on events only. The largest size has further rows. The hot site comes first, and has a table of its own.
+// statements on events only. The largest size has further rows. The hot site comes first, and has a separate table.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 		{"overhead", largest, b.overhead},
 		{"clients", largest, b.crowded},
 		{"intake", largest, b.besideIntake},
-		{"cold", largest, b.cold}, // the last, since it restarts the engines
+		{"cold", largest, b.cold}, // this row comes last, because it restarts the engines
 	} {
 		if !part.of || !b.query.wants(part.name) {
 			continue
@@ -127,13 +127,13 @@ var (
 	askedDays  = []int{1, 30, 365}
 )
 
-// asked are the times of panels in milliseconds, by round.
+// asked has the times of panels in milliseconds, by round.
 type asked struct {
 	panels []panel
 	rounds [][]float64
 }
 
-// of returns the quantiles of some panels' times, by round.
+// of returns quantiles of the times of some panels, by round.
 func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	for _, round := range a.rounds {
 		var some []float64
@@ -154,7 +154,7 @@ func longOfLargest(p panel) bool {
 	return inGoals(p) && p.site == askedSites[0] && p.days == askedDays[len(askedDays)-1]
 }
 
-// group is the panels of a site and a range.
+// group has the panels of one site and one range.
 type group struct {
 	what  string
 	panel func(panel) bool
@@ -174,10 +174,10 @@ func (a asked) groups() (list []group) {
 	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
 }
 
-// unmeasured is how many rounds fill caches: the node keeps aggregate states of a query that comes a second time.
+// unmeasured is the number of rounds that only fill caches. The node caches aggregate states at the second query.
 const unmeasured = 2
 
-// fillCaches does so without the comparison with raw SQL.
+// fillCaches runs these rounds, without the comparison with raw SQL.
 func (b *bench) fillCaches(panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -194,7 +194,7 @@ func (b *bench) fillCaches(panels []panel) error {
 	return nil
 }
 
-// warm asks each question in turns with its statements on events alone, with one client.
+// warm alternates between each question and its statements on events only, with one client.
 func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {

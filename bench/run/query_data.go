@@ -18,13 +18,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// queryData is a data folder's own file next to the engines' data. It is written once the original events are stored.
-// The tables show which days of the copies are complete.
+// queryData is a file that this program keeps in a data folder, next to the engines' data. It is written once the
+// original events are stored. The tables show which days of the copies are complete.
 type queryData struct {
 	Token, Org string
-	Sites      []string // by size, the largest first
+	Sites      []string // sites by size, the largest first
 	Base       string   // the site of the events that are copied
-	Unique     int      // how many they are
+	Unique     int      // the number of these events
 	End        time.Time
 }
 
@@ -41,8 +41,7 @@ func (c *benchCmd) dataFolder() (string, error) {
 	return dir, nil
 }
 
-// openData starts the engines on the data folder, and makes the events that are copied
-// unless it has them.
+// openData starts the engines on the data folder. If the folder lacks the original events, openData makes them.
 func (b *bench) openData(ctx context.Context) (*queryData, error) {
 	var d queryData
 	path := filepath.Join(b.rig.dir, "data.json")
@@ -92,7 +91,7 @@ const (
 	uniqueEvents = 1_000_000 // generated events; all others are copies by other visitors
 )
 
-// querySize is a table of one size, in a database of its own.
+// querySize is a table of one size, in a separate database.
 type querySize struct {
 	*queryData
 	events   int
@@ -100,8 +99,7 @@ type querySize struct {
 	conn     driver.Conn
 }
 
-// openSize makes a table of that size, or what is missing of it, and starts the node on
-// it.
+// openSize completes the table of a size, and starts the node on it.
 func (b *bench) openSize(ctx context.Context, d *queryData, events int) (*querySize, error) {
 	if events%d.Unique != 0 {
 		return nil, fmt.Errorf("--events %d is no multiple of the %d events that the data folder copies", events, d.Unique)
@@ -181,11 +179,11 @@ func createWithoutVisits() string {
 
 // liveRows selects the rows of events that were sent to the node, which have positions in the log.
 const (
-	copiedPartition = 10_000 // added to the log partition of copies
+	copiedPartition = 10_000 // this is added to the log partition of copies
 	liveRows        = "log_partition < 10000"
 )
 
-// insertedRows is how many rows an insert has at most, unless a day has more.
+// insertedRows bounds the rows of an insert, unless a single day has more rows.
 const insertedRows = 100_000
 
 // dayText is the start of a day as a statement has it.
@@ -199,8 +197,8 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	if rows, err := s.copied(ctx); err != nil || rows == uint64(s.events) {
 		return 0, err
 	}
-	// A row comes up to three days later as each of its copies. Events of the last days
-	// come at the start.
+	// A row is copied several times. Each copy is up to three days later than the row. Copies of events of the last
+	// days are moved to the start of the range.
 	copies := s.events / s.Unique
 	began := s.End.Add(-dataSpan)
 	moved := fmt.Sprintf(
@@ -234,8 +232,8 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 				return made, err
 			}
 		}
-		// Only events of these days and the days before can be moved to them. The engine
-		// would take days that were deleted for a repeat.
+		// Only events of these days and of the days before can be moved to these days. If rows of a day were deleted,
+		// the engine would treat new equal rows as a repeated insert.
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %[1]s SELECT * EXCEPT (n, other, at) REPLACE (%[2]s AS site, other AS visitor, sipHash64(session, n) AS session,
 			['US', 'US', 'US', 'US', 'DE', 'DE', 'GB', 'GB', 'IN', 'IN', 'FR', 'JP', 'BR', 'CA', 'NL', 'CN', 'KR', 'ES', 'PL', 'AU'][1 + other %% 20] AS country,
 			toUInt16(log_partition + %[3]d) AS log_partition, log_offset + n * %[4]d AS log_offset, at AS time, toDateTime(toStartOfDay(at), 'UTC') AS received)
@@ -281,12 +279,12 @@ func (s *querySize) countDays(ctx context.Context, sql string) (map[int32]uint64
 	return days, errors.Join(rows.Err(), rows.Close())
 }
 
-// settle waits until the engine has merged what it merges by itself.
+// settle waits until the engine has finished its own merges.
 func (s *querySize) settle(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.merges WHERE database = currentDatabase()", 10)
 }
 
-// age merges each past month to one part, like the engine after a day.
+// age merges each past month into one part. The engine would do the same after a day.
 func (s *querySize) age(ctx context.Context) error {
 	var months []string
 	if err := s.conn.QueryRow(ctx, "SELECT arrayPopBack(arraySort(groupUniqArray(partition_id))) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&months); err != nil {
@@ -300,12 +298,12 @@ func (s *querySize) age(ctx context.Context) error {
 	return nil
 }
 
-// old waits until the parts are old enough for the node to keep states of them.
+// old waits until the parts are old enough, so that the node caches states of them.
 func (s *querySize) old(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND modification_time > now() - 310", 1)
 }
 
-// derive makes the visits of all rows as the node does for an older table.
+// derive makes the visits of all rows, like the node does for an older table.
 func (s *querySize) derive(ctx context.Context) error {
 	var missing uint64
 	name := insights.VisitsProjection()

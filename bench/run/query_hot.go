@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// hotPart is the part of the query row about one busy site, whose events all are of the last day.
+// hotPart measures queries about one busy site. All its events are of the last day.
 const hotPart = "hot"
 
 // hotVisitors and hotSessions are the numbers of visitors and sessions of a hot site of a million events.
@@ -24,8 +24,8 @@ const (
 	hotPages    = 3_000
 )
 
-// hotDimensions are the dimensions by which a dashboard shows sessions. wide says that the dimension is about a
-// session's pages, which have another goal.
+// hotDimensions has the dimensions by which a dashboard shows sessions. wide marks dimensions of a session's pages.
+// They have another goal.
 var hotDimensions = []struct {
 	name, column string
 	wide         bool
@@ -48,21 +48,22 @@ var hotDimensions = []struct {
 	{"exit page", `{"column":"exitPage"}`, true},
 }
 
-// hotMetrics are the metrics of sessions. Each is compared with hotCeiling by the same dimension.
+// hotMetrics are the metrics of sessions. A query for each metric is compared with a query for hotCeiling by the same
+// dimension.
 var hotMetrics = []string{"sessionsCount", "bounceRate", "pagesPerSession", "sessionDuration"}
 
 const hotCeiling = "visitorsCount"
 
-// hotDays are the ranges. All end now.
+// hotDays are the ranges of the queries. They all end now.
 var hotDays = []struct {
 	name, preset string
 }{{"24 hours", "last24Hours"}, {"7 days", "last7Days"}, {"30 days", "last30Days"}}
 
-// Goals of the ratio of a metric of sessions to hotCeiling by the same dimension.
+// These are goals for the ratio of a metric of sessions to hotCeiling by the same dimension.
 var goalSessions, goalSessionPages = budget{AtMost: 2}, budget{AtMost: 3}
 
 // hot fills a site with the events of a busy day, and reports each metric of sessions as a ratio to the number of
-// visitors by the same dimension. The two take turns.
+// visitors by the same dimension. The two queries alternate.
 func (b *bench) hot(ctx context.Context, d *queryData) error {
 	s := &querySize{queryData: d, events: b.query.hot, database: fmt.Sprintf("hot_%d", b.query.hot)}
 	if err := b.rig.stopNode(); err != nil {
@@ -93,7 +94,7 @@ func (b *bench) hot(ctx context.Context, d *queryData) error {
 
 func perMillion(events, number int) float64 { return float64(events) / 1e6 * float64(number) }
 
-// makeHot makes the table again in each run, because the events must be of the last day.
+// makeHot makes a new table in each run, because the events must be of the last day.
 func (b *bench) makeHot(ctx context.Context, s *querySize) error {
 	conn, err := b.store()
 	if err != nil {
@@ -124,8 +125,8 @@ func (b *bench) makeHot(ctx context.Context, s *querySize) error {
 	return s.settle(ctx)
 }
 
-// hotInsert returns the statement that inserts a part of the day: each part has the events of sessions that begin in
-// it. A session has events for up to 20 minutes. Dimensions other than the page stay the same in a session.
+// hotInsert returns the statement that inserts a part of the day, with the sessions that begin in this part. A session
+// has events for up to 20 minutes. Dimensions other than the page stay the same in a session.
 func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 	sessions := max(1, int(perMillion(s.events, hotSessions))/parts)
 	visitors := max(1, int(perMillion(s.events, hotVisitors)))
@@ -157,14 +158,14 @@ func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 		part*each, each)
 }
 
-// hotTook is what an answer took, also an answer that refuses a query for its time or memory.
+// hotTook has the cost of an answer. It also counts answers that refuse a query for its time or memory.
 type hotTook struct {
 	millis, cpu float64
 	refused     bool
 }
 
-// hotRange adds a row for each metric of sessions over a range. The ratio of a row is of processor time of the
-// engine, because the machine may do other work meanwhile.
+// hotRange adds a row for each metric of sessions over a range. Each ratio is a ratio of the engine's processor time,
+// because other programs may also use the machine.
 func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -216,7 +217,7 @@ func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string)
 	return nil
 }
 
-// hotRow adds the row of a metric: the greatest of its dimensions' ratios, with the ratios of all dimensions.
+// hotRow adds the row of a metric. The row has the ratio of each dimension, and their maximum.
 func (b *bench) hotRow(what string, all [][][]hotTook, metric int, wide bool) {
 	goal := goalSessions
 	if wide {

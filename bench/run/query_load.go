@@ -16,13 +16,13 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// crowd has the answers to several clients, each in a closed loop without a pause.
+// crowd has the results of several clients that send queries in closed loops without pauses.
 type crowd struct {
 	times  []float64
 	failed []error
 }
 
-// askTogether has the clients query the panels for a time. Each client uses the same mixed order with a different
+// askTogether makes the clients query the panels for a time. Each client uses the same mixed order with a different
 // start.
 func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))
@@ -63,7 +63,7 @@ func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Durat
 func (c crowd) rows(b *bench, s *querySize, what string, span time.Duration) {
 	note := fmt.Sprintf("%d answers in %s, p50 %s ms, longest %s ms", len(c.times), span, number(quantile(c.times, 0.5)), number(quantile(c.times, 1)))
 	b.report.add(row{What: what + ", p95", Unit: "ms", Ours: spreadOf([]float64{quantile(c.times, 0.95)}), Budget: s.goal(budget{AtMost: 1500}), Notes: []string{note}})
-	// A budget of 0 is none.
+	// AtMost is 0.5 because 0 means no budget.
 	x := row{What: what + ", errors", Unit: "questions", Ours: spreadOf([]float64{float64(len(c.failed))}), Budget: s.goal(budget{AtMost: 0.5})}
 	if len(c.failed) > 0 {
 		x.Notes = []string{"the first: " + c.failed[0].Error()}
@@ -75,7 +75,7 @@ func (b *bench) crowdName(s *querySize) string {
 	return fmt.Sprintf("%s events, warm: %d clients, all of it", number(float64(s.events)), b.query.clients)
 }
 
-// crowded has several clients ask at once.
+// crowded lets several clients send queries concurrently.
 func (b *bench) crowded(ctx context.Context, s *querySize, panels []panel) error {
 	c, err := b.askTogether(ctx, goalsOf(panels), b.crowd)
 	if err == nil {
@@ -93,8 +93,8 @@ func goalsOf(panels []panel) (list []panel) {
 	return list
 }
 
-// besideIntake has them ask while events come at half of the rate that the node can take
-// and store at most, and compares the intake with the same rate without questions.
+// besideIntake lets clients send queries while events arrive at half of the highest rate that the node can store. It
+// compares the intake with the intake at the same rate without queries.
 func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) (err error) {
 	const perRequest = 10
 	t := target{org: s.Org}
@@ -111,14 +111,14 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 		Address: b.rig.Address, Requests: requests(b.loadBodies(perRequest), b.rig.Address, t.insights()+"/events", b.rig.Token),
 		Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
 	}
-	// Wait for the sink each time: what it has left to do would disturb the next load.
+	// Wait for the sink each time. Otherwise its remaining work would disturb the next load.
 	stored := func() error { return b.rig.awaitEvents(ctx, t, sent, stallLimit) }
 	began := time.Now()
 	_, err = send(load)
 	if err = errors.Join(err, stored()); err != nil {
 		return err
 	}
-	// A rate that it accepts without storing cannot last.
+	// The node cannot keep up a rate at which it accepts events and does not store them.
 	most := float64(sent) / perRequest / time.Since(began).Seconds()
 	load.Rate = math.Max(1, most/2)
 	load.Duration = b.crowd / 2
@@ -147,9 +147,8 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 
 const dropCaches = "/proc/sys/vm/drop_caches"
 
-// cold asks each question once, with nothing of the tables in memory: the engines are
-// restarted before the questions of each site and range, and the kernel's pages are
-// dropped before each question.
+// cold asks each question once, with empty caches. It restarts the engines before the questions of each site and range,
+// and drops the kernel's cached pages before each question.
 func (b *bench) cold(ctx context.Context, s *querySize, panels []panel) error {
 	note := "engines restarted before each site and range, the kernel's pages dropped before each question; a question finds what the engine keeps of the files that those before it have read"
 	panels = panels[:min(len(panels), b.colds)]
@@ -169,7 +168,7 @@ func (b *bench) cold(ctx context.Context, s *querySize, panels []panel) error {
 		if err := os.WriteFile(dropCaches, []byte("3"), 0); err != nil {
 			note = "engines restarted before each site and range; **the kernel's pages were not dropped**: " + err.Error()
 		}
-		// After the sync: the node closes a connection that says nothing for long.
+		// Connect after the sync, because the node closes a connection on which no request arrives for some time.
 		conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 		if err != nil {
 			return err

@@ -45,8 +45,8 @@ var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 
 type dashboardQuestion struct {
 	name, body string
-	path       string // of a question without a body and range, under the site's insights
-	filters    bool   // on columns that visits lack; over 12 months they are reported separately
+	path       string // the path below the site's insights, for a question without body and range
+	filters    bool   // whether it filters by columns that visits lack; over 12 months it is reported separately
 }
 
 func plainQuestions() (list []dashboardQuestion) {
@@ -56,21 +56,20 @@ func plainQuestions() (list []dashboardQuestion) {
 	return list
 }
 
-// panel is one question about one site and range.
+// panel is one question about a site and a range.
 type panel struct {
 	dashboardQuestion
-	site, days int // the site by size, 1 for the largest
+	site, days int // the site by its size (1 is the largest), and the days of the range
 	id         string
 	request    []byte
 	raw, bare  []statement // the statement on events only, and the node's statement
-	source     string      // where the answer comes from, and whether it is exact
+	source     string      // the source of the answer, and whether the answer is exact
 }
 
-// apart reports whether the goals leave the panel out.
+// apart reports whether the goals exclude the panel.
 func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
-// panels are all questions about three sites and three ranges. No range ends with a
-// quarter of an hour.
+// panels returns all questions, about three sites and three ranges. No range ends at a quarter of an hour.
 func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	to := s.End.Add(-17*time.Minute - 13*time.Second)
 	at := func(days int) string {
@@ -116,15 +115,14 @@ func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	return list, nil
 }
 
-// readyOnly is in the statement that asks whether visits can be read. If it fails, the
-// service reads events.
+// readyOnly is part of the statement that checks whether visits can be read. If it fails, the service reads events.
 const readyOnly = "mergeTreeProjection"
 
-// record asks the query service itself, without a node, and keeps its statements.
+// record sends the queries to a query service in this process, without a node, and records its statements.
 func (p *panel) record(ctx context.Context, s *querySize) error {
 	config := query.DefaultConfig()
 	config.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	// Events alone may take longer and more than the node allows.
+	// Queries of events only may take more time and memory than the node allows.
 	config.MaxTime, config.MaxMemory = 10*time.Minute, 8<<30
 	ask := func(service *query.Service) (headers map[string]string, err error) {
 		if p.path != "" {
@@ -149,7 +147,7 @@ func (p *panel) record(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// ask sends the panel's request and returns how long its answer took, in milliseconds.
+// ask sends the panel's request and returns the response time in milliseconds.
 func (p panel) ask(conn *loadgen.Conn) (float64, error) {
 	began := time.Now()
 	status, answer, err := conn.Exchange(p.request)

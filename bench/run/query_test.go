@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// A table has exactly the events that were asked for, each once, and all of them fall
-// into its 13 months. What an interrupted run left of some days is made anew.
+// A table has exactly the wanted events, each once. All events are within its 13 months. After an interrupted run,
+// incomplete days are made again.
 func TestDataIsContinued(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")
@@ -97,7 +97,7 @@ func TestDataIsContinued(t *testing.T) {
 	check("after what was sent is deleted")
 }
 
-// Panels that the goals leave out count in no goal, and every round counts once.
+// Panels that the goals exclude do not count, and every round counts once.
 func TestAskedOfSomePanels(t *testing.T) {
 	t.Parallel()
 	a := asked{

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/machine"
 )
 
-// row is one line of the result.
+// row is one row of the result.
 type row struct {
 	What    string   `json:"what"`
 	Against string   `json:"against,omitempty"`
@@ -24,8 +24,7 @@ type row struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// budget bounds the median ratio or, for a row without a ratio, the median
-// value.
+// budget bounds the median ratio. For a row without a ratio, it bounds the median value.
 type budget struct {
 	AtLeast float64 `json:"atLeast,omitzero"`
 	AtMost  float64 `json:"atMost,omitzero"`
@@ -47,7 +46,7 @@ type report struct {
 	Quick   bool     `json:"quick"`
 	Rows    []row    `json:"rows"`
 	Skipped []string `json:"skipped,omitempty"`
-	name    string   // ends the files' names
+	name    string   // the end of the names of the files
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {

@@ -31,8 +31,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 				func() error { _, err := st.Space(ctx, user, r.space); return err }},
 			{"create a space", http.MethodPost, org + "/spaces", `{"title":"Benchmark"}`, http.StatusCreated,
 				func() error {
-					// Run the same two statements: the access check and the
-					// insert.
+					// Run the two statements that the endpoint runs: the access check and the insert.
 					if _, err := st.Orgs.Organization(ctx, user, r.org); err != nil {
 						return err
 					}

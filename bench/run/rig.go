@@ -24,14 +24,13 @@ const (
 	sinkRoles  = "api,sink"
 )
 
-// rig is the measured servers: engines and a node with a data directory of
-// their own, or a running node.
+// rig has the measured servers. They are engines and a node with a separate data directory, or a running node.
 type rig struct {
 	client
 	binary string
 	dir    string // "" until something is started
 	keep   bool
-	// database is where the node has its events; "" is the engine's own.
+	// database is the database with the node's events. "" means the engine's default database.
 	database string
 
 	engines *enginetest.Running // nil with a running node, or if nothing is started yet
@@ -42,7 +41,7 @@ type rig struct {
 	target
 }
 
-// target is where events are sent to.
+// target is the address to which events are sent.
 type target struct{ org, site, space string }
 
 func (t target) insights() string { return product.Insights(t.org, t.site) }
@@ -200,8 +199,7 @@ func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	return sink, at, nil
 }
 
-// startBare starts the ceiling of the intake in a separate process, so that
-// both sides run alike.
+// startBare starts the ceiling of the intake in a separate process, so that both sides run under equal conditions.
 func (r *rig) startBare(ctx context.Context) error {
 	if r.bare != nil {
 		return nil
@@ -245,7 +243,7 @@ func (r *rig) newSpace(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/spaces", "Benchmark")
 }
 
-// newSite creates a site without events.
+// newSite creates a site that has no events.
 func (r *rig) newSite(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Benchmark")
 }

@@ -33,7 +33,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The ratio is that of pairs that ran one after the other, not of the medians.
+// The ratio is the median of the ratios of successive pairs. It is not the ratio of the medians.
 func TestInterleaveTakesTurns(t *testing.T) {
 	order := ""
 	ours, ceiling := []float64{10, 40, 90}, []float64{20, 50, 100}
@@ -207,8 +207,8 @@ func TestBareServer(t *testing.T) {
 	}
 }
 
-// TestQuickQueries makes small tables and asks some of a dashboard's questions in every
-// way, twice: the second run finds the tables.
+// TestQuickQueries makes small tables and runs some queries of a dashboard in every way. It runs twice, and the second
+// run finds the tables.
 func TestQuickQueries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")

@@ -20,7 +20,7 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the size of the ceiling's inserts, the same as the sink's.
+	// insertRows is the size of the ceiling's inserts. The sink's inserts have the same size.
 	insertRows = sink.DefaultBatchRows
 )
 
@@ -35,8 +35,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain what other rows left in the log, or it would count in the first
-	// round.
+	// Drain the backlog of other rows first. Otherwise it would count in the first round.
 	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}
@@ -44,8 +43,8 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		return fmt.Errorf("cannot create a table for the ceiling: %w", err)
 	}
 	defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "DROP TABLE "+ceilingTable) }()
-	// Stop merges of both tables: they differ in size, and merges of the larger
-	// one would slow down only the sink.
+	// Stop the merges of both tables. The tables differ in size, so merges of the larger table would only slow down the
+	// sink.
 	for _, table := range []string{insights.Table, ceilingTable} {
 		if err := conn.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
 			return fmt.Errorf("cannot stop the engine's merges: %w", err)
@@ -141,7 +140,7 @@ func answers(r *loadgen.Result) (n uint64) {
 
 // span is a drain, from the first visible batch to the last.
 type span struct {
-	rows        int // after the first batch
+	rows        int // number of rows after the first batch
 	first, last time.Time
 }
 
@@ -161,8 +160,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	var first time.Time
 	base, seen := 0, start
 	for seen < start+posted {
-		// Counting costs the engine time too, so count no more often than
-		// needed.
+		// A count costs the engine time too, so count no more often than needed.
 		time.Sleep(20 * time.Millisecond)
 		rows, at, err := count()
 		switch {
@@ -250,7 +248,7 @@ func (b *bench) log() (eventLog, error) {
 	return eventLog{client, &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true, SASLMechanism: login}, broker}, nil
 }
 
-// ends returns the offset of the next message of each partition.
+// ends returns, for each partition, the offset of the next message.
 func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	meta, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{benchTopic}})
 	if err != nil || len(meta.Topics) != 1 {
@@ -271,7 +269,7 @@ func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	return ends, nil
 }
 
-// since reads all messages from the given offsets on.
+// since returns all messages from the given offsets on.
 func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Message, error) {
 	to, err := l.ends(ctx)
 	if err != nil {

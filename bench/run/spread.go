@@ -23,8 +23,8 @@ func spreadOf(values []float64) spread {
 // compared has the values of two alternating sides.
 type compared struct{ ours, ceiling, ratio spread }
 
-// interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of
-// the machine affects both. The ratios are those of each round's pair.
+// interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of the machine affects both. Each ratio is
+// the ratio of the pair of a round.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
 	var a, b []float64
 	for range rounds {
@@ -41,7 +41,7 @@ func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, er
 	return paired(a, b), nil
 }
 
-// paired compares values of the same rounds.
+// paired compares the values of each round.
 func paired(ours, ceiling []float64) compared {
 	ratios := make([]float64, len(ours))
 	for i := range ours {

@@ -44,7 +44,8 @@ func newBrowser(ctx context.Context, base, token string) (*browser, error) {
 	return b, nil
 }
 
-// ready is an expression that is true when the page shows all figures and no response has arrived for a second.
+// ready is an expression of the page. It is true when the page shows all figures and no response has arrived for a
+// second.
 const ready = `document.readyState === 'complete' && !document.querySelector('#token, main[aria-busy=true]') &&
 	performance.getEntriesByType('resource').every(came => came.responseEnd < performance.now() - 1000)`
 

@@ -36,7 +36,8 @@ type Node struct {
 	ended   chan error
 }
 
-// Start starts a node in a folder, at a free address, and waits until it is ready. Without a binary it builds one.
+// Start starts a node in a folder, at a free address, and waits until it is ready. If no binary is set, Start builds
+// one.
 func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "octavo")

@@ -28,7 +28,7 @@ type Request struct {
 	Events  int
 	Outcome Outcome
 	Past    bool // its events are spread over many months
-	Keyed   bool // sent with an Idempotency-Key, or through the door, until it was acknowledged
+	Keyed   bool // sent with an Idempotency-Key or through the door, and repeated until acknowledged
 	Door    bool // sent through the door for browsers
 }
 
@@ -113,7 +113,7 @@ func (o Outcome) String() string {
 	return [...]string{"unsent", "acknowledged", "refused", "failed", "unknown"}[o]
 }
 
-// Row has the number of an event's rows, and the positions in the log that they come from.
+// Row has the number of rows of an event, and the positions in the log from which they come.
 type Row struct {
 	Rows  int
 	Where string

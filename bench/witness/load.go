@@ -15,7 +15,7 @@ import (
 
 const (
 	// answerLimit is the time that a request waits for its response. It is longer than the time for which the intake
-	// tries to append.
+	// tries to append the events.
 	answerLimit = 20 * time.Second
 	// MaxOpen bounds the requests without a response. Further requests are counted but not sent.
 	MaxOpen     = 2000
@@ -25,7 +25,7 @@ const (
 	pastShare  = 0.05
 	pastMonths = 400
 	month      = 30 * 24 * time.Hour
-	// recentlyPast is also past for a node whose clock is 400 days behind.
+	// recentlyPast is a time that is also past for a node whose clock is 400 days behind.
 	recentlyPast = 14 * month
 	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
@@ -45,7 +45,7 @@ type Load struct {
 	door  string // path for browsers' requests; "" for none
 	nodes []*node
 	began time.Time     // the start, so that a repeated request has the same timestamps
-	rng   *rand.Rand    // used only by Run
+	rng   *rand.Rand    // only Run uses it
 	salt  string        // makes this run's idempotency keys unique
 	next  uint64        // number of a request
 	again time.Duration // pause before a request with a key is sent again
@@ -148,8 +148,8 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each must be
-// acknowledged again without storing anything.
+// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each request must
+// be acknowledged again, and nothing may be stored.
 func (l *Load) Resend(most int) error {
 	for _, r := range l.Requests() {
 		if !r.Keyed || r.Outcome != Acknowledged {
@@ -204,7 +204,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.statuses[0]++
-		// If the node was killed, its idle connections are broken too.
+		// If the node was killed, its idle connections are also broken.
 		for idle := true; idle; {
 			select {
 			case old := <-l.conns[at]:
@@ -213,7 +213,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 				idle = false
 			}
 		}
-		return Unknown // even if the connection was already dead, because the client cannot know this
+		return Unknown // Return Unknown even if the connection was already dead, because the client cannot know this.
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
@@ -256,7 +256,7 @@ func (l *Load) Finish() {
 	}
 }
 
-// body returns a request's events. Visitors recur, pages do not.
+// body returns a request's events. Events share visitors, but each event has another page.
 func (l *Load) body(r Request) []byte {
 	if r.Door {
 		return l.batch(r)

@@ -51,13 +51,13 @@ type topology struct {
 	}
 }
 
-// place is a place on Earth: its longitude and latitude in degrees. Beyond 180 degrees, an outline goes on.
+// place is a place on Earth: its longitude and latitude in degrees. An outline continues beyond 180 degrees.
 type place [2]float64
 
 // point is a place on the map, in units from its left and upper edges.
 type point [2]float64
 
-// area is a country on the map, or a part of one.
+// area is a country on the map, or a part of a country.
 type area struct {
 	code  string
 	rings [][]point

@@ -45,7 +45,7 @@ func (c *Clock) Held(held bool, left time.Duration) {
 	c.left.Set(left.Seconds())
 }
 
-// Differs shows how far an engine's clock is ahead of this node's.
+// Differs shows how far an engine's clock is ahead of the clock of this node.
 func (c *Clock) Differs(engine string, by time.Duration) {
 	c.differs.WithLabelValues(engine).Set(by.Seconds())
 }

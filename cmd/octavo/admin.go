@@ -51,7 +51,7 @@ func (n *node) adminPages() http.Handler {
 	mux.Handle("GET /metrics", observe.Handler(n.registry))
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = printJSON(w, buildInfo()) // fails only if the client has gone
+		_ = printJSON(w, buildInfo()) // fails only if the client has disconnected
 	})
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -23,7 +23,7 @@ type AgentsCmd struct {
 	Update AgentsUpdateCmd `cmd:"" help:"Fetch the published addresses of agents into the data directory. Running nodes use them within a minute."`
 }
 
-// agentsFile has the addresses that were fetched.
+// agentsFile returns the path of the file with the fetched addresses.
 func agentsFile(s *Settings) string { return filepath.Join(s.DataDir, "agents", "ranges.txt") }
 
 // publishedAddresses reads the addresses that were fetched. Without such a file it returns the embedded addresses.
@@ -174,10 +174,10 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-// agentsInterval is how often a node looks for fetched addresses.
+// agentsInterval is the interval at which a node looks for newly fetched addresses.
 const agentsInterval = time.Minute
 
-// followAgents has the intake use the fetched addresses, now and when they change.
+// followAgents makes the intake use the fetched addresses, now and when they change.
 func (n *node) followAgents(in *intake.Intake) {
 	f := agentsFollower{settings: n.settings, use: in.UseRanges, log: n.log}
 	f.look()
@@ -201,7 +201,7 @@ type agentsFollower struct {
 	settings *Settings
 	use      func(*agentlist.Ranges)
 	log      *slog.Logger
-	read     time.Time // of the file that was read last
+	read     time.Time // modification time of the file that was read last
 }
 
 func (f *agentsFollower) look() {

@@ -116,7 +116,8 @@ func TestClockAhead(t *testing.T) {
 	}
 }
 
-// TestClocksApart checks which differences between clocks a node reports. A slow answer explains a difference.
+// TestClocksApart checks which differences between clocks a node reports. If an answer takes as long as the difference,
+// the node does not report it.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	log := &strings.Builder{}

@@ -28,7 +28,7 @@ const (
 	clockApart = 2 * time.Second
 )
 
-// clockFile has the time by which the embedded broker measures the age of records.
+// clockFile returns the path of the file with the time by which the embedded broker measures the age of records.
 func clockFile(s *Settings) string { return filepath.Join(s.DataDir, "clock") }
 
 // clockWatch checks the clocks of a node and its engines.

@@ -54,8 +54,8 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the configured front ends; nil without front ends. A configured front end's address
-// is thereby allowed.
+// frontEnds returns the client of the configured front ends; nil without front ends. The configuration of a front end
+// also allows requests to its address.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {
@@ -190,7 +190,7 @@ func (s *Settings) trustedOrigins() ([]string, error) {
 	return list, checkOrigins("OCTAVO_TRUSTED_ORIGINS", list)
 }
 
-// sso has the settings of logins.
+// sso returns the settings of logins.
 func (s *Settings) sso() (orgs.SSO, error) {
 	if s.SSOSession <= 0 {
 		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")

@@ -43,7 +43,8 @@ func hintOf(err error, command string) string {
 	return command + " --help shows arguments and flags."
 }
 
-// printFailure prints an error as a sentence and a hint. With asJSON it prints an object with both.
+// printFailure prints an error as a sentence and a hint. With asJSON it prints a JSON object with the error and the
+// hint.
 func printFailure(w io.Writer, err error, command string, asJSON bool) {
 	message, hint := err.Error(), hintOf(err, command)
 	if asJSON {

@@ -48,7 +48,7 @@ type instance struct {
 	dir, listen, admin    string
 	url, token, org, site string
 	env                   []string
-	group                 string // control group to run in; "" for the test's
+	group                 string // control group to run in; "" for the test's own
 	cmd                   *exec.Cmd
 	output                *capture.Buffer
 	ended                 chan error

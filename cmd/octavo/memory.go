@@ -63,7 +63,7 @@ type sizes struct {
 	queryMemory  int64
 	queryThreads int // 0: the store's default
 
-	batchRows, batchBytes int // of the sink's inserts
+	batchRows, batchBytes int // limits of the sink's inserts
 	pdf                   int64
 	pdfs                  int // at once
 	git                   gitsync.Limits

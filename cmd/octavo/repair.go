@@ -26,8 +26,8 @@ type RepairCmd struct {
 
 const repairCommand = "repair"
 
-// Run sets damaged parts of the events table aside, leaves one of each of doubled events, and restores missing events
-// from the log and from a copy, of a running node or of embedded engines that it starts.
+// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside
+// and leaves one of each of doubled events. It restores missing events from the log and from a copy.
 func (c *RepairCmd) Run() (err error) {
 	if c.From != "" {
 		if c.backup, err = openBackup(c.From, c.DataDir); err != nil {
@@ -42,7 +42,7 @@ func (c *RepairCmd) Run() (err error) {
 	})
 }
 
-// plan says what a repair would do.
+// plan prints the steps of a repair.
 func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 	parts, err := t.table.Parts(ctx, "")
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 var errRepairBusy = errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
 	"being erased: try again")
 
-// repair does what plan says.
+// repair runs the steps that plan prints.
 func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	missing, err := c.restore(ctx, t)
 	if err == nil && c.backup != nil {
@@ -141,8 +141,8 @@ func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	return err
 }
 
-// restore sets damaged parts aside, leaves one of each of doubled rows, and restores what the log has. It returns what
-// is missing afterwards.
+// restore sets damaged parts aside, leaves one of each of doubled rows, and restores what the log has. It returns the
+// rows that are still missing.
 func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
 	parts, err := t.table.Parts(ctx, "")
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 }
 
 const (
-	freeWait = 30 * time.Second // how long to wait for a node that repairs at the same time
+	freeWait = 30 * time.Second // the time to wait for a node that repairs concurrently
 	freePoll = 200 * time.Millisecond
 )
 

@@ -28,7 +28,7 @@ func openBackup(dir, dataDir string) (*eventstore.Backup, error) {
 	return nil, fmt.Errorf("--from: %w", err)
 }
 
-// sources names where missing events were looked for.
+// sources names the places where missing events were searched.
 func (c *RepairCmd) sources() string {
 	if c.backup == nil {
 		return "the log"
@@ -36,7 +36,7 @@ func (c *RepairCmd) sources() string {
 	return "the log or in " + c.From
 }
 
-// planBackup says what the copy has of the missing events, without the events that the log has.
+// planBackup prints which missing events the copy has. It leaves out events that the log has.
 func (c *RepairCmd) planBackup(
 	ctx context.Context, t *rowsTools, damaged int, differences []sink.Difference,
 ) (int64, error) {
@@ -52,7 +52,7 @@ func (c *RepairCmd) planBackup(
 	return done.FoundRows(), err
 }
 
-// restoreBackup restores what the copy has of the missing events. It returns what is missing afterwards.
+// restoreBackup restores the missing events that the copy has. It returns the rows that are still missing.
 func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
 	done, err := c.readBackup(ctx, t, nil)
 	if err == nil && done.Restored < done.FoundRows() {
@@ -62,7 +62,7 @@ func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.M
 	return done.Missing, err
 }
 
-// readBackup reads the copy, and says what was found.
+// readBackup reads the copy, and prints its result.
 func (c *RepairCmd) readBackup(
 	ctx context.Context, t *rowsTools, skip []sink.Difference,
 ) (done sink.FromBackup, err error) {
@@ -79,7 +79,7 @@ func (c *RepairCmd) readBackup(
 	return done, err
 }
 
-// describeBackup says what a copy has of the missing events, and what stays away.
+// describeBackup prints which missing events a copy has, and which events are not restored.
 func (c *RepairCmd) describeBackup(done *sink.FromBackup) {
 	say := func(format string, arguments ...any) { fmt.Fprintf(os.Stderr, format+"\n", arguments...) }
 	for _, d := range done.Damaged {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestRepairFrom: parts of the events table are damaged after the log was lost. Repairs restore the events from copies
-// of the data directory, once each. Events that were erased, or that are too old, stay away.
+// of the data directory, once each. Erased events and events that are too old are not restored.
 func TestRepairFrom(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -114,7 +114,7 @@ func TestRepairFrom(t *testing.T) {
 	}
 	wants(i.repairSays("--from", copied), "has no missing events", "2 missing events are not in the log or in "+copied)
 
-	// The other copy was made while the server ran. A part of it is damaged: nothing else has its rows.
+	// The other copy was made while the server ran. A part of this copy is damaged, and no other source has its rows.
 	damaged := filepath.Join(filepath.Dir(i.dir), "damaged")
 	if err := os.CopyFS(damaged, os.DirFS(later)); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func (i *instance) repairFails(arguments ...string) string {
 	return said
 }
 
-// repair runs `octavo repair`, and returns what it prints.
+// repair runs `octavo repair`, and returns its output.
 func (i *instance) repair(arguments ...string) (string, error) {
 	cmd := exec.Command(enginetest.Octavo(i.t), append([]string{"repair"}, arguments...)...)
 	cmd.Env = append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	missingEvery  = 3 * time.Second // between two reads of the missing rows
-	auditEvery    = time.Hour       // between two comparisons, and between two checks of one part
+	missingEvery  = 3 * time.Second // the time between two reads of the missing rows
+	auditEvery    = time.Hour       // the time between two comparisons, and between two checks of one part
 	auditWait     = time.Minute     // bounds a comparison
 	checkWait     = time.Hour       // bounds checks of parts
-	restoreFirst  = 5 * time.Second // after a repair that has to be repeated
+	restoreFirst  = 5 * time.Second // the pause after a repair that has to be repeated
 	mostSuspected = 1000            // bounds the suspected parts
 )
 
@@ -48,16 +48,16 @@ type rowsWatch struct {
 	wake  chan struct{}
 
 	reading sync.Mutex // guards the next members
-	node    string     // this process, among the readers of notices
+	node    string     // the name of this process among the readers of notices
 	notice  int64      // the last notice that was read
 	beaten  time.Time  // when the node last showed that it runs
 
 	mu       sync.Mutex
-	audited  time.Time            // when this node last compared, or found that another node does
+	audited  time.Time            // when this node last compared, or found that another node compares
 	suspects []string             // names of parts to check; "" means all parts
-	looked   map[string]time.Time // when each part was last among the suspects
+	looked   map[string]time.Time // the time when each part was last a suspect
 
-	next    time.Time // of the next repair; used by run only
+	next    time.Time // the time of the next repair; only run uses it
 	backoff retry.Backoff
 }
 
@@ -116,7 +116,7 @@ func (w *rowsWatch) check(context.Context) error {
 	return c
 }
 
-// suspect notes the part that an error of the insights store is about. A part is checked once an hour at most.
+// suspect records the part that an error of the insights store names. A part is checked once an hour at most.
 func (w *rowsWatch) suspect(err error) {
 	part := insights.DamagedPart(err.Error())
 	w.mu.Lock()
@@ -221,7 +221,7 @@ func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
 	return err
 }
 
-// audit compares, unless another node does.
+// audit compares the ledger with the table, unless another node does.
 func (w *rowsWatch) audit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, auditWait)
 	defer cancel()
@@ -267,7 +267,7 @@ func (w *rowsWatch) restore(ctx context.Context) error {
 	return w.read(ctx)
 }
 
-// isLeaving reports whether missing rows are the rows of a notice. A comparison learns their months.
+// isLeaving reports whether missing rows are the rows of a notice. The next comparison finds the months of these rows.
 func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
 
 // read reads the missing events, and logs new ones. Then it records that this node has read them.

@@ -19,7 +19,7 @@ const (
 	// minutes if the server never recovers.
 	seedAttempts    = 8
 	seedLongestWait = 30 * time.Second
-	// seedGrace is how long requests in flight may continue after an interrupt.
+	// seedGrace is the time for which requests in flight may continue after an interrupt.
 	seedGrace = 10 * time.Second
 )
 

@@ -87,7 +87,7 @@ func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.
 	return ids, nil
 }
 
-// seedTitle is how a part of an address reads.
+// seedTitle returns the title for a part of an address.
 func seedTitle(name string) string {
 	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " ")
 }

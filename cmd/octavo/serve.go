@@ -77,7 +77,7 @@ func (c *ServeCmd) Run() error {
 type node struct {
 	settings   *Settings
 	sizes      *sizes
-	load       *memory.Load // of the embedded engines
+	load       *memory.Load // the embedded engines' measured load
 	acceptLoss []string     // see ServeCmd
 	log        *slog.Logger
 	stops      []stopper
@@ -359,7 +359,7 @@ func (n *node) startLog(ctx context.Context) error {
 	return nil
 }
 
-// logReady says "full" of a log that refuses events because it is full.
+// logReady returns "full" if the log refuses events because it is full.
 func (n *node) logReady(ctx context.Context) error {
 	err := n.eventLog.Ready(ctx)
 	if errors.Is(err, eventlog.ErrFull) {
@@ -430,7 +430,7 @@ func (n *node) buildSink() error {
 	return nil
 }
 
-// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
+// sinkConfig returns the settings of this node's sink. `octavo reconcile` reads the log and the table with the same
 // settings.
 func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()

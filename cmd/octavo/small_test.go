@@ -33,12 +33,12 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	if _, err := os.Stat(filepath.Join(g.dir, limit)); err != nil {
 		g = memoryGroup{root, "memory.events", "memory.peak"}
 		limit = "memory.max"
-		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0) // the next write tells
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0) // or the next write fails
 	}
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
 	if err == nil {
-		t.Cleanup(func() { // after the node's end; its killed engines end shortly afterwards
+		t.Cleanup(func() { // runs after the node's end; its killed engines end shortly afterwards
 			eventually.Succeeds(t, "the group to be empty", func() error { return syscall.Rmdir(g.dir) })
 		})
 		err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.FormatInt(bytes, 10)), 0)
@@ -156,8 +156,8 @@ func TestSmallMachines(t *testing.T) {
 // fullLoad has the results of the load.
 type fullLoad struct {
 	sync.Mutex
-	acknowledged, unknown, refused int // events; posts without an answer; refused posts
-	asked, answered, failed        int // queries; failed ones have a status of no refusal
+	acknowledged, unknown, refused int // numbers of events, of posts without an answer, and of refused posts
+	asked, answered, failed        int // numbers of queries; a failed query has another status than a refusal
 	reasons                        map[string]int
 }
 

@@ -83,10 +83,10 @@ const progressEvery = 5 * time.Second
 type verification struct {
 	schema.Verification
 	v    *verifier
-	next time.Time // of the next progress
+	next time.Time // the time of the next progress message
 }
 
-// read counts an object that was read. damage describes its damage; "" if it is sound.
+// read counts an object that was read. damage describes the object's damage. It is "" if the object is undamaged.
 func (f *verification) read(bytes int64, damage string) {
 	f.Read, f.Bytes = f.Read+1, f.Bytes+bytes
 	if damage != "" {
@@ -142,7 +142,7 @@ func (v *verifier) run(ctx context.Context) (list []schema.Verification, err err
 	return list, nil
 }
 
-// note stores the results; all nodes show them.
+// note stores the results, so that all nodes show them.
 func (v *verifier) note(ctx context.Context, list []schema.Verification) error {
 	for _, of := range list {
 		if err := v.store.NoteVerification(ctx, of); err != nil {
@@ -192,7 +192,7 @@ func (v *verifier) doubled(ctx context.Context, f *verification) error {
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		d, err := v.table.Doubled(ctx, month)
 		if fault := eventstore.FaultOf(err); fault.Reason == eventstore.DamageReason {
-			continue // the check of its parts has already found that
+			continue // the check of the part has already found this damage
 		}
 		if err != nil {
 			return err

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	verifyLook  = time.Minute        // between two looks at the last results
-	verifyAge   = 7 * 24 * time.Hour // of results, until the next verification
-	tablesAge   = time.Hour          // of results about small tables
-	verifyAfter = time.Hour          // from the start of the node to its first verification
+	verifyLook  = time.Minute        // the time between two reads of the last results
+	verifyAge   = 7 * 24 * time.Hour // the age of results at which the next verification begins
+	tablesAge   = time.Hour          // the same age for results about small tables
+	verifyAfter = time.Hour          // the time from the start of the node to its first verification
 	verifyLock  = "verification of stored data"
 )
 
@@ -31,7 +31,7 @@ type verifyWatch struct {
 	damaged *prometheus.GaugeVec
 	log     *slog.Logger
 	ready   func() bool
-	suspect func(error) // is called with damaged parts of the events table
+	suspect func(error) // suspect is called with damaged parts of the events table
 	began   time.Time
 	shown   atomic.Pointer[frame.Condition]
 }
@@ -128,7 +128,7 @@ func (w *verifyWatch) verify(ctx context.Context, only string) (list []schema.Ve
 	}
 	for i := range list {
 		if list[i].Kind == verifiedEvents {
-			list[i].Damaged = 0 // a node sets the parts aside now, and the missing events have an alert
+			list[i].Damaged = 0 // nodes set these parts aside now, and missing events have a separate alert
 		}
 	}
 	if err := v.note(ctx, list); err != nil {

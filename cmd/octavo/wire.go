@@ -86,7 +86,7 @@ func embeddedLogin(l embedded.Login) eventlog.Login {
 	return eventlog.Login{Mechanism: "scram-sha-256", Username: l.User, Password: l.Password}
 }
 
-// kafkaAccess has the TLS configuration and login of every connection to Kafka.
+// kafkaAccess returns the TLS configuration and login of every connection to Kafka.
 func (b *backends) kafkaAccess() (eventlog.Access, error) {
 	access, err := eventlog.NewAccess(b.kafkaLogin)
 	if err != nil {

@@ -51,8 +51,8 @@ const replaced = {
     'eval-estree-expression': { 'github:jonschlinkert/eval-estree-expression#9cf28d2': '3.0.1' },
 };
 
-// The packages of the checkout in the order of their dependencies. Each has the script that generates the files that
-// later packages import.
+// The packages of the checkout in the order of their dependencies. Each step runs the script that generates files for
+// later packages.
 const steps = [
     ['emoji-codepoints', 'generate'],
     ['icons', 'generate'],

@@ -110,7 +110,7 @@ func byReason(counts []atomic.Uint64) map[string]uint64 {
 type Sites struct {
 	mu     sync.RWMutex
 	bySite map[string]*Account
-	list   []*Account // in the order of their first request
+	list   []*Account // all accounts, in the order of their first request
 	clock  func() time.Time
 }
 

@@ -1,5 +1,5 @@
-// Package deadletter keeps the events that cannot be stored, in a topic next to the log's. The sink writes letters. An
-// operator lists them and puts their events back into the log.
+// Package deadletter stores the events that cannot be stored in the table. They are in a topic next to the topic of the
+// log. The sink writes letters. An operator lists them and puts their events back into the log.
 //
 //   - letter.go: the contents of a letter
 //   - writer.go: making letters durable

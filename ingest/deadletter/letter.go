@@ -22,7 +22,7 @@ type Letter struct {
 	Topic     string    `json:"topic"`
 	Partition int       `json:"partition"`
 	Offset    int64     `json:"offset"`
-	Index     int       `json:"index"` // of the event in its message, or WholeMessage
+	Index     int       `json:"index"` // index of the event in its message, or WholeMessage
 	Site      string    `json:"site,omitempty"`
 	Received  time.Time `json:"received,omitzero"`
 	Reason    string    `json:"reason"` // a short word, equal to the metric's label

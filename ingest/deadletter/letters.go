@@ -26,11 +26,11 @@ type Letters struct {
 	dead   *eventlog.Topic
 	log    *eventlog.Topic
 
-	known map[string]*letterState // of the records before offset read
+	known map[string]*letterState // states from the records before offset read
 	read  int64
 }
 
-// Open returns Letters that connect at first use. An empty topic name means the default log's.
+// Open returns Letters that connect at first use. An empty topic name means the topic of the default log.
 func Open(brokers []string, access eventlog.Access, topic string) (*Letters, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {
 		return nil, fmt.Errorf("cannot read dead letters: %w", err)

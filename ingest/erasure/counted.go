@@ -22,7 +22,7 @@ func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMo
 	return j.cfg.Rows.NoteDeletion(ctx, name, where, rows)
 }
 
-// ended notes that a deletion's rows are gone.
+// ended records that a deletion's rows no longer exist.
 func (j *Job) ended(ctx context.Context, name string) error {
 	if j.cfg.Rows == nil {
 		return nil

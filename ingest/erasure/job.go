@@ -69,7 +69,7 @@ type Job struct {
 	cfg    JobConfig
 	logged string
 	shown  time.Time // the metrics
-	// left is when the job first saw that a mutation's replaced parts were gone from the disks.
+	// left is the time at which the job first saw that the parts replaced by a mutation were no longer on the disks.
 	left struct{ mutated, at time.Time }
 }
 
@@ -306,7 +306,7 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends an erasure when the replaced parts, and the aggregate states made from them, are gone from the disks.
+// Finish ends an erasure when the disks no longer have the replaced parts, nor the aggregate states made from them.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil

@@ -40,8 +40,8 @@ type marks struct {
 // Empty reports whether nothing is erased.
 func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 
-// Has reports whether an event of a visitor and under a key is erased. It was received at a time, in milliseconds. The
-// key is "" for an event without a key.
+// Has reports whether an event is erased: by its visitor, or by its key. received is the time of its arrival, in
+// milliseconds. eventKey is "" for an event without a key.
 func (s Site) Has(visitor uint64, eventKey string, received int64) bool {
 	erases := func(m mark) bool { return received < m.before && m.version <= s.upTo }
 	return slices.ContainsFunc(s.visitors[visitor], erases) ||

@@ -16,7 +16,7 @@ const Lock = "erasure of visitors"
 
 const (
 	eraseEvery  = time.Second      // between two checks for pending erasures
-	eraseRetry  = 10 * time.Second // after a failure, or while another node has the locks
+	eraseRetry  = 10 * time.Second // pause after a failure, or while another node has the locks
 	retainEvery = time.Hour        // between two checks for events past their site's retention
 )
 

@@ -8,13 +8,13 @@ import (
 // Options configure a Generator. A zero field takes the default named in its comment.
 type Options struct {
 	Seed uint64
-	// Events is how many events fill Span. After these events a generator starts again at the beginning of the span,
+	// Events is the number of events in Span. After these events a generator starts again at the beginning of the span,
 	// with different events.
 	Events   int           // default 500,000
 	Visitors int           // default 50,000
 	End      time.Time     // end of the span, default now (then two runs differ)
 	Span     time.Duration // default 30 days
-	Host     string        // of the site, default docs.example.com
+	Host     string        // the site's host, default docs.example.com
 	// Spaces are ids for the site's first spaces, for example ids of spaces that were created for it.
 	Spaces []string
 	// Pages are ids for pages of these spaces, by path, for example ids of pages that were created: see [SpaceTopics].

@@ -83,7 +83,8 @@ func appendSearch(g *Generator, dst []byte, s *step) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendLeave has the time since the page was opened. A tenth of the browsers does not know the depth.
+// appendLeave appends the time since the page was opened, and the depth. A tenth of the browsers does not know the
+// depth.
 func appendLeave(g *Generator, dst []byte, s *step) []byte {
 	seconds, depth := int(s.after)/1000, int(s.pick%101)
 	if s.pick>>8%10 == 0 {

@@ -1,6 +1,6 @@
 package eventgen
 
-// queryStages is how often a query may be reported while it is typed.
+// queryStages is the largest number of reports of a query while it is typed.
 const queryStages = 3
 
 // searches are search queries as JSON, each at its stages of typing.

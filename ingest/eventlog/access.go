@@ -20,7 +20,7 @@ import (
 // Login is an operator's configuration of the connections to the brokers.
 type Login struct {
 	TLS bool
-	CA  string // PEM file of trusted authorities; "" is the system's
+	CA  string // PEM file of trusted authorities; "" for the system's file
 	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Either both are set, or both
 	// are empty.
 	Cert, Key string

@@ -61,8 +61,8 @@ func (b *batch) add(key string, value []byte) {
 		varintSize(int64(len(value))) + len(value) + varintSize(0)
 	b.buf = binary.AppendVarint(b.buf, int64(size))
 	b.buf = append(b.buf, 0)                  // attributes
-	b.buf = binary.AppendVarint(b.buf, 0)     // time after the first's
-	b.buf = binary.AppendVarint(b.buf, delta) // offset after the first's
+	b.buf = binary.AppendVarint(b.buf, 0)     // time after the first time
+	b.buf = binary.AppendVarint(b.buf, delta) // offset after the first offset
 	b.buf = binary.AppendVarint(b.buf, int64(len(key)))
 	b.buf = append(b.buf, key...)
 	b.buf = binary.AppendVarint(b.buf, int64(len(value)))

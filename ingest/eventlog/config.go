@@ -25,8 +25,8 @@ type Config struct {
 	MinInSync  int
 	Retention  time.Duration
 
-	// Turn is how long all messages without a fixed partition go to the same partition. A sink gathers an insert for
-	// as long, so each insert has the messages of one turn. At least LeastTurn; DefaultTurn.
+	// Turn is the time for which all messages without a fixed partition go to the same partition. A sink gathers an
+	// insert for as long, so each insert has the messages of one turn. At least LeastTurn; DefaultTurn.
 	Turn time.Duration
 
 	// MaxBatchBytes and MaxBatchMessages bound one produce request: 900 KB and 2,048, which is below a broker's default
@@ -37,10 +37,10 @@ type Config struct {
 	// existing topic must be configured to accept them.
 	MaxMessageBytes int
 
-	StartWait      time.Duration // how long Start tries to prepare the topic before it returns without it; 2 s
-	ProduceTimeout time.Duration // one attempt; 5 s
-	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
-	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
+	StartWait      time.Duration // the time for which Start tries to prepare the topic; 2 s
+	ProduceTimeout time.Duration // longest time of one attempt; 5 s
+	AppendTimeout  time.Duration // the time from a batch's first message to its last attempt; 10 s
+	RetryWait      time.Duration // pause between attempts, doubled up to 1 s; 20 ms
 	WatchWait      time.Duration // interval of checks whether the topic has changed; 1 s
 }
 

@@ -120,8 +120,9 @@ func (l *Log) open(run context.Context, count int) {
 	l.workers.Go(func() { l.watch(run) })
 }
 
-// Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx is done it
-// abandons the rest. A log that still waits for its topic has accepted no messages, so it stops immediately.
+// Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx ends, it abandons
+// the messages that are not yet durable. A log that still waits for its topic has accepted no messages, so it stops
+// immediately.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	running, partitions := l.running, l.partitions

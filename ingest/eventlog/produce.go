@@ -114,8 +114,7 @@ func isUnrouted(err error) bool {
 	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }
 
-// retriable reports whether a retry may help. An error that is not a broker's answer
-// is the network's.
+// retriable reports whether a retry may help. An error that is not a broker's answer comes from the network.
 func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()

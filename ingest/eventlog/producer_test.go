@@ -203,7 +203,7 @@ func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}
 	for name, c := range map[string]struct {
-		answers []any // to the attempts at the second batch
+		answers []any // answers to the attempts to send the second batch
 		refused bool
 		log     []string
 	}{

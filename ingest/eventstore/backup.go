@@ -17,7 +17,7 @@ import (
 // ErrBackup marks the errors about a backup that cannot be used.
 var ErrBackup = errors.New("cannot use the backup")
 
-// Backup is a copy of the events table's files. Nobody writes to it.
+// Backup is a copy of the events table's files. No process writes to it.
 type Backup struct {
 	folder string // of the table
 	parts  map[schema.EventMonth][]backupPart
@@ -105,7 +105,7 @@ func (p backupPart) covers(other backupPart) bool {
 		p.level >= other.level && p.mutation >= other.mutation
 }
 
-// LastMonth returns the last month of which the backup has rows, or 0. The backup was made after the month began.
+// LastMonth returns the last month with rows in the backup, or 0. The backup was made after the month began.
 func (b *Backup) LastMonth() (last schema.EventMonth) {
 	for month := range b.parts {
 		last = max(last, month)

@@ -26,7 +26,7 @@ type Config struct {
 	// InsertQuorum is the number of replicas of a cluster that must have an insert before it counts. It is "auto" (the
 	// majority), a number, or "off". The default is "auto".
 	InsertQuorum string
-	// SettleWait is how often Settle looks again; 50 ms.
+	// SettleWait is the time between two looks of Settle; 50 ms.
 	SettleWait time.Duration
 }
 
@@ -37,7 +37,7 @@ type ClickHouse struct {
 
 	mu       sync.Mutex
 	settings clickhouse.Settings // the wanted settings that the server knows; nil: not read yet
-	spare    driverColumns       // of a finished insert, for reuse
+	spare    driverColumns       // the columns of a finished insert, for reuse
 }
 
 // New builds a store. It starts nothing.
@@ -73,8 +73,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	}
 	// Close does nothing to a batch that was sent.
 	defer func() { _ = batch.Close() }()
-	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them. So the
-	// same rows in other blocks would not count as a repeat.
+	// All rows are sent as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them.
+	// So the same rows in other blocks would not count as a repeat.
 	columns := c.takeColumns(batch)
 	defer c.returnColumns(columns)
 	for i, values := range rows.Values() {
@@ -123,7 +123,7 @@ func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error
 	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") +
 		" WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
 	if c.cfg.Cluster == "" {
-		// On a cluster, a shard runs its part of an insert in a database of its own.
+		// On a cluster, a shard runs its part of an insert in a separate database.
 		query += " AND current_database = currentDatabase()"
 	}
 	rows, err := c.cfg.Conn.Query(ctx, query)

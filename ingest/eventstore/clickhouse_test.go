@@ -91,7 +91,7 @@ func TestInsertTwice(t *testing.T) {
 	}
 }
 
-// TestInsertAtOnce: exactly one of several equal concurrent inserts is stored.
+// TestInsertAtOnce: of several equal concurrent inserts, exactly one is stored.
 func TestInsertAtOnce(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -114,7 +114,7 @@ func TestInsertAtOnce(t *testing.T) {
 	}
 }
 
-// TestInsertIntoView: a view of the table gets a repeated insert as often as the table gets it.
+// TestInsertIntoView: a view stores a repeated insert as often as its table does.
 func TestInsertIntoView(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -104,8 +104,8 @@ func (c *ClickHouse) checkRows(ctx context.Context, p Part, reason string) (Cond
 // mostDays limits the days and sites that Days reports.
 const mostDays = 1000
 
-// Days counts the rows of a part of the events table by site and day. It returns none if they are too many. It fails if
-// it meets the part's damage.
+// Days counts the rows of a part of the events table by site and day. It returns nil if there are too many. It fails if
+// it reads damaged bytes of the part.
 func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]int64, error) {
 	month, err := strconv.Atoi(p.Partition)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *ClickHouse) SetAside(ctx context.Context, p Part) error {
 	}
 	err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(p.Table)+change)
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && (e.Code == codeNoPart || e.Code == codeNoTable) {
-		return nil // a merge or a deletion has replaced it
+		return nil // a merge or a deletion has replaced the part
 	}
 	if err != nil {
 		err = fmt.Errorf("cannot set part %s of %s aside: %w", p.Name, p.Table, err)

@@ -19,7 +19,8 @@ import (
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
 // Delete starts to delete the present rows that satisfy where. Deletion finds the mutation by its name, also after a
-// restart. It first drops what a killed repair left: a backup may have such rows.
+// restart. First, it drops the table that a killed repair left. A copy in that table may have rows that must be
+// deleted.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	if err := c.DropScratch(ctx); err != nil {
 		return err
@@ -40,7 +41,7 @@ type Deletion struct {
 	Found   bool
 	Done    bool      // no active part has such a row
 	Created time.Time // an upper bound in whole seconds, by the server's clock
-	Failure string    // of the last attempt; the server goes on trying
+	Failure string    // the error of the last attempt; the server continues to try
 }
 
 // Deletion looks for a Delete in the current table.
@@ -58,9 +59,9 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 	return d, nil
 }
 
-// OldParts counts the parts that were replaced until a time by the server's clock and are still on its disks. Soon
-// after a start, the server has not read all such parts. Then the count includes parts that may exist. Files that are
-// being removed count.
+// OldParts counts the parts that were replaced until a time by the server's clock and whose files still exist. Soon
+// after a start, the server has not read all such parts. During this time, the count also includes parts that may
+// exist. Files that the server is removing also count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
 	parts := onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")
@@ -101,7 +102,7 @@ func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint
 	for table, partitions := range drops {
 		err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(table)+" "+strings.Join(partitions, ", "))
 		if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == codeNoTable {
-			continue // it was dropped meanwhile
+			continue // another process has dropped it
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("cannot drop aggregate states: %w", err))

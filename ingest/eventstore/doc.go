@@ -5,8 +5,8 @@
 //   - [Backup] finds the table's parts in a copy of a server's files, and [Scratch] reads them
 //   - [Visits] creates, checks and repairs the projection of visits; [VisitsKeeper] does so in the background
 //
-// The table's columns and its statements are in schema/insights. Queries of
-// users go through package query, not through here.
+// The table's columns and its statements are in schema/insights. Queries of users go through package query, and never
+// through this package.
 //
 // Of this module it imports only schema and ingest/retry.
 package eventstore

@@ -15,14 +15,14 @@ import (
 
 // Doubled are rows of a month that the events table has more than once.
 type Doubled struct {
-	Rows        int64     // beyond the first of equal rows
-	First, Last time.Time // limit the times of their events
-	// Parts counts the rows of each part that another part has too.
+	Rows        int64     // the rows after the first of equal rows
+	First, Last time.Time // the earliest and the latest time of their events
+	// Parts counts, for each part, the rows that another part has too.
 	Parts map[string]uint64
 }
 
 const (
-	// position identifies a row. A recreated topic uses offsets again, for events of other contents.
+	// position identifies a row. A recreated topic uses the same offsets again, for different events.
 	position = insights.ColumnPartition + ", " + insights.ColumnOffset + ", " + insights.ColumnIndex + ", " +
 		insights.ColumnReceived + ", site, visitor, session, time"
 	// comparedRows bounds the rows that a statement compares at once, and so its memory.
@@ -30,7 +30,7 @@ const (
 )
 
 // Doubled looks for rows of a month that are equal in position and content. It reads the positions of all rows of the
-// month, some at a time.
+// month in several statements.
 func (c *ClickHouse) Doubled(ctx context.Context, month schema.EventMonth) (d Doubled, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "max_threads": 1,
@@ -83,7 +83,7 @@ func (c *ClickHouse) addDoubled(ctx context.Context, d *Doubled, where string) e
 	return rows.Err()
 }
 
-// Copy returns a part whose rows other parts have, each once. found is false without such a part.
+// Copy returns a part whose rows other parts have, once each. found is false if there is no such part.
 func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool, err error) {
 	parts, err := c.Parts(ctx, "")
 	for _, p := range parts {

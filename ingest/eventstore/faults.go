@@ -17,7 +17,7 @@ import (
 // it passes or is repaired.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
-	Rows   bool   // the rows are at fault
+	Rows   bool   // whether the rows caused the fault
 }
 
 // codeFaults are the server's error codes with a specific fault. Any other code is a fault of the store's state: events
@@ -107,7 +107,7 @@ func Reasons(rows bool) (list []string) {
 	return list
 }
 
-// badValue matches the driver's error about a value.
+// badValue wraps the driver's error about a value that it cannot add to a column.
 type badValue struct{ error }
 
 func (e badValue) Unwrap() error { return e.error }

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestAllMonthsReadsNoRows counts all rows. The engine knows the numbers of its parts, so it reads a row a part.
+// TestAllMonthsReadsNoRows counts all rows. The engine knows how many rows each part has, so it reads one row for each
+// part.
 func TestAllMonthsReadsNoRows(t *testing.T) {
 	t.Parallel()
 	store, _ := newTestStore(t)

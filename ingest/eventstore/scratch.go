@@ -27,15 +27,16 @@ const scratchTable = "octavo_backup"
 // ErrFolder means that the server's files are not on this machine.
 var ErrFolder = errors.New("the files of the insights store are not on this machine, or may not be written")
 
-// Scratch is a table like the events table with copies of a backup's parts. Its user holds RepairLock.
+// Scratch is a table with the columns of the events table. It has copies of a backup's parts. Its user must hold
+// RepairLock.
 type Scratch struct {
 	store  *ClickHouse
-	folder string   // for copies of parts
+	folder string   // the folder for copies of parts
 	names  []string // of the columns
 }
 
-// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. With SYNC
-// the statement would wait for that, and was seen to take minutes. The caller holds RepairLock or the lock of
+// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. With SYNC,
+// the statement would wait for the removal. In tests, that took minutes. The caller holds RepairLock or the lock of
 // comparisons.
 func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	if c.cfg.Cluster != "" {
@@ -43,7 +44,7 @@ func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	}
 	err := c.cfg.Conn.Exec(ctx, "DROP TABLE IF EXISTS "+scratchTable)
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == codeDenied {
-		return nil // a user without the right has created no such table
+		return nil // a user without this right cannot have created the table
 	}
 	if err != nil {
 		err = fmt.Errorf("cannot drop the table of a backup's rows: %w", err)
@@ -84,7 +85,7 @@ func (c *ClickHouse) NewScratch(ctx context.Context) (*Scratch, error) {
 	return s, nil
 }
 
-// Folder is where Attach writes copies.
+// Folder returns the folder into which Attach writes copies.
 func (s *Scratch) Folder() string { return s.folder }
 
 // BackupDamage describes a part of a backup that cannot be read.
@@ -187,7 +188,7 @@ func copyPart(from, to string) (damage string, err error) {
 				return reads
 			}
 			reads, err = copyFile(filepath.Join(to, path), file)
-			_ = file.Close() // it was only read
+			_ = file.Close() // the file was only read
 		}
 		if err != nil {
 			return fs.SkipAll
@@ -200,7 +201,7 @@ func copyPart(from, to string) (damage string, err error) {
 	return damage, err
 }
 
-// copyFile copies a file. reads is an error of the original.
+// copyFile copies a file. reads is the error of reading the original.
 func copyFile(path string, from io.Reader) (reads, err error) {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
@@ -237,7 +238,7 @@ type Offsets struct {
 // offsetsStep is the least number of offsets that Ranges distinguishes.
 const offsetsStep = 16
 
-// Ranges divides the rows into ranges of offsets with about a number of rows.
+// Ranges divides the rows into ranges of offsets. Each range has about the given number of rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
 		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,
@@ -277,7 +278,7 @@ func (o Offsets) scratchRows() string {
 		insights.ColumnOffset, insights.ColumnIndex)
 }
 
-// fromRows makes the engine read rows, and no projection.
+// fromRows makes the engine read the rows, and not a projection.
 func fromRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "max_threads": 1,
@@ -305,8 +306,8 @@ func (s *Scratch) Rows(ctx context.Context, of Offsets) (list []BackupRow, err e
 	return list, rows.Err()
 }
 
-// Insert stores rows of a range in the events table: the rows at these places of the list that Rows returns. The caller
-// has made sure that the table lacks them.
+// Insert stores rows of a range in the events table. places has the rows' indexes in the list that Rows returns. The
+// caller must have checked that the table lacks them.
 func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	columns := make([]string, len(s.names))
 	for i, name := range s.names {
@@ -317,7 +318,8 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the rows of the backup: %w", err)
 	}
-	// A token of its own: the engine would drop rows that an earlier repair restored and that were lost again.
+	// Each insert has a new token. Otherwise the engine would drop rows that an earlier repair restored and that were
+	// lost again.
 	settings, err := s.store.settingsFor(ctx, "octavo/backup/"+rand.Text())
 	if err != nil {
 		return err
@@ -327,7 +329,7 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	if err != nil {
 		return fmt.Errorf("cannot begin an insert: %w", err)
 	}
-	defer func() { _ = batch.Close() }() // it does nothing to a batch that was sent
+	defer func() { _ = batch.Close() }() // Close has no effect on a batch that was sent
 	for _, row := range values {
 		if err := batch.Append(row...); err != nil {
 			return errors.Join(fmt.Errorf("cannot insert a row of the backup: %w", err), batch.Abort())
@@ -339,7 +341,7 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	return nil
 }
 
-// read returns the rows at some places of a result.
+// read returns the rows of a result that have the given indexes.
 func (s *Scratch) read(ctx context.Context, query string, places []int) (list [][]any, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), query)
 	if err != nil {

@@ -31,7 +31,7 @@ var insertSettings = clickhouse.Settings{
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
 	// The server recognises a repeated insert block by block. So an insert must be one block: only the table's
-	// partitions may divide it. The server's limits and threads must not.
+	// partitions may divide it. The server's limits and threads must not divide it.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,

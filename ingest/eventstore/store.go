@@ -21,7 +21,7 @@ type Store interface {
 	LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error)
 	// Stored returns the rows of a partition with from ≤ offset ≤ to.
 	Stored(ctx context.Context, partition uint16, from, to uint64) ([]Row, error)
-	// Months counts the rows of a partition with from ≤ offset < to, by the month in which they arrived.
+	// Months counts the rows of a partition with from ≤ offset < to, by the month of their arrival.
 	Months(ctx context.Context, partition uint16, from, to uint64) (schema.RowsByMonth, error)
 	// Sequential reports whether Stored sees every insert that was acknowledged
 	// before. A replica may lag behind.

@@ -44,7 +44,7 @@ func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)
 	inserted := 0
-	// synced calls do and returns how much it made the engine sync.
+	// synced calls do, and returns what the engine synced meanwhile.
 	synced := func(do func() error) (files, folders uint64) {
 		t.Helper()
 		beforeFiles, beforeFolders := syncs(t, conn)
@@ -155,8 +155,8 @@ func BenchmarkInsertSynced(b *testing.B) {
 	}
 }
 
-// TestNoStatistics: the engine makes statistics of every column of a merged part by
-// default. The table's statements turn that off, also for a table that was made before.
+// TestNoStatistics: the engine makes statistics of every column of a merged part by default. The table's statements
+// turn the statistics off, also for an existing table.
 func TestNoStatistics(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

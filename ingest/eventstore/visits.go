@@ -49,7 +49,7 @@ type projections struct {
 	rows       uint64
 	names      []string // projections of visits
 	bare       uint64   // parts without the current projection of visits
-	projecting bool     // whether the engine is building the current projection
+	projecting bool     // whether the engine is currently building the projection
 }
 
 // projections reads the state from the engine.

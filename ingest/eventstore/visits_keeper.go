@@ -13,7 +13,7 @@ import (
 
 const (
 	visitsEvery = time.Minute      // between two checks of the projection
-	visitsRetry = 10 * time.Second // after a failure, or while another node has the lock
+	visitsRetry = 10 * time.Second // pause after a failure, or while another node has the lock
 	visitsReady = time.Second      // while the table cannot be used
 )
 
@@ -41,7 +41,7 @@ func NewVisitsKeeper(cfg VisitsKeeperConfig) *VisitsKeeper {
 func (k *VisitsKeeper) Run(ctx context.Context) {
 	never := func(*Visits, context.Context) (bool, error) { return false, nil }
 	idle, do := (*Visits).Kept, (*Visits).Keep
-	wait := visitsRetry // until the table has the projection
+	wait := visitsRetry // the pause until the table has the projection
 	for ctx.Err() == nil {
 		if !k.cfg.Ready() {
 			retry.Sleep(ctx, visitsReady)
@@ -58,7 +58,7 @@ func (k *VisitsKeeper) Run(ctx context.Context) {
 	}
 }
 
-// with runs do under the lock. If idle reports that there is no work, it does not run do.
+// with runs do while it holds the lock. If idle reports that there is no work, it does not run do.
 func (k *VisitsKeeper) with(ctx context.Context,
 	idle func(*Visits, context.Context) (bool, error), do func(*Visits, context.Context) error,
 ) (err error) {

@@ -70,7 +70,7 @@ func wantKept(t testing.TB, conn driver.Conn) {
 
 var errKilled = errors.New("killed")
 
-// killedConn is the connection of a process that is killed after left statements.
+// killedConn is the connection of a process that is killed after `left` more statements.
 type killedConn struct {
 	driver.Conn
 	left int
@@ -117,10 +117,9 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 	return same, different
 }
 
-// TestVisitsAreKept checks that Keep creates and builds the current projection for all
-// rows. The table has no projection, or another version's. The process is killed before
-// each statement in turn. New rows enter the projection at once, and deleted rows leave it. The projection then agrees
-// with the events.
+// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The table has no
+// projection, or the projection of another version. The process is killed before each statement in turn. New rows enter
+// the projection immediately, and deleted rows leave it. The projection then agrees with the events.
 func TestVisitsAreKept(t *testing.T) {
 	t.Parallel()
 	withoutSessions, err := os.ReadFile("testdata/visits_340024e4.sql")

@@ -36,8 +36,8 @@ const fromSource = `INSERT INTO events (site, time, type, url, visitor, session,
 	FROM source WHERE number >= %d AND number < %d`
 
 // BenchmarkVisitsInsert measures what the states of sessions cost in the projection of visits. The same events are
-// inserted into a table with the states, and into a table without them, in turns. Then the engine merges each table.
-// Of each it reports the processor time of the engine, and the bytes on disk, for an event.
+// inserted alternately into a table with the states and a table without them. Then the engine merges each table. For
+// each table, it reports the engine's processor time and the bytes on disk per event.
 func BenchmarkVisitsInsert(b *testing.B) {
 	older, err := os.ReadFile("testdata/visits_340024e4.sql")
 	if err != nil {

@@ -62,7 +62,8 @@ func TestBalanceInFlight(t *testing.T) {
 	}
 }
 
-// TestRefusedUnread: a request that its receiver refuses has no events, and counts for its site and reason.
+// TestRefusedUnread: a request that is refused before its body is read counts under its site and reason. Its events do
+// not count.
 func TestRefusedUnread(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)

@@ -40,7 +40,7 @@ type Config struct {
 	Logger *slog.Logger
 
 	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h
-	MaxPast   time.Duration // how old a timestamp may be, unless Client.AnyPast; 30 days
+	MaxPast   time.Duration // greatest age of a timestamp, unless Client.AnyPast; 30 days
 	MaxEvents int           // events in a request; 10,000
 
 	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. The same amounts may

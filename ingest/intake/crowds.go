@@ -13,7 +13,7 @@ import (
 
 const (
 	crowdBatches = 256  // in a window
-	crowdShare   = 0.95 // of a window's batches
+	crowdShare   = 0.95 // share of a window's batches
 	crowdAgents  = 20
 	crowdSites   = 1024
 	crowdPause   = time.Hour // between two warnings about a site

@@ -12,7 +12,7 @@ import (
 // encoder copies them. Decoders are reused.
 type decoder struct {
 	scanner
-	index   int  // of the current event
+	index   int  // index of the current event
 	current int  // the position of its first byte; outside between events
 	known   bool // whether events of unknown types are refused individually
 	unknown int  // number of refused events of unknown types
@@ -23,7 +23,7 @@ type decoder struct {
 	exact   []byte // the path in its unambiguous form: see insights.ClaimTypes
 
 	door       doorBatch
-	claimPaths []claimPath // of the event's claims
+	claimPaths []claimPath // paths of the event's claims
 	encoder    insights.Encoder
 }
 

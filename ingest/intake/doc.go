@@ -1,9 +1,10 @@
 // Package intake accepts visitor events. It decodes a request's body, validates and enriches its events, and appends
 // them to the log as one message. Accept returns when the message is durable.
 //
-//   - scan.go reads JSON, decode.go the request and its events
+//   - scan.go reads JSON, and decode.go reads the request and its events
 //   - unknown.go skips events of types that this version does not know
-//   - validate*.go checks the sent values, enrich*.go adds derived values
+//   - validate*.go checks the sent values
+//   - enrich*.go adds derived values: bots, agents and impostors, devices, places, campaigns
 //   - admission.go limits the requests in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat, keys_recent.go answers repeats from memory
 //   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of

@@ -20,13 +20,13 @@ type Door struct {
 	// Place is the browser's place according to a trusted sender; it replaces the lookup of the address.
 	Place Place
 	Now   time.Time     // when the batch arrived
-	Late  time.Duration // since the first attempt to send the batch
+	Late  time.Duration // the time since the first attempt to send the batch
 	// Key is the publishable key's id, and Generation counts its rotations.
 	Key        string
 	Generation int
 	// Pixel means that an image was requested. Such a batch may have no id, because an image has no retries.
 	Pixel bool
-	Hosts []string // which the urls of events may have: see schema.HostAllowed
+	Hosts []string // hosts that the urls of events may have: see schema.HostAllowed
 }
 
 // AcceptDoor takes a browser's batch {"id":"...","events":[...]}. Like Accept, it returns nil when every event is

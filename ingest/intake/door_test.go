@@ -376,7 +376,7 @@ func TestDoorKeys(t *testing.T) {
 		if change != nil {
 			change(&door)
 		}
-		// Each batch goes to another node, because a node claims a batch only once (TestRepeatsAskNoStore).
+		// Each batch is sent to another node, because a node claims a batch only once (TestRepeatsAskNoStore).
 		in := newDoor(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 			t.Error(err)

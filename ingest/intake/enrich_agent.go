@@ -35,7 +35,7 @@ type agentEntry struct {
 // cachedAgents is the number of user agents that the cache holds.
 const cachedAgents = 4096
 
-// maxAgent is how many bytes of a user agent are parsed.
+// maxAgent bounds the bytes of a user agent that are parsed.
 const maxAgent = 512
 
 func newAgents(size int) *agents {

@@ -14,9 +14,9 @@ var (
 	agentImpostor = code(insights.AgentVerifications, "impostor")
 )
 
-// verify determines how an agent's name agrees with its operator's published addresses. It is 0 for people, and for
-// events without a user agent. own is true if ip is the visitor's address. Otherwise ip may be a server that reports
-// other visitors' agents. Such agents are not impostors.
+// verify finds impostors: agents with the name of a known bot, at an address that the bot's operator does not publish.
+// The result is 0 for people, and for events without a user agent. own is true if ip is the visitor's address.
+// Otherwise ip may be a server that reports other visitors' agents. Such agents are not impostors.
 func verify(a *agent, ranges *agentlist.Ranges, ip netip.Addr, own bool, millis int64) insights.Code {
 	switch set := a.program.Ranges; {
 	case a.program.Class == 0 || a.program.Class == classPerson:

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// testNow is when every request of these tests arrives.
+// testNow is the time at which every request of these tests arrives.
 var testNow = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 
 var testKey = [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}

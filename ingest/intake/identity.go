@@ -7,8 +7,8 @@ import (
 	"github.com/dchest/siphash"
 )
 
-// Hasher makes the keyed hashes that are stored for visitors and sessions. The site is
-// part of the key: one visitor of two sites counts as two.
+// Hasher makes the keyed hashes that are stored for visitors and sessions. The site is part of the key, so a visitor of
+// two sites counts as two visitors.
 type Hasher struct{ k0, k1 uint64 }
 
 // NewHasher makes a Hasher with the secret key. The key must never change.

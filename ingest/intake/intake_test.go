@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// base has the columns of an ingesttest.Minimal event.
+// base returns the columns of an ingesttest.Minimal event.
 func base(kind string) row {
 	code, _ := insights.EventTypes.Code(kind)
 	h := NewHasher(testKey)

@@ -47,8 +47,8 @@ type SearchableLog interface {
 	Choose() (partition int, err error)
 	// RecentEnd returns an offset that the partition's next message will have or exceed.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
-	// Find looks for a message between an offset and the partition's end. next is where the search stopped: after ctx
-	// ends, a search can continue from there.
+	// Find looks for a message between an offset and the partition's end. next is the place where the search stopped.
+	// After ctx has ended, a new search can continue from next.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
@@ -171,7 +171,7 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	claim.Offset = next
 	switch {
 	case err != nil:
-		// The next attempt goes on from next.
+		// The next attempt continues from next.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 		return "failed", eventlog.Unavailable(err)
 	case found:

@@ -18,12 +18,12 @@ const (
 )
 
 // recentKeys stores the keys that this node has in progress, and keys that are done. A repeat of a known key costs no
-// query to the store, however often it comes. It never claims more than the store, because a key that is done stays
-// done for keyLife. It forgets keys after a restart, and when another key replaces a key.
+// query to the store, however often it comes. It never answers that a key is done when the store says otherwise,
+// because such a key stays done for keyLife. It forgets keys after a restart, and when another key replaces a key.
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt
-	done    []doneKey                 // by the first bytes of the name; nil until the first key is done
+	done    []doneKey                 // indexed by the first bytes of the name; nil until the first key is done
 }
 
 // keyName stands for a site and a key. A sender can choose keys, so the name is a cryptographic hash.
@@ -91,7 +91,7 @@ func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state s
 	return schema.KeyNew, nil
 }
 
-// end ends an attempt. free is when the key is free again if the request is in the log, and otherwise zero.
+// end ends an attempt. free is the time at which the key is free again. It is zero if the request is not in the log.
 func (r *recentKeys) end(name keyName, bodyHash [sha256.Size]byte, free time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

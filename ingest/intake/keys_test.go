@@ -78,8 +78,9 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 	}
 }
 
-// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. The request's caller and its
-// bytes may be gone before that. Stop waits for it, and so does a request above the bound.
+// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. By then, the request's caller may
+// have disconnected, and the request's bytes may be overwritten. Stop waits for it, and so does a request above the
+// bound.
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	case d.current == outside:
 		return d.index
 	case err.Reason == insights.NotJSON:
-		return d.index + 1 // the unreadable event counts as one
+		return d.index + 1 // the unreadable event counts as an event
 	}
 	return d.index + countElements(d.data[d.current:])
 }

@@ -28,7 +28,7 @@ type SaltStore interface {
 const (
 	saltInterval = time.Minute // between two reads of the store's salts
 	saltWait     = 2 * time.Second
-	saltPause    = time.Second // after a failed read
+	saltPause    = time.Second // pause after a failed read
 	dayMillis    = 24 * 60 * 60 * 1000
 )
 
@@ -46,11 +46,11 @@ type Salts struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	known atomic.Pointer[[]schema.DoorSalt] // at most one for a day; never changed
+	known atomic.Pointer[[]schema.DoorSalt] // at most one salt a day; a list is never changed
 
 	mu     sync.Mutex // held while the store is asked
 	failed time.Time
-	err    error // of the last read of the store
+	err    error // error of the last read of the store
 }
 
 // NewSalts builds Salts. It starts nothing.
@@ -88,8 +88,8 @@ func (s *Salts) run(ctx context.Context) {
 	}
 }
 
-// Renew forgets the salts of days before yesterday, and compares the others with the store's. Without any salt it does
-// nothing.
+// Renew forgets the salts of days before yesterday, and compares the other salts with the salts in the store. Without
+// any salt it does nothing.
 func (s *Salts) Renew(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

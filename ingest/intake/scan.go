@@ -228,7 +228,7 @@ func (s *scanner) hex(i int) (r rune, ok bool) {
 	return r, true
 }
 
-// word takes a literal name.
+// word reads a literal name (true, false or null).
 func (s *scanner) word(w string) bool {
 	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
 		return false

@@ -16,7 +16,7 @@ func newTestSessions(entries int) *sessions {
 	return newSessions(entries, NewMetrics(prometheus.NewRegistry()))
 }
 
-// sessionModel is sessions without a bound, one visitor a map's key.
+// sessionModel is a model of sessions without a bound: a map with an entry for each visitor.
 type sessionModel map[uint64]*[2]int64
 
 func (m sessionModel) find(visitor uint64, t int64, begin bool) (int64, bool) {
@@ -171,7 +171,7 @@ func TestMidnight(t *testing.T) {
 			if !c.keeps {
 				return
 			}
-			// The session goes on while events come, for hours.
+			// The session lasts as long as events arrive, for hours.
 			for at := c.next + 29; at < 600 && c.next-c.last <= 30 && c.last < 0; at += 29 {
 				if visitor, session := table.assign(who, after, midnight+at*minute); visitor != 1 ||
 					session != second {

@@ -23,7 +23,7 @@ func TestAcceptKnown(t *testing.T) {
 		body    string
 		stored  int
 		unknown int
-		want    *insights.Reason // of the refusal of the request
+		want    *insights.Reason // reason for refusing the request
 		field   string
 	}{
 		"all known":               {ingesttest.Events(good, good), 2, 0, nil, ""},

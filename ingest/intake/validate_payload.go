@@ -47,7 +47,7 @@ func payloadIndex(name string) int {
 type payloadPart struct {
 	member   int
 	optional bool
-	read     func(*decoder) *insights.Refusal // the scanner stands at a value that is not null
+	read     func(*decoder) *insights.Refusal // called when the scanner is at a value that is not null
 }
 
 var (

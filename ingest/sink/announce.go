@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// ReaderEvery is the time between two signs of life of a node that reads notices.
+	// ReaderEvery is the time between two heartbeats of a node that reads notices.
 	ReaderEvery = 10 * time.Second
-	readerGone  = 3 * ReaderEvery // without a sign of life
+	readerGone  = 3 * ReaderEvery // the time without a heartbeat after which a node counts as ended
 	readerPoll  = 100 * time.Millisecond
 )
 
-// announce notes rows that are about to leave the table, and waits until every running node has read the notice. So no
-// answer misses the rows in silence. A node without signs of life has ended.
+// announce records which rows will leave the table, and waits until every running node has read this notice. So every
+// answer without the rows reports that they are missing. A node without heartbeats counts as ended.
 func (m *Mender) announce(ctx context.Context, rows int64) error {
 	notice, err := m.cfg.Ledger.NoteLeaving(ctx, rows)
 	if err == nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// AuditLock is the name of the lock of the node that compares the ledger with the events table.
+// AuditLock is the name of the lock for comparing the ledger with the events table. Only one node at a time holds it.
 const AuditLock = "comparison of counted rows"
 
 // CountedRows has what Audit reads and writes outside of the events table's store. Package store implements it.
 type CountedRows interface {
-	// CountedRows returns the rows that the table should have. deleted changes whenever rows are left out because a
-	// deletion is about to delete them.
+	// CountedRows returns the rows that the table should have. deleted changes whenever rows are left out for a
+	// deletion that is about to begin.
 	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
-	// RowsEnds returns the offsets up to which partitions are counted.
+	// RowsEnds returns, for each partition, the offset up to which rows are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
 	// NotedDeletions returns the deletions whose rows are left out and may still be stored.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
@@ -31,20 +31,21 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom counts the rows of months at or after an offset of each log partition, or all without offsets.
+	// MonthsFrom counts the rows of months at or after an offset of each log partition. Without offsets, it counts all
+	// rows.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
 
 const (
-	auditLooks = 5                      // at a table that lacks rows
+	auditLooks = 5                      // the number of times that Audit reads a table that lacks rows
 	auditPause = 200 * time.Millisecond // between two looks
 )
 
-// Audit compares the ledger with the table, and notes what is missing.
+// Audit compares the ledger with the table, and records the missing rows.
 //
 // Sinks count rows after they store them, and jobs leave rows out of the count before they delete them. So the ledger
 // never has rows that the table does not have yet or no longer has, and a difference means a loss. Rows that are stored
-// and not counted yet make the difference smaller, so the largest difference of several looks counts.
+// and not yet counted make the difference smaller. So the largest difference of several comparisons counts.
 func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.MissingRows, error) {
 	before, err := ledger.Missing(ctx)
 	if err != nil {
@@ -79,10 +80,11 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 	return list, ledger.NoteMissing(ctx, list)
 }
 
-// errDeleting means that a deletion began during a look.
+// errDeleting means that a deletion began during a comparison.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt raises missing to what the table lacks now. doubled are the rows that it is known to have twice.
+// lookAt compares once, and raises missing to the number of rows that the table lacks now. doubled are the rows that
+// the table is known to have twice.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
 	missing schema.RowsByMonth,
@@ -100,7 +102,7 @@ func lookAt(
 			if err != nil {
 				return err
 			}
-			continue // what was counted may be deleted
+			continue // counted rows may be deleted
 		}
 		for month, of := range counted {
 			if lacks := of.Rows - stored[month].Rows + doubled[month]; lacks > missing[month].Rows {
@@ -112,7 +114,7 @@ func lookAt(
 	return errDeleting
 }
 
-// missingRows describes the rows of a month that are missing. A loss that is known already keeps its times.
+// missingRows describes the rows of a month that are missing. A loss that was known before keeps its times.
 func missingRows(month schema.EventMonth, of schema.MonthRows, before []schema.MissingRows) schema.MissingRows {
 	// Postgres has microseconds.
 	last := time.Now().UTC().Truncate(time.Millisecond)

@@ -10,15 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// auditWorld is a table and its ledger while sinks insert and jobs delete. Between any two reads of an audit, some of
-// their steps happen.
+// auditWorld is a table and its ledger while sinks insert and jobs delete. Between any two reads of an audit, a sink or
+// a job may take a step.
 type auditWorld struct {
 	t        *rapid.T
 	stored   int64 // rows of the table
-	inserted int64 // of stored, not counted yet
+	inserted int64 // rows that are stored and not yet counted
 	counted  int64 // the ledger
 	deleted  int64 // rows left out of the ledger so far
-	noted    int64 // left out, and still stored
+	noted    int64 // rows that are left out of the ledger and still stored
 	lost     int64
 	doubled  int64
 	missing  []schema.MissingRows
@@ -57,7 +57,7 @@ func (w *auditWorld) AllMonths(context.Context) (schema.RowsByMonth, error) {
 	return schema.RowsByMonth{modelMonth: {Rows: w.stored}}, nil
 }
 
-// RowsEnds and MonthsFrom are about a log of which each message has one row that is stored in order.
+// RowsEnds and MonthsFrom answer for a log in which each message has one row, and rows are stored in order.
 func (w *auditWorld) RowsEnds(context.Context) (map[int]int64, error) {
 	w.steps()
 	return map[int]int64{0: w.counted + w.deleted}, nil
@@ -116,8 +116,8 @@ func TestAuditModel(t *testing.T) {
 	})
 }
 
-// TestSurplusModel looks for a surplus next to sinks and jobs. A look never reports more rows than were doubled. When
-// sinks and jobs are quiet, it reports all of them.
+// TestSurplusModel looks for a surplus next to sinks and jobs. A comparison never reports more rows than were doubled.
+// When sinks and jobs are quiet, it reports all of them.
 func TestSurplusModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -140,7 +140,7 @@ func TestSurplusModel(t *testing.T) {
 	})
 }
 
-// TestAudit: the times of a loss stay while the loss does not grow. The loss ends when the rows are back.
+// TestAudit: the times of a loss stay while the loss does not grow. The loss ends when the rows are stored again.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	w := &auditWorld{stored: 90, counted: 100, quiet: true}

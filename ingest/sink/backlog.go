@@ -19,7 +19,7 @@ type backlog struct {
 	mu         sync.Mutex
 	partitions map[int]*partition
 	losses     map[int]losses
-	retention  time.Duration // of the log; 0 means for ever or unknown
+	retention  time.Duration // the log's retention; 0 means for ever or unknown
 }
 
 func newBacklog() *backlog {
@@ -95,7 +95,7 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 type pendingAges struct {
 	mu   sync.Mutex
 	list []producedBy // oldest first
-	last time.Time    // of the last stored message
+	last time.Time    // the time of the last stored message
 }
 
 // producedBy records that a fetch's messages before an offset were produced at a time or later.
@@ -154,9 +154,9 @@ func (s *Sink) askRetention(ctx context.Context) {
 	s.metrics.backlog.setRetention(retention)
 }
 
-// Lost returns how many messages left the log before they were stored, in all partitions since the sinks' group
-// began. The group's offsets carry the count, so a loss shows once its sink has stored a later message, or has found
-// that there is none.
+// Lost returns the number of messages that left the log before they were stored. It counts all partitions since the
+// sinks' group began. The group's offsets carry the count. So a loss is visible after the sink has stored a later
+// message, or has found that there is none.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()
 	if err != nil {

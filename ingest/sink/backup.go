@@ -14,15 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromBackup is what a backup has of the rows that the events table lacks.
+// FromBackup has the missing rows of the events table that a backup has.
 type FromBackup struct {
 	Found    map[schema.MissingDay]int64 // missing rows
 	Restored int64                       // rows among Found
-	Gone     int64                       // rows that were erased, expired or refused: they stay away
+	Gone     int64                       // rows that were erased, expired or refused: they are not restored
 	// Unsure counts rows that may belong to an erasure whose tombstones are forgotten. They stay away.
 	Unsure int64
-	// Surplus has the rows of months of which the backup has more than are missing: rows were deleted, and nobody knows
-	// which. Nothing of these months is among Found.
+	// Surplus has the rows of months of which the backup has more rows than are missing. In such a month rows were
+	// deleted, and it is unknown which. Found does not count any row of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
 	Missing []schema.MissingRows // rows that are still missing afterwards
@@ -36,7 +36,7 @@ func (f *FromBackup) FoundRows() (rows int64) {
 	return rows
 }
 
-// BackupConfig says how to read a backup. All fields except Skip are required.
+// BackupConfig has the settings for reading a backup. All fields except Skip are required.
 type BackupConfig struct {
 	Backup *eventstore.Backup
 	// Fits returns an error if a folder has no space for some bytes.
@@ -44,13 +44,13 @@ type BackupConfig struct {
 	// Skip lists the differences that a repair from the log mends. Missing rows in their ranges are not taken from the
 	// backup.
 	Skip []Difference
-	// Store says whether to store the rows. Otherwise they are counted only.
+	// Store means that the rows are stored. Otherwise they are only counted.
 	Store bool
 }
 
-// ReadBackup looks for missing rows in a backup, and may store them. A single process at a time does that. The lock's
-// error says that another one repairs, or that visitors are being erased. A repair from the log comes first: what the
-// log has is not taken from the backup.
+// ReadBackup looks for missing rows in a backup, and may store them. Only one process at a time does this. The lock's
+// error means that another process repairs, or that visitors are being erased. A repair from the log runs first, so
+// rows that the log has are not taken from the backup.
 func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBackup, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -98,9 +98,9 @@ type backupReading struct {
 	holds func(context.Context) error
 	done  *FromBackup
 
-	waiting map[uint16]logRange // messages that a sink has still to store
+	waiting map[uint16]logRange // messages that a sink will store
 	refused map[refusedEvent]bool
-	made    time.Time // the beginning of the backup's last month: the backup is younger
+	made    time.Time // the beginning of the backup's last month; the backup was made later
 	scratch *eventstore.Scratch
 }
 
@@ -118,7 +118,7 @@ type refusedEvent struct {
 	received  int64 // in seconds
 }
 
-// prepare reads what excludes rows of the backup.
+// prepare reads the reasons for which rows of the backup are left out.
 func (b *backupReading) prepare(ctx context.Context) (err error) {
 	if b.waiting, err = b.r.waiting(ctx); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (b *backupReading) prepare(ctx context.Context) (err error) {
 }
 
 // waiting returns the messages that are not committed, by partition of the log. Their sink looks for their rows in the
-// table, and stores what the table lacks.
+// table, and stores the missing rows.
 func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	count, err := r.log.Partitions(ctx)
 	if err != nil {
@@ -154,8 +154,8 @@ func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	return list, nil
 }
 
-// refusedEvents returns the events of which dead letters exist, including replayed letters. A replayed event has its
-// row at another position.
+// refusedEvents returns the events that have dead letters, including replayed letters. The row of a replayed event has
+// another position.
 func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, error) {
 	list := map[refusedEvent]bool{}
 	err := r.eachLetter(ctx, func(l *deadletter.Letter) {
@@ -164,10 +164,10 @@ func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, 
 	return list, err
 }
 
-// mostBackupRows is the number of rows that are read at once.
+// mostBackupRows is the number of rows that are read in one step.
 const mostBackupRows = 10_000
 
-// month looks for missing rows of a month, and stores them.
+// month looks for missing rows of a month, and stores them if configured.
 func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (err error) {
 	bytes, err := b.cfg.Backup.Bytes(missing.Month)
 	if err != nil || bytes == 0 {
@@ -175,7 +175,7 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	}
 	table := b.m.cfg.Table
 	if b.scratch, err = table.NewScratch(ctx); err == nil {
-		err = b.cfg.Fits(b.scratch.Folder(), 2*bytes) // the copied files, and the rows that are stored from them
+		err = b.cfg.Fits(b.scratch.Folder(), 2*bytes) // space for the copies, and for rows stored from them
 	}
 	defer func() { err = errors.Join(err, table.DropScratch(context.WithoutCancel(ctx))) }()
 	if err != nil {
@@ -227,7 +227,8 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	return nil
 }
 
-// uncounted counts a month's rows that sinks have just stored. They make the number of missing rows too small.
+// uncounted counts the rows of a month that sinks have stored and not yet counted. They make the number of missing rows
+// too small.
 func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) (int64, error) {
 	ends, err := b.m.cfg.Ledger.RowsEnds(ctx)
 	if err != nil {
@@ -239,12 +240,12 @@ func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) 
 
 // backupRow is a missing row of the backup.
 type backupRow struct {
-	place int // among the rows of its range
+	place int // the index among the rows of its range
 	row   eventstore.Row
 	day   schema.MissingDay
 }
 
-// missing returns the rows of a range that the table lacks, each once. It counts the rows that stay away.
+// missing returns the rows of a range that the table lacks, each once. It counts the rows that are not restored.
 func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, count *FromBackup) ([]backupRow, error) {
 	rows, err := b.scratch.Rows(ctx, of)
 	if err != nil {
@@ -260,7 +261,7 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 		if stored.has(row.Row) || b.waiting[of.Partition].has(row.Offset) || b.skips(of.Partition, row.Offset) {
 			continue
 		}
-		stored.add(row.Row) // the backup may have it twice
+		stored.add(row.Row) // the backup may have the row twice
 		refused := refusedEvent{
 			int(of.Partition), int64(row.Offset), int(row.Index), row.Content.Site, row.Received.Unix(),
 		}
@@ -279,14 +280,14 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 	return missing, nil
 }
 
-// skips reports whether a repair from the log looks at an offset.
+// skips reports whether a repair from the log handles an offset.
 func (b *backupReading) skips(partition uint16, offset uint64) bool {
 	return slices.ContainsFunc(b.cfg.Skip, func(d Difference) bool {
 		return d.Partition == int(partition) && d.Missing > 0 && logRange{d.From, d.To}.has(offset)
 	})
 }
 
-// backupTakes is more than the time that it takes to copy the files of a backup.
+// backupTakes is longer than copying the files of a backup takes.
 const backupTakes = 24 * time.Hour
 
 // unsure reports whether a row may belong to an erasure whose tombstones are forgotten. A backup that was begun after
@@ -298,7 +299,7 @@ func (b *backupReading) unsure(row eventstore.BackupRow) bool {
 
 // store stores the missing rows of a range, and counts them as restored when the table has them.
 func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
-	rows, err := b.missing(ctx, of, &FromBackup{}) // the rows that stay away are counted
+	rows, err := b.missing(ctx, of, &FromBackup{}) // the second result counts the rows that are not restored
 	if err != nil || len(rows) == 0 {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// backup copies the table's files as they are in a server's folder. It returns the copy's folder of the table.
+// backup copies the table's files from a server's folder without changes. It returns the copy's folder of the table.
 func (m *mending) backup() (server, table string) {
 	m.t.Helper()
 	var id, path, comment string
@@ -95,7 +95,7 @@ func TestReadBackup(t *testing.T) {
 		name                string
 		change              func(*Config)
 		cfg                 BackupConfig
-		counted             int64 // more than the backup has
+		counted             int64 // more rows than the backup has
 		found, gone, unsure int64
 		surplus             int64
 	}{

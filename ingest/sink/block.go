@@ -8,13 +8,14 @@ import (
 const (
 	// blockGrows is the number of inserts in a row after which the block doubles.
 	blockGrows = 16
-	// mostHalvings bounds how small a block gets. A fetch is the smallest block.
+	// mostHalvings bounds how small a block becomes. A fetch is the smallest block.
 	mostHalvings = 5
 )
 
 // block is the size of the sink's inserts. It halves when the store lacks memory for an insert. The rows that did not
-// fit are inserted again as they are: their token names them, and they fit as soon as other work leaves the memory. The
-// block doubles after each blockGrows inserts in a row, up to the configured size. The zero value is that size.
+// fit are inserted again as one block, because their token identifies the block. They fit when other work has released
+// memory. The block doubles after each blockGrows inserts in a row, up to the configured size. The zero value means the
+// configured size.
 type block struct {
 	mu       sync.Mutex
 	halvings int
@@ -32,13 +33,13 @@ func (b *block) size(c *Config) (rows, bytes int) {
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
 }
 
-// largeRows is the size of a block that gains little by growing. Its rows cost the store several times as much as the
+// largeRows is the size above which a larger block saves little. Its rows cost the store several times as much as the
 // insert itself.
 const largeRows = 16_384
 
-// pause returns the age of its first row at which a block is inserted, for a block with some rows at some age. A pause
-// is halved if the rows would become a large block. Large blocks take longer to insert, and so their events are seen
-// in time too.
+// pause returns the age at which a block is inserted, counted from its first row. It depends on the number and age of
+// the rows so far. A pause is halved if the rows would become a large block. Large blocks take longer to insert. The
+// shorter pause makes up for this time.
 func (c *Config) pause(rows int, age time.Duration) time.Duration {
 	if time.Duration(rows)*c.BatchAge >= largeRows*min(age, c.BatchAge) {
 		return c.BatchAge / 2
@@ -46,7 +47,8 @@ func (c *Config) pause(rows int, age time.Duration) time.Duration {
 	return c.BatchAge
 }
 
-// lacked halves the block. It returns false if the block is as small as it gets.
+// lacked halves the block after an insert for which memory was missing. It returns false if the block has its smallest
+// size.
 func (b *block) lacked() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +60,7 @@ func (b *block) lacked() bool {
 	return true
 }
 
-// fitted counts an insert that fitted.
+// fitted counts an insert for which the memory was sufficient.
 func (b *block) fitted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 )
 
 // TestBlock halves the block with each insert that lacks memory, down to a thirty-second. It doubles after sixteen
-// inserts that fit. A halved load halves the block, too.
+// inserts that fit. If the load of the store is halved, the block is halved too.
 func TestBlock(t *testing.T) {
 	t.Parallel()
 	load := 0
@@ -74,7 +74,7 @@ func TestPause(t *testing.T) {
 		{largeRows / 2, 600 * time.Millisecond, time.Second},
 		{largeRows - 1, 24 * time.Hour, time.Second},
 		{largeRows, 24 * 365 * time.Hour, 500 * time.Millisecond},
-		{0, 0, 500 * time.Millisecond}, // asked again when it has rows
+		{0, 0, 500 * time.Millisecond}, // due is called again when the partition has rows
 	} {
 		if got := c.pause(at.rows, at.age); got != at.want {
 			t.Errorf("%d rows of age %s wait %s, want %s", at.rows, at.age, got, at.want)
@@ -82,7 +82,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestDueByPause: a partition with few rows is cut when the pause is over. A partition with many rows is cut at half.
+// TestDueByPause: a partition with few rows is cut when the pause is over. A partition with many rows is cut after half
+// of the pause.
 func TestDueByPause(t *testing.T) {
 	t.Parallel()
 	began := time.Now()

@@ -21,7 +21,7 @@ type Config struct {
 	Topic   string           // eventlog.DefaultTopic
 	Group   string           // consumer group; "octavo-sink"
 	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
-	// Balances count what becomes of each site's events. Required by New.
+	// Balances count the outcomes of each site's events. Required by New.
 	Balances *balance.Sites
 	// Erased lists the visitors whose events are not stored. The caller starts it.
 	Erased *erasure.List
@@ -29,14 +29,14 @@ type Config struct {
 	Damaged func(error)
 	// Rows counts the rows that the store should have. nil counts nothing.
 	Rows RowLedger
-	// Expired tells a Reconciler which old events of sites were deleted on purpose.
+	// Expired gives a Reconciler the old events of sites that were deleted on purpose.
 	Expired map[string][]schema.Expiry
-	// Forgotten tells a Reconciler of erasures, by site, that Erased does not have any more.
+	// Forgotten gives a Reconciler the erasures, by site, that Erased no longer has.
 	Forgotten map[string]schema.ForgottenErasures
 	Logger    *slog.Logger
 
-	BatchRows  int           // rows of a partition that trigger an insert; DefaultBatchRows
-	BatchBytes int           // bytes of messages, of a partition or of all, that trigger an insert; DefaultBatchBytes
+	BatchRows  int           // number of rows of a partition that triggers an insert; DefaultBatchRows
+	BatchBytes int           // bytes of messages, of one or all partitions, that trigger an insert; DefaultBatchBytes
 	BatchAge   time.Duration // age of the first row that triggers an insert (pause); eventlog.DefaultTurn
 
 	// Halvings returns how many times the store's load is halved, if its memory ran out; nil means never. It must not
@@ -51,9 +51,9 @@ type Config struct {
 	// group must have the same Window. 16,384.
 	Window int
 
-	MinInSync int // replicas of a new dead-letter topic that must have a letter; all except one
+	MinInSync int // replicas of a new dead-letter topic that must have a letter; by default all except one
 
-	RetryWait time.Duration // between attempts, doubled up to 5 s; 100 ms
+	RetryWait time.Duration // pause between attempts, doubled up to 5 s; 100 ms
 
 	SessionTimeout    time.Duration // time after which a silent sink loses its partitions; 10 s
 	RebalanceTimeout  time.Duration // time in which a sink must release its partitions; 60 s

@@ -13,18 +13,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut has the messages of one insert: a partition's messages with from ≤ offset < to. It owns the chunks, whose bytes
-// its rows alias.
+// cut has the messages of one insert: a partition's messages with from ≤ offset < to. Its rows alias the bytes of its
+// chunks. The cut owns these chunks.
 type cut struct {
 	partition *partition
 	from, to  int64
 	highWater int64 // end of the log when the cut was read
-	oldest    int64 // time when its oldest message was received, in milliseconds
+	oldest    int64 // time when the oldest message was received, in milliseconds
 	sum       uint64
-	tail      uint64 // sum of its last message
-	plain     int64  // as in progress, at its end
+	tail      uint64 // checksum of the last message
+	plain     int64  // the field plain of progress, at the cut's end
 	lost      losses
-	newer     error // why this version cannot read the next message; nil if it did not stop the cut
+	newer     error // reason why this version cannot read the next message; nil if the cut ends for another reason
 
 	rows       *insights.Batch
 	messages   []cutMessage
@@ -35,14 +35,14 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// uncertain means that part of it may be stored already, by an insert that may still run.
+	// uncertain means that an earlier insert may have stored a part of the cut. This insert may still be running.
 	uncertain bool
-	// bisected means that the store refused an insert of it, so the sink inserts it by halves.
+	// bisected means that the store refused an insert of the cut, so the sink inserts it by halves.
 	bisected      bool
 	knownStored   storedRows // stored rows of a bisected cut; nil: not read yet
 	alreadyStored int        // rows that were stored before this sink started the cut
 	refused       []refusedRow
-	honours       int64        // version of the tombstones that it honours
+	honours       int64        // version of the tombstones that the cut honours
 	erased        map[int]bool // rows of erased visitors, which are not stored
 }
 
@@ -50,7 +50,7 @@ type cut struct {
 type cutMessage struct {
 	message insights.Message
 	at      insights.Position
-	first   int // index of its first row in the cut
+	first   int // index of the message's first row in the cut
 }
 
 type unreadable struct {
@@ -118,8 +118,7 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 // parser is insights.ParseMessage; tests replace it.
 type parser func(data []byte) (insights.Message, error)
 
-// message adds a message. Its only error wraps insights.ErrNewer: the message was
-// not added.
+// message adds a message. Its only error wraps insights.ErrNewer and means that the message was not added.
 func (c *cut) message(p *partition, f fetched, parse parser) error {
 	at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
 	first := c.rows.Rows()
@@ -163,7 +162,7 @@ func (c *cut) token(topic string, lo, hi int) string {
 // messageOf returns a row's message, and the row's index in that message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events and the next message have one first row. The search finds the next message.
+	// A message without events has the same first row as the next message. The search finds the next message.
 	return c.messages[i], row - c.messages[i].first
 }
 
@@ -176,7 +175,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 		}
 		same, err := stored.same(m, scratch)
 		if err != nil {
-			return err // cannot happen: it was added before
+			return err // cannot happen: the message was parsed when it was added
 		}
 		err = c.rows.Add(m.message, m.at, func(i int) bool {
 			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi || c.erased[m.first+i]

@@ -106,7 +106,7 @@ func TestDeadLettersInterrupted(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	first := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
-	// The first sink works on its first cut, up to the point of the commit.
+	// The first sink handles its first cut, up to the commit.
 	g := newGeneration(first, member{generation: -1}, nil)
 	p := &partition{id: 0, committed: progress{offset: -1}, repeats: newRepeats(100)}
 	k, err := first.fetch(t.Context(), p, 0, 1<<20)

@@ -1,13 +1,13 @@
 // Package sink moves the log's events into the events table. It reads each partition in cuts, inserts a cut, and
 // commits its offset. Each event is stored once, even after crashes and if a paused sink resumes (../DELIVERY.md).
 //
-//   - sink.go joins the group; generation.go works on the assigned partitions: fetch.go reads, cut.go decodes, write.go
-//     inserts, progress.go commits; block.go has the size of inserts
-//   - dead.go writes what cannot be stored to the dead-letter topic
+//   - sink.go joins the group, and generation.go works on the assigned partitions. fetch.go reads, cut.go decodes,
+//     write.go inserts, and progress.go commits. block.go has the size of inserts
+//   - dead.go writes events that cannot be stored to the dead-letter topic
 //   - lost.go, backlog.go and stalled.go count and export problems
 //   - reconcile.go compares log and table, repair.go restores missing rows
-//   - audit.go compares the ledger with the table, mend.go sets damaged parts aside and restores them, backup.go
-//     restores from a copy of the table what the log does not have
+//   - audit.go compares the ledger with the table. mend.go sets damaged parts aside and restores their rows. backup.go
+//     restores rows that the log does not have, from a copy of the table
 //   - freshness.go and members.go read a group's state on any node
 //
 // It imports schema/insights, and of ingest eventlog, eventstore, deadletter, balance and retry. It must not import

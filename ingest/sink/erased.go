@@ -15,9 +15,9 @@ import (
 
 // erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
-// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut's token has
-// the same rows. If the repeat inserted no rows, a paused owner's insert could still be stored later. The eraser waits
-// for a later cut.
+// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut has the
+// same rows and the same token. If the repeat inserted no rows, a paused owner's insert could still be stored later.
+// The eraser waits for a later cut.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {
@@ -51,8 +51,8 @@ func (g *generation) erase(c *cut) error {
 	return c.rebuild(0, c.total, nil, g.scratch)
 }
 
-// honour prepares the commit that declares, for every partition, which tombstones its next cut honours. A partition
-// whose previous owner announced a cut declares it with its first own cut.
+// honour prepares a commit. The commit declares for every partition which tombstones its next cut honours. If the
+// previous owner of a partition announced a cut, the partition declares its tombstones with its first own cut.
 func (g *generation) honour() {
 	view := g.sink.cfg.Erased.View()
 	if view == nil || view.Version == g.honoured {
@@ -94,7 +94,7 @@ func (g *generation) mayHonour() <-chan struct{} {
 	return again
 }
 
-// arrived is an event with what tells whether it intentionally has no row.
+// arrived is an event, with the facts that show whether it intentionally has no row.
 type arrived struct {
 	insights.RowContent
 	key      string // the publishable key, with its generation

@@ -42,7 +42,7 @@ func (s *tombstones) RaiseTombstones(context.Context, int64) error {
 	return errors.New("no tombstone was lost")
 }
 
-// away are tombstones that cannot be read at first.
+// away has tombstones that cannot be read at first.
 type away struct {
 	*tombstones
 	asked, back atomic.Bool
@@ -64,7 +64,7 @@ func (s *tombstones) erase(visitor uint64, before time.Time) int64 {
 	return s.version + 1
 }
 
-// follow makes a list that a sink follows; it never changes unless started.
+// follow makes a list that a sink follows. The list never changes unless it is started.
 func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	t.Helper()
 	list := erasure.NewList(s, time.Millisecond, nil)
@@ -134,7 +134,7 @@ func TestErasedEvents(t *testing.T) {
 		t.Error("a version that does not exist is honoured")
 	}
 	r.awaitHonoured(version)
-	r.accept(numbered(97, 97)) // with another event of the visitor
+	r.accept(numbered(97, 97)) // the same message also has an event of another visitor
 	r.awaitStored(193)
 	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // later events
 	r.awaitHonoured(version + 1)
@@ -217,8 +217,8 @@ func TestErasedRival(t *testing.T) {
 	r.stop(second)
 }
 
-// TestErasedHeir: a sink that takes over a partition waits for the tombstones that the group's commit names. Only then
-// it stores events.
+// TestErasedHeir: a sink that takes over a partition stores no events before it has the tombstones that the group's
+// commit names.
 func TestErasedHeir(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -251,7 +251,7 @@ func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(days int) time.Time { return time.UnixMilli(0).Add(time.Duration(days) * 24 * time.Hour) }
 	r := &Reconciler{cfg: Config{Expired: map[string][]schema.Expiry{"a": {
-		// The second row: the site keeps events for longer than before.
+		// The second row: the site's retention has become longer.
 		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)},
 	}}}}
 	for _, c := range []struct {

@@ -23,19 +23,19 @@ type chunk struct {
 	partition *partition
 	messages  []fetched
 	data      []byte
-	highWater int64     // the offset that the partition's next message will have
-	oldest    time.Time // when its first message was produced
+	highWater int64     // the offset of the partition's next message
+	oldest    time.Time // the time when its first message was produced
 	plain     int64     // the offset after the last plain message so far; 0 without a plain message
 	lost      losses
 	older     []seenMessage // messages before the partition's start, to recall first
 
-	rows, bytes int // of messages, once they are queued
+	rows, bytes int // sums over the messages, once they are queued
 }
 
 type fetched struct {
 	offset int64
 	data   []byte
-	plain  bool // of a batch without a producer id
+	plain  bool // true for a message of a batch without a producer id
 }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
@@ -53,9 +53,9 @@ func (c *chunk) free() {
 type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
-	start     int64    // the first offset to read: all messages before it are stored
+	start     int64    // the first offset to read; all earlier messages are stored
 	// intent is the end of the cut that the previous owner began at start, or 0 without such a cut. The next cut must
-	// be the same.
+	// end there too.
 	intent int64
 	// plain is the offset after the last known plain message. recalled means that the messages before start were read
 	// to detect repeats.
@@ -64,27 +64,28 @@ type partition struct {
 	lost     losses // so far
 	// lostAtStart are the losses before start.
 	lostAtStart losses
-	// tail is the sum of the last message that was read. recheckLog means that the topic may have been recreated since.
+	// tail is the checksum of the last message that was read. recheckLog means that the topic may have been recreated
+	// since that read.
 	tail                uint64
 	hasTail, recheckLog bool
 
 	repeats     repeats
-	queue       []*chunk // not in a cut yet
+	queue       []*chunk // chunks that are not yet in a cut
 	rows, bytes int      // of queue
 	began       time.Time
-	next        int64 // where the next cut begins
+	next        int64 // the offset at which the next cut begins
 
 	prepared bool  // recover is known
-	declared bool  // what is lost before the start is committed
+	declared bool  // the losses before the start are committed
 	recover  int64 // the offset up to which rows may be stored already
 	done     progress
 
 	stored, end atomic.Int64 // ends of the stored part and of the log, for the metrics
-	ages        pendingAges  // of what is not stored
-	// located is the progress that the partition begins with. It is nil until the progress is known, and while a cut of
-	// the previous owner must be repeated. After it is set, it belongs to the writer.
+	ages        pendingAges  // ages of the messages that are not stored
+	// located is the progress with which the partition begins. It is nil until the progress is known, and while a cut
+	// of the previous owner must be repeated. After it is set, it belongs to the writer.
 	located atomic.Pointer[progress]
-	newer   atomic.Pointer[error] // why this version cannot read the message after the last cut
+	newer   atomic.Pointer[error] // the reason why this version cannot read the message after the last cut
 }
 
 // showLag shows how many messages of a partition are not stored. It is called whenever either offset changes. While the
@@ -118,18 +119,18 @@ func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, e
 	return older, nil
 }
 
-// needsRecall reports whether the messages before the start must be read before a chunk is cut. That is so if they or
-// the chunk include plain messages.
+// needsRecall reports whether the messages before the start must be read before a chunk is cut. They must be read if
+// they or the chunk include plain messages.
 func (p *partition) needsRecall(c *chunk, window int) bool {
 	before := p.plain == unknownPlain || p.plain > max(0, p.start-int64(window))
 	return !p.recalled && (before || c.plain > 0)
 }
 
-// endReads is how many reads in a row must find no message below the log's end before the end counts as lost.
+// endReads is the number of successive reads without a message below the log's end after which the end counts as lost.
 const endReads = 3
 
 // fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done, or if it detects a
-// recreated topic or a lost end of the log. The next generation counts what is lost.
+// recreated topic or a lost end of the log. The next generation counts the lost messages.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	failed := func(err error) {
@@ -154,7 +155,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			}
 			if other {
 				s.logRecreated(p, next)
-				return // the next generation locates it again
+				return // the next generation finds the start again
 			}
 			p.recheckLog = false
 			p.end.Store(0) // accept any end
@@ -204,7 +205,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			continue
 		}
 		empty = 0
-		// The previous owner's cut is repeated separately, so end the chunk where the cut ends.
+		// The previous owner's cut is repeated separately, so the chunk must end where that cut ends.
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
@@ -275,8 +276,8 @@ func (c *chunk) truncate(to int64) {
 	}
 }
 
-// endAtGap drops the messages behind the first gap. They are fetched again. A cut that ends before the gap does not
-// count it.
+// endAtGap drops the messages behind the first gap. They are fetched again. Then a cut that ends before the gap does
+// not count the gap.
 func (c *chunk) endAtGap() {
 	for i := 1; i < len(c.messages); i++ {
 		if c.messages[i].offset > c.messages[i-1].offset+1 {

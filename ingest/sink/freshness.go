@@ -22,13 +22,13 @@ type Freshness struct {
 	group  string
 	logger *slog.Logger
 	marks  marks
-	until  atomic.Int64 // milliseconds since 1970; 0 is unknown
+	until  atomic.Int64 // milliseconds since 1970; 0 means unknown
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// markEvery is how often Freshness marks the log's end.
+// markEvery is the interval at which Freshness marks the log's end.
 const markEvery = time.Second
 
 // NewFreshness watches the sinks of a group. It starts nothing.
@@ -36,7 +36,7 @@ func NewFreshness(log *eventlog.Log, group string, logger *slog.Logger) *Freshne
 	return &Freshness{log: log, group: group, logger: logger}
 }
 
-// Start looks every second until Stop.
+// Start begins to look every second. Stop ends this.
 func (f *Freshness) Start(ctx context.Context) {
 	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.done.Go(func() {
@@ -102,7 +102,7 @@ func (f *Freshness) look(ctx context.Context) error {
 	return nil
 }
 
-// mark has the ends of the log's partitions at a moment.
+// mark has the ends of the log's partitions at one time.
 type mark struct {
 	at   time.Time
 	ends []int64
@@ -111,10 +111,10 @@ type mark struct {
 // marks are the marks that the sinks have not passed yet, oldest first.
 type marks struct {
 	list  []mark
-	apart time.Duration // least distance of marks, after there were too many
+	apart time.Duration // the least distance between marks, after there were too many
 }
 
-// maxMarks limits the marks: during a long lag they are further apart.
+// maxMarks limits the marks. During a long lag, marks are further apart.
 const maxMarks = 512
 
 func (m *marks) add(next mark) {

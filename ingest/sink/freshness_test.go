@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestMarks: a moment is fresh when every partition's commit is past the partition's end at that moment. The number of
-// marks is bounded even for a lag of days.
+// TestMarks: a time counts as fresh when every partition's commit is past the partition's end at that time. The number
+// of marks is bounded even for a lag of days.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	moment := func(n int) time.Time { return time.Unix(int64(n), 0) }

@@ -20,7 +20,7 @@ type generation struct {
 	group      committer
 	member     member
 	partitions []*partition
-	scratch    *insights.Batch // used only by the writer
+	scratch    *insights.Batch // only the writer uses it
 
 	stored     map[int]progress // progress that the writer has stored and not committed
 	lastCommit time.Time        // time of the last commit, which proved ownership of the partitions
@@ -40,8 +40,8 @@ func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *g
 	return g
 }
 
-// run works until generationCtx ends. Then it stores and commits the collected messages, and returns. If abortCtx ends
-// too, it returns at once.
+// run works until generationCtx ends. Then it stores and commits the collected messages and returns. If abortCtx ends
+// too, it returns immediately.
 func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
 	generationCtx, cancel := context.WithCancel(generationCtx)
@@ -57,7 +57,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	defer stop()
 
 	for _, p := range g.partitions {
-		// Messages may be pending until the log shows that no message is.
+		// Until the log shows that there are no messages, assume that messages are pending.
 		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}
@@ -122,7 +122,7 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 }
 
 // collect gathers chunks. When the writer has room, it cuts a partition with enough messages or with an old message.
-// When generationCtx ends it cuts the rest.
+// When generationCtx ends, it cuts the remaining messages.
 func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -140,7 +140,7 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 			g.queue(c)
 		case c := <-room:
 			// Chunks that arrived while the writer was busy may have changed the order. If the block has grown
-			// meanwhile, no partition may be due any more. The partition that was due is cut.
+			// meanwhile, no partition may be due any more. Then the partition that was due before is cut.
 			if now, _ := g.due(time.Now()); now != nil {
 				due = now
 			}

@@ -35,7 +35,7 @@ func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds the start. It is the committed offset, if the topic was not recreated since.
+// locate finds the start of a partition. It is the committed offset, if the topic was not recreated since.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	}
 	if p.start != had.offset {
 		p.hasTail = false
-		p.plain, p.recalled = 0, true // nothing comes before the start
+		p.plain, p.recalled = 0, true // there are no messages before the start
 	}
 	if p.start != had.offset || p.intent > next {
-		p.intent = 0 // its messages are gone
+		p.intent = 0 // the messages of the announced cut no longer exist
 	}
 	p.next = p.start
 	if p.intent == 0 && (had.known || had.offset < 0) {
@@ -112,8 +112,8 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	return nil
 }
 
-// endIsLost reports whether the log has no message with from ≤ offset < end: damage took its end. Damage before a
-// message shows as a gap, but nothing may follow here for long.
+// endIsLost reports whether the log has no message with from ≤ offset < end, because damage removed its end. Damage
+// before a message shows as a gap in the offsets. At the end, no further message may arrive for a long time.
 func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bool, error) {
 	for range endReads {
 		c, err := s.fetch(ctx, p, from, 1)
@@ -129,7 +129,7 @@ func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bo
 	return true, nil
 }
 
-// isOtherLog reports whether the message before an offset has a different sum than tail. It returns false if the
+// isOtherLog reports whether the message before an offset has a different checksum than tail. It returns false if the
 // message has expired.
 func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
 	first, next, err := s.log.Offsets(ctx, p.id)
@@ -164,7 +164,7 @@ func (s *Sink) lastKnown(id int) *partition {
 	return s.last[id]
 }
 
-// rememberPartition keeps a partition's state after its generation has ended.
+// rememberPartition stores a partition's state after its generation has ended.
 func (s *Sink) rememberPartition(p *partition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,7 +44,7 @@ func awaitLost(t *testing.T, s *Sink, want losses) {
 	})
 }
 
-// onePartition sets up one partition, and attempts that do not time out.
+// onePartition configures one partition, and attempts that do not time out.
 func onePartition(c *eventlog.Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
@@ -87,7 +87,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
-		// Tombstones do not wait for a message after the announced cut that is gone.
+		// Tombstones do not wait for a message after the announced cut if that message no longer exists.
 		source := &tombstones{}
 		version := source.erase(1, time.Now())
 		s.cfg.Erased = source.follow(t, false)
@@ -107,8 +107,8 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	}
 }
 
-// TestSinkCountsALostEnd damages the last messages of the log, which are not stored yet. The sink stores all others,
-// and counts the loss once, before any message follows.
+// TestSinkCountsALostEnd damages the last messages of the log, which are not stored yet. The sink stores all other
+// messages. It counts the loss once, before any further message arrives.
 func TestSinkCountsALostEnd(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]int{"after others": 6, "alone": 0} {
@@ -170,8 +170,8 @@ func TestSinkCountsALostEnd(t *testing.T) {
 	}
 }
 
-// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all others, once. The
-// loss counts once, although the first sink ends between its commit and its insert.
+// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all other messages once.
+// The loss counts once, although the first sink ends between its commit and its insert.
 func TestSinkGoesOnBehindDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -281,7 +281,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {
 		t.Errorf("%v recreated logs counted", n)
 	}
-	// The loss is in the group's offset.
+	// The loss is committed with the group's offset.
 	eventually.True(t, "the loss to be committed", func() bool {
 		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
 		return err == nil && n == 25-int64(old)
@@ -300,7 +300,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	var lowest atomic.Int64
 	broker.On(kmsg.Fetch, func(q kmsg.Request) (kmsg.Response, error) {
 		if q.(*kmsg.FetchRequest).MinBytes == 0 {
-			return nil, nil // The sink checks the baseline of the oldest message.
+			return nil, nil // The sink also reads the oldest message, to check the baseline.
 		}
 		for _, topic := range q.(*kmsg.FetchRequest).Topics {
 			lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
@@ -323,7 +323,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	}
 	accept := func() { r.accept(numbered(stored, 1)) }
 	generation(0, accept)
-	generation(0, accept) // it reads the message before its start, to detect another log
+	generation(0, accept) // the sink reads the message before its start, to detect another log
 	generation(1, accept)
 	generation(0, func() { // a message that may be a repeat
 		if err := r.log.AppendAgain(t.Context(), intaketest.Site.ID, 0, messagesOf(t, stored, 1, 1)[0]); err != nil {
@@ -349,12 +349,12 @@ func TestSinkShowsItsBacklog(t *testing.T) {
 	p.ages.add(4, now.Add(-10*time.Minute))
 	p.ages.add(6, now.Add(-8*time.Minute))
 	got := []string{show()}
-	p.ages.stored(3) // in the middle of a fetch
+	p.ages.stored(3) // the stored messages end in the middle of a fetch
 	p.stored.Store(3)
 	got = append(got, show())
 	p.stored.Store(4)
 	got = append(got, show())
-	p.stored.Store(6) // the rest has not been read yet
+	p.stored.Store(6) // the remaining messages have not been read yet
 	got = append(got, show())
 	p.stored.Store(10)
 	got = append(got, show())
@@ -370,7 +370,7 @@ octavo_sink_retention_left_seconds{partition="3"} 3600
 	}
 	other := &partition{id: 3}
 	b.add(other)
-	b.remove(p) // the next generation already has it
+	b.remove(p) // the next generation already has the partition
 	if n := testutil.CollectAndCount(b, "octavo_sink_lost_messages_total"); n != len(lossReasons) {
 		t.Errorf("%d series of losses", n)
 	}

@@ -27,7 +27,7 @@ func (announcingBalancer) UserData() ([]byte, error) {
 	return fmt.Appendf(nil, "octavo/%d reads=%d", sinkVersion, insights.Reads), nil
 }
 
-// isOlder reports whether a member's user data are those of an older sink.
+// isOlder reports whether a member's user data came from an older sink.
 func isOlder(data []byte) bool {
 	rest, _ := strings.CutPrefix(string(data), "octavo/")
 	version, members, _ := strings.Cut(rest, " ")
@@ -68,7 +68,7 @@ func OlderMembers(ctx context.Context, brokers []string, access eventlog.Access,
 			}
 		}
 	case "Empty", "Dead", "":
-	default: // Kafka does not report the members' user data during a rebalance
+	default: // during a rebalance, Kafka does not report the members' user data
 		return 0, fmt.Errorf("cannot tell who is in the group %s: %w", group, ErrRebalancing)
 	}
 	return older, nil

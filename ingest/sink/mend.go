@@ -31,23 +31,23 @@ type MendConfig struct {
 	Table  *eventstore.ClickHouse
 	Ledger MendLedger
 	Lock   eventstore.Locks
-	// Reconciler builds a Reconciler that knows which events intentionally have no rows. The caller closes it. A Mender
-	// calls it while it holds eventstore.RepairLock.
+	// Reconciler builds a Reconciler that finds out which events intentionally have no rows. The caller closes it. A
+	// Mender calls it while it holds eventstore.RepairLock.
 	Reconciler func(ctx context.Context) (*Reconciler, error)
-	// Noted is called when the ledger has a notice, so that this process reads it at once.
+	// Noted is called when the ledger has a notice, so that this process reads the notice immediately.
 	Noted  func(ctx context.Context) error
 	Logger *slog.Logger
 	// Everywhere looks for doubled rows in all months, also in months that have no more rows than were counted.
 	Everywhere bool
 
-	gone time.Duration // time after which a silent node counts as ended; readerGone
+	gone time.Duration // time after which a silent node counts as ended; by default readerGone
 }
 
 // Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
 type Mender struct {
 	cfg MendConfig
-	// unexplained has rows that the table has beyond the counted ones and that are not doubled. The holder of AuditLock
-	// uses it.
+	// unexplained has the surplus of the table over the counted rows that are not doubled rows. Only the holder of
+	// AuditLock uses it.
 	unexplained map[schema.EventMonth]int64
 }
 
@@ -57,15 +57,15 @@ func NewMender(cfg MendConfig) *Mender {
 	return &Mender{cfg, map[schema.EventMonth]int64{}}
 }
 
-// Mended is what a repair did.
+// Mended is the result of a repair.
 type Mended struct {
 	Restored   int64 // rows
 	Partitions []Reconciled
 	Missing    []schema.MissingRows // rows that are still missing afterwards
 }
 
-// Compare checks the parts, sets damaged ones aside, and then compares the table with the ledger. A single process at a
-// time compares: the lock's error says that another one does.
+// Compare checks the parts, sets damaged ones aside, and then compares the table with the ledger. Only one process at a
+// time compares. The lock's error means that another process compares.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
@@ -136,9 +136,9 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	return m.cfg.Ledger.NoteMissingDays(ctx, days)
 }
 
-// Restore stores the missing rows that the log has, and notes which ones it does not have. A single process at a time
-// does that. The lock's error says that another one does, or that visitors are being erased. Unless again is true,
-// Restore does nothing if an earlier repair has looked for all missing rows.
+// Restore stores the missing rows that the log has, and records which rows the log does not have. Only one process at a
+// time does this. The lock's error means that another process restores, or that visitors are being erased. Unless again
+// is true, Restore does nothing if an earlier repair has looked for all missing rows.
 func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference) error) (done Mended, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -175,7 +175,7 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	}
 	for _, p := range done.Partitions {
 		if p.To < min(ends[p.Partition], r.ends[p.Partition]) {
-			return done, nil // counted rows that are not committed yet may be missing: the next repair looks at them
+			return done, nil // counted rows that are not committed yet may be missing, so the next repair looks at them
 		}
 	}
 	for i := range done.Missing {
@@ -184,7 +184,7 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	return done, m.cfg.Ledger.NoteMissing(ctx, done.Missing)
 }
 
-// countRestored counts the missing rows that are not left, by site and day.
+// countRestored counts the missing rows that were restored, by site and day.
 func (p *reconciling) countRestored(missing, left []missingRow) {
 	counts := map[schema.MissingDay]int64{}
 	for _, m := range missing {

@@ -27,7 +27,7 @@ type memoryLedger struct {
 	days    map[schema.MissingDay]int64
 	leaving int64
 	readers map[string]int64 // nodes that have not read a notice
-	asked   func()           // by ReadersBefore; may be nil
+	asked   func()           // ReadersBefore calls it; may be nil
 }
 
 func (l *memoryLedger) NotedDeletions(context.Context) (map[string]string, error) { return nil, nil }
@@ -85,7 +85,7 @@ type mending struct {
 	ledger *memoryLedger
 	mender *Mender
 	parts  []eventstore.Part
-	lost   int64 // announced before rows left the table
+	lost   int64 // the number of rows that were announced before they left the table
 }
 
 // announced requires that announced rows are still in the table.
@@ -228,7 +228,7 @@ func TestMend(t *testing.T) {
 		"cut data":                     {"data.bin", func(data []byte) []byte { return data[:len(data)/2] }},
 		"longer data":                  {"data.bin", func(data []byte) []byte { return append(data, 0) }},
 		"data gone":                    {"data.bin", nil},
-		"bits everywhere":              {"data.bin", flip}, // of the projection too
+		"bits everywhere":              {"data.bin", flip}, // also the files of the projection
 		"a bit of the marks":           {"data.*mrk*", flip},
 		"marks gone":                   {"data.*mrk*", nil},
 		"a bit of the primary index":   {"primary.*", flip},
@@ -236,7 +236,7 @@ func TestMend(t *testing.T) {
 		"a bit of the columns":         {"columns.txt", flip},
 		"columns gone":                 {"columns.txt", nil},
 		"a bit of the checksums":       {"checksums.txt", flip},
-		"checksums gone":               {"checksums.txt", nil}, // the engine makes them again from the files
+		"checksums gone":               {"checksums.txt", nil}, // the engine creates the checksums again from the files
 		"a bit of the number of rows":  {"count.txt", flip},
 		"a bit of the limits":          {"minmax_received.idx", flip},
 		"a bit of the serializations":  {"serialization.json", flip},
@@ -330,8 +330,8 @@ func TestMendProjection(t *testing.T) {
 	m.visitsAgree()
 }
 
-// TestMendLoss sets a part aside whose rows the log has only in part. The rest counts as lost, by site and day, and no
-// second repair looks for it.
+// TestMendLoss sets a part aside whose rows the log has only in part. The other rows count as lost, by site and day,
+// and no second repair looks for them.
 func TestMendLoss(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -374,8 +374,8 @@ func TestMendLoss(t *testing.T) {
 	}
 }
 
-// TestMendAnnounces: a damaged part stays in the table until each running node knows that its rows leave. A node that
-// shows no life does not count.
+// TestMendAnnounces: a damaged part stays in the table until each running node knows that its rows leave. A node
+// without heartbeats does not count.
 func TestMendAnnounces(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)

@@ -38,14 +38,14 @@ type world struct {
 
 // outcome is the result of a step.
 type outcome struct {
-	fault  string // "", "before", "after", "partly", "noted"
+	fault  string // "", or the kind of fault: "before", "after", "partly", "noted"
 	number int
 }
 
 type modelSink struct {
 	world   *world
 	member  member
-	want    chan string // the call that it waits in; closed when the sink ends
+	want    chan string // the call for which the sink waits; closed when the sink ends
 	answer  chan outcome
 	ended   bool
 	wanting string
@@ -59,7 +59,7 @@ func (s *modelSink) step(what string) outcome {
 	return <-s.answer
 }
 
-// next waits until the sink waits again or has ended.
+// next waits until the sink makes its next call or has ended.
 func (s *modelSink) next() {
 	what, ok := <-s.want
 	s.wanting, s.ended = what, !ok
@@ -150,7 +150,7 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 				s.world.rows[at] = map[uint16][]insights.RowContent{}
 			}
 			index, content := values[3].([]uint16)[i], b.Content(i)
-			content.Site = "" // it aliases the message
+			content.Site = "" // the field aliases the message
 			content.Site = intaketest.Site.ID
 			s.world.rows[at][index] = append(s.world.rows[at][index], content)
 		}
@@ -286,11 +286,11 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
 				return
 			}
-			// The ledger may be away. Then the numbers wait.
+			// The ledger may be unavailable. Then the numbers wait in memory.
 			if m.step("ledger").fault == "" {
-				_ = s.rows.write(ctx, time.Minute) // after a fault of the store the numbers wait, too
+				_ = s.rows.write(ctx, time.Minute) // after a fault of the store, the numbers also wait
 			}
-			if c.newer != nil { // a message that this sink cannot read holds the partition
+			if c.newer != nil { // a message that this sink cannot read blocks the partition
 				g.commitStored(ctx)
 				return
 			}
@@ -299,7 +299,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 	m.next()
 }
 
-// let answers a waiting sink and waits for its next step.
+// let answers the call of a waiting sink, and waits for the sink's next call.
 func (m *modelSink) let(o outcome) {
 	m.answer <- o
 	m.next()
@@ -332,7 +332,7 @@ func TestSinkModel(t *testing.T) {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
-	// Retries do not wait. The timeout is long, so an insert never commits once more to see whether its sink still owns
+	// Retries do not wait. The timeout is long, so an insert never commits again to check whether its sink still owns
 	// the partition.
 	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour
 	rapid.Check(t, func(t *rapid.T) {
@@ -381,7 +381,7 @@ func TestSinkModel(t *testing.T) {
 				t.Fatalf("the ledger has %d rows, and the store has %d", w.ledger.rows, rows)
 			}
 		}
-		// All paused sinks wake, in some order, while another one continues.
+		// All paused sinks wake in some order, while another sink continues.
 		produce()
 		w.calm = true
 		w.takeOver(cfg, false)

@@ -77,7 +77,7 @@ func TestSinkHoldsNewer(t *testing.T) {
 	})
 	put(1, list[4], list[5])
 	put(0, list[6])
-	r.awaitStored(20) // 0, 1, 4, 5
+	r.awaitStored(20) // the numbers of the stored requests are 0, 1, 4 and 5
 	eventually.True(t, "the stall to show", func() bool {
 		old.metrics.stalled.mu.Lock()
 		defer old.metrics.stalled.mu.Unlock()
@@ -223,7 +223,7 @@ func TestOlderMembers(t *testing.T) {
 			return err
 		})
 	}
-	members(0) // there is no group
+	members(0) // the group does not exist
 	s := r.sink(nil, nil)
 	r.accept(numbered(0, 3))
 	r.awaitStored(3)

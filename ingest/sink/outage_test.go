@@ -21,9 +21,9 @@ import (
 type outage struct {
 	// alter puts the events table into the state, and reset restores it.
 	alter, reset string
-	// limited makes inserts use a connection with too little memory instead.
+	// limited makes inserts use a connection that has too little memory.
 	limited bool
-	reason  string // the label under which it is counted
+	reason  string // the label under which the fault is counted
 }
 
 var outages = map[string]outage{
@@ -118,7 +118,7 @@ func (s *switchedStore) Insert(ctx context.Context, rows *insights.Batch, token 
 	return s.Store.Insert(ctx, rows, token)
 }
 
-// limitedStore is the rig's store on connections whose queries get next to no memory.
+// limitedStore is the rig's store with connections whose queries get almost no memory.
 func limitedStore(t *testing.T, r *rig) eventstore.Store {
 	t.Helper()
 	options, err := clickhouse.ParseDSN(r.url)
@@ -139,7 +139,7 @@ func limitedStore(t *testing.T, r *rig) eventstore.Store {
 }
 
 // brokenQuestions is a store that loses the answer of an insert. Its later queries fail with an error code that an
-// insert would return for bad rows.
+// insert would return for refused rows.
 type brokenQuestions struct {
 	eventstore.Store
 	lost    atomic.Bool

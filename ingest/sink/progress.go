@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// progress is a partition's state in the group: every message before offset is stored. The other fields are in the
-// commit's metadata.
+// progress is the state of a partition in the consumer group. Every message before offset is stored. The other fields
+// are in the commit's metadata.
 type progress struct {
 	offset int64
 	// known means that a sink committed the progress. Otherwise an operator or another version of the scheme set the
@@ -23,8 +23,8 @@ type progress struct {
 	known bool
 	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means no such cut.
 	intent int64
-	// tail is the sum of the message before offset. It distinguishes this log from a recreated topic's. hasTail is
-	// false if there was no such message.
+	// tail is the checksum of the message before offset. It distinguishes this log from the log of a recreated topic.
+	// hasTail is false if there was no such message.
 	tail    uint64
 	hasTail bool
 	// plain is the offset after the last message without a producer id before offset, or unknownPlain. end is the log's
@@ -89,7 +89,7 @@ func parseProgress(offset int64, metadata string) progress {
 			if i := slices.Index(lossReasons[:], name); i >= 0 {
 				p.lost[i] = n
 			} else {
-				err = nil // a later version's member
+				err = nil // the member belongs to a later version
 			}
 		}
 		if err != nil {

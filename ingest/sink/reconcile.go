@@ -26,10 +26,10 @@ import (
 type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
-	batch int // events compared at once; a message is never split
+	batch int // events that are compared in one step; a message is never split
 	// restored counts the rows that repairs restored.
 	restored map[schema.MissingDay]int64
-	ends     map[int]int64 // of the log's partitions, when they were compared
+	ends     map[int]int64 // the ends of the log's partitions when they were compared
 }
 
 // NewReconciler returns a Reconciler for the sinks with this configuration. It connects at first use.
@@ -53,14 +53,14 @@ type Reconciled struct {
 	Messages     int64 `json:"messages"`
 	Repeats      int64 `json:"repeats"`    // messages
 	Unreadable   int64 `json:"unreadable"` // messages
-	Events       int64 `json:"events"`     // that should be stored
+	Events       int64 `json:"events"`     // events that should be stored
 	DeadLettered int64 `json:"deadLettered"`
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
 	// Others counts rows at these positions with other contents. They come from an earlier log with the same offsets.
 	Others      int64 `json:"otherRows"`
-	Restored    int64 `json:"restored"`    // rows among Rows that Repair restored
+	Restored    int64 `json:"restored"`    // rows among Rows that Repair has restored
 	Differences int64 `json:"differences"` // ranges that were reported and still differ
 }
 
@@ -69,11 +69,11 @@ type Difference struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
-	Events    int64 `json:"events"`   // that should be stored
+	Events    int64 `json:"events"`   // events that should be stored
 	Missing   int64 `json:"missing"`  // events without a row; an unreadable message without a letter is one event
-	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
+	Doubled   int64 `json:"doubled"`  // rows in addition to the first row of an event
 	Unwanted  int64 `json:"unwanted"` // rows of repeats, of dead letters and of erased visitors
-	Restored  int64 `json:"restored"` // events among Missing that Repair restored
+	Restored  int64 `json:"restored"` // events among Missing that Repair has restored
 }
 
 // Remains reports whether log and table still differ in the range.
@@ -144,15 +144,15 @@ func (r *Reconciler) eachLetter(ctx context.Context, read func(*deadletter.Lette
 type reconciling struct {
 	r       *Reconciler
 	dead    map[string]bool
-	holds   func(context.Context) error // nil unless this is a repair
+	holds   func(context.Context) error // set only for a repair
 	report  func(Difference) error
 	repeats repeats
 	scratch *insights.Batch
 
 	sum     Reconciled
 	oldest  int64               // the log's first offset
-	expired storedRows          // rows of the messages just before it; nil: not read yet
-	earlier map[placed][]uint64 // offsets in expired, by the event at an index
+	expired storedRows          // rows of the messages just before the log's first offset; nil: not read yet
+	earlier map[placed][]uint64 // the offsets in expired, by an event and its index
 	pending []logged            // messages whose rows are not read yet
 	events  int                 // of pending
 	open    *Difference
@@ -164,7 +164,7 @@ type logged struct {
 	message      insights.Message
 	unreadable   bool
 	repeat       bool
-	deadLettered bool // a letter says that the sink could not read it, even if this version can
+	deadLettered bool // a dead letter shows that the sink could not read the message, even if this version can
 	sum          uint64
 }
 
@@ -194,7 +194,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		return nil
 	})
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // error of a comparison, which Scan does not return
+		err = io.ErrUnexpectedEOF // an error of a comparison, which Scan does not return
 	}
 	if err == nil {
 		err = p.compare(ctx)
@@ -274,7 +274,7 @@ func (p *reconciling) position(l logged) insights.Position {
 	return insights.Position{Partition: uint16(p.sum.Partition), Offset: uint64(l.offset)}
 }
 
-// letter returns the key fields of the dead letter that an event of a message would have.
+// letter returns the key fields that the dead letter of an event would have.
 func (p *reconciling) letter(l logged, index int) deadletter.Letter {
 	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
 }

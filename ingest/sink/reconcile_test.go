@@ -62,7 +62,7 @@ func TestReconcile(t *testing.T) {
 	r.awaitStored(56)
 	r.awaitCommitted(1)
 	r.stop(s)
-	r.accept(numbered(57, 1)) // in flight: no sink has read it
+	r.accept(numbered(57, 1)) // in flight, because no sink has read it
 	found, sums := r.reconcile(0)
 	want := Reconciled{Partition: 0, From: 0, To: 13, Messages: 13, Repeats: 1, Unreadable: 1, Events: 56, DeadLettered: 1, Rows: 56}
 	if len(found) > 0 || len(sums) != 1 || sums[0] != want {
@@ -135,7 +135,7 @@ func TestReconcileUnreadable(t *testing.T) {
 	}
 	// The sink skipped both messages and wrote only the second one's letter.
 	letter := deadletter.Letter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.Messages[0], Sum: deadletter.Sum(capture.Messages[0])}
-	// A broker may not know yet who leads a topic that it has just made. The sink writes again then, too.
+	// A broker may not know yet which broker leads a new topic. Then the sink writes the letter again.
 	eventually.True(t, "the letter to be written", func() bool {
 		return s.dead.Write(t.Context(), []deadletter.Letter{letter}) == nil
 	})

@@ -14,8 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Repair is Run, and also inserts the log's events that have no row, for example after a restored backup. It works only
-// before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are not missing.
+// Repair does the same as Run. It also inserts the log's events that have no row, for example after a restored backup.
+// It works only before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are
+// not missing.
 //
 // Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
 // which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
@@ -28,13 +29,13 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 	return r.run(ctx, from, holds, report)
 }
 
-// maxRepairs is how many tokens a repair tries for the same rows. The engine drops an insert with an earlier repair's
-// token.
+// maxRepairs is the largest number of tokens that a repair tries for the same rows. The engine drops an insert with an
+// earlier repair's token.
 const maxRepairs = 100
 
 // missingRow is an event without a row.
 type missingRow struct {
-	of    int // index of its message in pending
+	of    int // index of the event's message in pending
 	index int
 	day   schema.MissingDay
 }
@@ -136,7 +137,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 		p.scratch.Reset()
 		return false, nil //nolint:nilerr // an unreadable message is never restored
 	}
-	// Skip events that have no row by intention: only the others show whether the message repeats.
+	// Skip events that intentionally have no row. Only the other events show whether the message is a repeat.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
 		if gone[i] = p.r.gone(l.event(p.scratch, i)); !gone[i] && first < 0 {
@@ -222,7 +223,7 @@ func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 			missing = missing[1:]
 		}
 		if err := rows.Add(l.message, p.position(l), func(i int) bool { return !wanted[i] }); err != nil {
-			return nil, err // cannot happen: it was added before
+			return nil, err // cannot happen: the message was parsed when it was added
 		}
 	}
 	return rows, nil

@@ -69,9 +69,9 @@ const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETT
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
-	r.accept(numbered(1000, 5)) // in flight: a sink will store it
+	r.accept(numbered(1000, 5)) // in flight: a sink will store the message
 	for _, lose := range []string{
-		deletedRows, deletedRows, // the second time, the engine knows the tokens of the first repair
+		deletedRows, deletedRows, // at the second repair, the engine has the tokens of the first repair
 		"ALTER TABLE events DROP PARTITION ID '202401'",
 		"TRUNCATE TABLE events",
 	} {
@@ -112,8 +112,7 @@ func TestRepair(t *testing.T) {
 	r.equal(64)
 }
 
-// TestRepairKilled: when a repair ends before, during or after any of its inserts,
-// the next repair continues it.
+// TestRepairKilled: if a repair ends before, during or after any of its inserts, the next repair continues.
 func TestRepairKilled(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
@@ -211,8 +210,8 @@ func TestRepairOfCluster(t *testing.T) {
 	}
 }
 
-// TestRepairRefusedRow: the store now refuses one row. The repair restores the other rows, and still reports this row
-// as missing.
+// TestRepairRefusedRow: during the repair, the store refuses one row. The repair restores the other rows, and still
+// reports this row as missing.
 func TestRepairRefusedRow(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 50)
@@ -263,10 +262,10 @@ func TestRepairLeavesRepeats(t *testing.T) {
 	}
 	defer rec.Close()
 	for oldest, want := range map[int64][][2]int{
-		0:   {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // the log is whole
+		0:   {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // the log is complete
 		95:  {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
 		100: {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
-		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is that close
+		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is so near
 	} {
 		t.Run(fmt.Sprint("log from ", oldest), func(t *testing.T) {
 			p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}

@@ -17,7 +17,7 @@ import (
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
-	ring []seenMessage // a ring: the oldest id is at next
+	ring []seenMessage // a ring buffer: the oldest id is at next
 	next int
 }
 

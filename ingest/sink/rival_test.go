@@ -23,7 +23,7 @@ import (
 // it sends the pending insert, no matter how much time has passed.
 type heldStore struct {
 	eventstore.Store
-	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil does not wait
+	insert, ask chan struct{} // an insert or answer waits until its channel closes; nil does not wait
 	ages        chan struct{} // receives a value when a call waits
 	woke        sync.WaitGroup
 
@@ -93,9 +93,8 @@ func (r *rig) progress(s *Sink) progress {
 	return list[0]
 }
 
-// TestSinkRivalWakes: a sink is paused between its intent and its insert. The
-// partition goes to another sink, which stores the same rows and continues. Then the
-// first sink wakes and inserts. Nothing is stored twice.
+// TestSinkRivalWakes: a sink is paused between its intent and its insert. Another sink takes over the partition, stores
+// the same rows and continues. Then the first sink wakes and inserts. Nothing is stored twice.
 func TestSinkRivalWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -111,7 +110,7 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// Its batches are smaller, so its own cuts would differ.
+	// Its batches are smaller, so it would make other cuts.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)
@@ -199,8 +198,8 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	mustCommit(t, s, now, list)
 }
 
-// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Its own cuts would differ.
-// Then it continues.
+// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Without the announcement,
+// it would make other cuts. Then it continues.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -249,7 +248,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.awaitCommitted(1)
 		had := r.progress(first)
 		r.stop(first)
-		if err := r.log.Stop(t.Context()); err != nil { // it would recreate the topic
+		if err := r.log.Stop(t.Context()); err != nil { // a running log would recreate the topic
 			t.Fatal(err)
 		}
 		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})

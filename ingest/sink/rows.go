@@ -14,7 +14,7 @@ import (
 // RowLedger counts, outside of the events table's store, how many rows the table should have. Package store implements
 // it.
 type RowLedger interface {
-	// RowsEnd returns up to where a partition's rows are counted. found is false if nothing is counted yet.
+	// RowsEnd returns the offset up to which a partition's rows are counted. found is false if nothing is counted yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It reports false if the partition is counted already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
@@ -26,20 +26,21 @@ type RowLedger interface {
 }
 
 const (
-	rowsEvery = 500 * time.Millisecond // between two writes to the ledger
-	rowsLast  = 5 * time.Second        // for the last write of a sink that stops
+	rowsEvery = 500 * time.Millisecond // the time between two writes to the ledger
+	rowsLast  = 5 * time.Second        // the time limit for the last write of a sink that stops
 )
 
 // rowCounts adds the row counts of stored cuts to the ledger, in the background. (A cut has the messages of one
-// insert.) While the ledger does not answer, the numbers wait in memory, and the sink continues.
+// insert.)) While the ledger does not answer, the numbers wait in memory, and the sink continues.
 //
 // Each range of offsets counts once: the ledger moves only from exactly the offset at which the range begins. A range
 // that the ledger lacks, for example after a kill, is counted in the store. The ledger may count too little, which can
 // hide a loss. It never counts rows that the store did not have.
 type rowCounts struct {
-	ledger RowLedger // nil: rows are not counted
+	ledger RowLedger // nil means that rows are not counted
 	cfg    *Config
-	// isOtherLog reports whether the log is another one than the log whose message before an offset had the sum tail.
+	// isOtherLog reports whether the log is a different log: the message before an offset does not have the checksum
+	// tail.
 	isOtherLog func(ctx context.Context, partition int, offset int64, tail uint64, hasTail bool) (bool, error)
 
 	mu      sync.Mutex
@@ -50,12 +51,13 @@ type rowCounts struct {
 // waitingRows are the numbers of a partition that are not in the ledger yet.
 type waitingRows struct {
 	opened *openedRows // the partition was assigned to this sink, before the cuts
-	from   int64       // where the cuts begin
+	from   int64       // the offset at which the cuts begin
 	end    schema.RowsEnd
 	rows   schema.RowsByMonth // nil without cuts
 }
 
-// openedRows says where a sink takes over a partition: all messages before end are stored. The log goes up to logEnd.
+// openedRows is the state in which a sink takes over a partition. All messages before end are stored. The log goes up
+// to logEnd.
 type openedRows struct {
 	end    schema.RowsEnd
 	logEnd int64
@@ -65,8 +67,8 @@ func newRowCounts(cfg *Config) *rowCounts {
 	return &rowCounts{ledger: cfg.Rows, cfg: cfg, waiting: map[int]*waitingRows{}, wake: make(chan struct{}, 1)}
 }
 
-// open notes that the sink takes over a partition. Earlier numbers are dropped: the store has the rows before the
-// opening, and later cuts come again.
+// open records that the sink takes over a partition. It drops earlier numbers. The store has the rows before the
+// opening, and later cuts are repeated.
 func (r *rowCounts) open(p *partition) {
 	if r.ledger == nil {
 		return
@@ -105,7 +107,7 @@ func (r *rowCounts) signal() {
 	}
 }
 
-// addRows adds the rows of a stored cut, whoever stored them.
+// addRows adds the rows of a stored cut, including rows that another sink stored.
 func (c *cut) addRows(to schema.RowsByMonth) {
 	gone := map[uint64]int{}
 	for row := range c.erased {
@@ -215,8 +217,8 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 	return r.catchUp(ctx, id, end, end.Next)
 }
 
-// catchUp brings the ledger to an end by what the store has, if the ledger is behind. All messages before the end are
-// stored, and no log has messages at or after logEnd.
+// catchUp counts rows in the store until the ledger has reached an end. It does nothing if the ledger is there already.
+// All messages before the end are stored, and no log has messages at or after logEnd.
 func (r *rowCounts) catchUp(ctx context.Context, id int, end schema.RowsEnd, logEnd int64) error {
 	for {
 		had, found, err := r.ledger.RowsEnd(ctx, id)

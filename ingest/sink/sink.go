@@ -36,9 +36,9 @@ type Sink struct {
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
-	last  map[int]*partition // states that earlier generations left
+	last  map[int]*partition // states that earlier generations have left
 	stop  context.CancelFunc // ends reading
-	abort context.CancelFunc // also abandons messages that were read
+	abort context.CancelFunc // ends all work, and drops messages that were read
 	done  chan struct{}
 }
 
@@ -73,7 +73,7 @@ func New(cfg Config, m *Metrics) (*Sink, error) {
 	return s, nil
 }
 
-// Start starts the sink and returns at once. While the log or the store is unavailable, the sink waits for it.
+// Start starts the sink and returns immediately. While the log or the store is unavailable, the sink waits for it.
 func (s *Sink) Start(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 		}
 		assigned := generation.Assignments[s.cfg.Topic]
 		s.cfg.Logger.Info("The sink was assigned partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
-		// The group waits for this function's return before it joins again.
+		// The group joins again only after this function has returned.
 		generation.Start(func(ctx context.Context) {
 			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
 			g.run(ctx, abortCtx)
@@ -216,7 +216,7 @@ func (s *Sink) checkTopics(ctx context.Context) error {
 	return nil
 }
 
-// groupConfig sets every field: kafka-go's defaults are for other uses.
+// groupConfig sets every field, because kafka-go's defaults have other purposes.
 func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
 		ID:                     s.cfg.Group,

@@ -131,7 +131,7 @@ func newRig(t testing.TB, partitions int) *rig {
 	return r
 }
 
-// sink starts a sink; a nil store means the rig's own.
+// sink starts a sink. A nil store means the rig's store.
 func (r *rig) sink(store eventstore.Store, change func(*Config)) *Sink {
 	r.t.Helper()
 	cfg := Config{
@@ -353,7 +353,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	store := &faultyStore{Store: r.store}
 	store.after = func(int) error {
 		n := faults.Add(1)
-		if n == 1 { // the table has only the rows of this insert
+		if n == 1 { // the table has only rows of this insert
 			if err := r.conn.Exec(t.Context(), aPartOnly); err != nil {
 				t.Error(err)
 			}
@@ -367,7 +367,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	for i := range 40 {
 		r.accept(numbered(i*10, 10))
 	}
-	// Before the rows are deleted, the first insert can be whole.
+	// Until the rows are deleted, the first insert may be complete.
 	eventually.True(t, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 	r.awaitStored(400)
 }
@@ -443,7 +443,7 @@ func TestSinksShare(t *testing.T) {
 	}
 }
 
-// TestSinkDropsRepeats: the log has a message twice. It is stored once, even if a sink starts between both.
+// TestSinkDropsRepeats: the log has a message twice. It is stored once, even if a sink starts between the two messages.
 func TestSinkDropsRepeats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -467,7 +467,7 @@ func TestSinkDropsRepeats(t *testing.T) {
 	r.accept(numbered(7, 3))
 	second := r.sink(nil, nil)
 	r.awaitStored(10)
-	r.awaitCommitted(1) // the rows are stored before the sink has counted them
+	r.awaitCommitted(1) // the rows are stored before the sink has counted them, so wait for the commit
 	if a, b := testutil.ToFloat64(first.metrics.skipped.WithLabelValues("repeat")), testutil.ToFloat64(second.metrics.skipped.WithLabelValues("repeat")); a != 7 || b != 7 {
 		t.Errorf("%v and %v repeated events counted, want 7 and 7", a, b)
 	}

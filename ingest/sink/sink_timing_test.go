@@ -106,7 +106,7 @@ func produceAll(b *testing.B, brokers []string, topic string, partitions int, me
 		go func() {
 			for i := range next {
 				data := append([]byte(nil), messages[i%len(messages)]...)
-				binary.BigEndian.PutUint64(data[3+8:], uint64(i)) // the second half of its id
+				binary.BigEndian.PutUint64(data[3+8:], uint64(i)) // the second half of the message's id
 				if err := l.Append(b.Context(), "site_1", i%partitions, data); err != nil {
 					done <- err
 					return

@@ -43,7 +43,7 @@ func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema
 // lookForSurplus returns the months of which the table has more rows than the ledger, without rows that nobody has
 // counted. A number is at most the surplus. Rows that arrive between the reads make it smaller, or negative.
 func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
-	// A later count may only have more rows than these offsets say.
+	// A later count can only have more rows than these offsets show.
 	ends, err := ledger.RowsEnds(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map
 	if err != nil {
 		return nil, err
 	}
-	// A deletion that is not noted now has deleted its rows, or begins later and changes deleted.
+	// If a deletion is not noted now, it has already deleted its rows, or it begins later and changes deleted.
 	noted, err := ledger.NotedDeletions(ctx)
 	if err != nil || len(noted) > 0 {
 		return nil, err
@@ -93,13 +93,13 @@ func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, er
 	}
 	all, err := m.cfg.Table.AllMonths(ctx)
 	for month := range all {
-		more[month] += 0 // where rows are missing too, there is no surplus
+		more[month] += 0 // if rows are missing too, there is no surplus
 	}
 	return more, err
 }
 
-// doubled looks for rows that the table has twice, in the suspected months. It sets a part
-// aside if other parts have all of its rows, and notes what is left.
+// doubled looks for rows that the table has twice, in the suspected months. It sets a part aside if other parts have
+// all of its rows, and records the remaining doubled rows.
 func (m *Mender) doubled(ctx context.Context) error {
 	before, err := m.cfg.Ledger.Missing(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *Mender) doubled(ctx context.Context) error {
 	return m.cfg.Ledger.NoteMissing(ctx, list)
 }
 
-// Doubles counts the rows that the table has beyond the first of equal rows. It changes nothing.
+// Doubles counts the rows of the table in addition to the first of equal rows. It changes nothing.
 func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	more, err := m.suspected(ctx)
 	for month := range more {
@@ -175,7 +175,7 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 // mostCopies bounds the parts that a comparison sets aside.
 const mostCopies = 1000
 
-// setCopiesAside sets the parts aside whose rows other parts all have, and returns the doubled rows that are left.
+// setCopiesAside sets parts aside if other parts have all of their rows. It returns the remaining doubled rows.
 func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d eventstore.Doubled, err error) {
 	for range mostCopies {
 		if d, err = m.cfg.Table.Doubled(ctx, month); err != nil || d.Rows == 0 || !m.cfg.Table.Sequential() {
@@ -194,7 +194,8 @@ func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d
 	return d, nil
 }
 
-// explain remembers and logs a surplus without doubled rows, so that the next comparison does not look again.
+// explain records and logs a surplus without doubled rows, so that the next comparison does not search for doubled rows
+// again.
 func (m *Mender) explain(ctx context.Context, month schema.EventMonth) error {
 	more, err := surplus(ctx, m.cfg.Ledger, m.cfg.Table)
 	if err != nil || more[month] == 0 {

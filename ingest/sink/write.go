@@ -47,7 +47,8 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 	}
 }
 
-// declareLosses prepares the commit of what is lost before a partition's first message. No message may follow for long.
+// declareLosses prepares the commit of the losses before a partition's first message. No further message may arrive for
+// a long time.
 func (g *generation) declareLosses() {
 	for _, p := range g.partitions {
 		at := p.located.Load()
@@ -61,7 +62,8 @@ func (g *generation) declareLosses() {
 	}
 }
 
-// commitStored commits the stored progress. If that fails, the intent tells the partition's next owner.
+// commitStored commits the stored progress. If the commit fails, the partition's next owner finds out from the intent
+// which cut was begun.
 func (g *generation) commitStored(ctx context.Context) {
 	if len(g.stored) == 0 || ctx.Err() != nil {
 		return
@@ -101,10 +103,10 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return true // The cut is empty, because this version cannot read its first message.
 	}
 	s.metrics.stalled.markPending(c.partition.id)
-	g.honour() // before erase, which then has at least these tombstones
+	g.honour() // this comes before erase, which then has at least these tombstones
 	if err := g.erase(c); err != nil {
 		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
-		return false // cannot happen: the cut was read before
+		return false // cannot happen: the cut's messages were read before
 	}
 	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
 		g.retry(generationCtx, drainCtx, "Cannot commit the intent to store a cut.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
@@ -158,7 +160,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The previous owner's insert may still arrive, so its cut is uncertain for any stored rows.
+	// The previous owner's insert may still arrive, so its cut is uncertain, whatever rows are stored now.
 	c.uncertain = p.recover >= c.from || p.intent > c.from
 	if !c.uncertain || c.total == 0 {
 		return nil
@@ -197,14 +199,14 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 }
 
 // insert is one attempt to store rows of a cut. If an earlier attempt or another sink may have stored some rows, insert
-// reads them first and leaves them out. (The token would suffice while the engine remembers it.)
+// reads them first and leaves them out. (The token would be sufficient while the engine remembers it.)
 //
 // refusal is an error that the rows caused. Only an insert's error can be a refusal. A query's error is never a
 // refusal, with any code.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
-	// If the sink was paused, it may have lost its partitions; a commit would show
-	// that. It may be paused again below, so the token is needed all the same.
+	// If the sink was paused, it may have lost its partitions; a commit would show that. It may also be paused after
+	// the commit, so the token is needed in any case.
 	if time.Since(g.lastCommit) > s.cfg.SessionTimeout/2 {
 		if err := g.announce(ctx, c); err != nil {
 			return nil, err
@@ -221,7 +223,7 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine records a token before the rows are in place. If it was killed or its disk was full in
+			// The engine records a token before the rows are in place. If the engine was killed or its disk was full in
 			// between, it drops every repeat although it lacks the rows.
 			name += "/again" + strconv.Itoa(again)
 			// Another sink's insert of the same cut may be between these two steps now. Once that insert has ended, its
@@ -274,7 +276,7 @@ func (s *Sink) countStoreError(err error) error {
 	return err
 }
 
-// maxRetryTokens is how many more tokens an insert may take.
+// maxRetryTokens is the largest number of further tokens that an insert may use.
 const maxRetryTokens = 3
 
 // rebuild reduces the cut's rows to the rows that the store may lack.
@@ -292,7 +294,7 @@ func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 		if found, err = g.storedOf(ctx, c, from, to); err != nil {
 			return err
 		}
-		c.knownStored = found // an uncertain cut is read again
+		c.knownStored = found // an uncertain cut reads the stored rows again
 	}
 	return c.rebuild(lo, hi, found, g.scratch)
 }

@@ -25,11 +25,11 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 type Config[V any] struct {
 	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
 	MaxAge time.Duration
-	// SlowAge bounds the time for which a slow result stays cached: as long as it took to compute, and at least MaxAge.
-	// The time counts from the end of the run. Callers share a run that began within this time. 0 means that MaxAge
-	// applies to all results.
+	// SlowAge bounds the time for which a slow result stays cached. A result stays for as long as it took to compute,
+	// and at least for MaxAge. The time counts from the end of the run. Callers share a run that began within this
+	// time. 0 means that MaxAge applies to all results.
 	SlowAge time.Duration
-	// MinAge is how long a result stays cached that was quick to compute.
+	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
 	MaxBytes int
@@ -70,7 +70,8 @@ type Query[V any] struct {
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
 	Version func(ctx context.Context, current bool) string
-	// Lasts is how long the result stays of use, from its request, while the data keep their version.
+	// Lasts is the longest time for which the result is used while the version of the data is unchanged. It counts from
+	// the result's request.
 	Lasts time.Duration
 }
 
@@ -78,14 +79,14 @@ type Query[V any] struct {
 type Result[V any] struct {
 	Value  V
 	Source Source
-	Age    time.Duration // since the run was requested; 0 from Run
+	Age    time.Duration // the time since the run was requested; 0 for the source Run
 	// Current is true if the data still had their version when this caller requested the result.
 	Current bool
 }
 
 // Do returns a cached result that is young enough or has the data's present version. Otherwise it returns the result of
-// an equal running query, or runs the query. The error of a run goes to all callers that share it, with the Source.
-// Errors of Enter and ctx only concern their caller.
+// an equal running query, or runs the query. All callers that share a run get its error and its Source. Errors of Enter
+// and ctx only concern their caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
@@ -177,7 +178,7 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	defer c.end(q.Key, r)
 	version := ""
 	if q.Version != nil && c.MaxAge > 0 {
-		version = q.Version(ctx, false) // before the run, because the run may read later data
+		version = q.Version(ctx, false) // the version before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
 	r.retry = err != nil && ctx.Err() != nil
@@ -223,7 +224,7 @@ func (c *Cache[V]) leave(k Key, r *run[V]) {
 	c.drop(k, r)
 }
 
-// drop is leave for callers that hold the lock. Without callers, a run never begins.
+// drop is leave for callers that hold the lock. If a run has no caller, it never begins.
 func (c *Cache[V]) drop(k Key, r *run[V]) {
 	if r.callers--; r.callers > 0 {
 		return
@@ -235,9 +236,9 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 }
 
 // find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
-// this look-up. If a caller's run failed because of another caller, the caller searches again. Its next run keeps the
-// time of the caller's request, so that later callers do not regard the result as new. A fresh query gets a new run,
-// which replaces older ones.
+// this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time of
+// the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
+// run, which replaces older ones.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,7 +51,7 @@ type callers struct {
 	cache   *Cache[string]
 	started chan chan error
 	enter   func(context.Context) (func(), error)
-	atEnd   func() // before a run that succeeds ends; may be nil
+	atEnd   func() // called before a successful run ends; may be nil
 	wait    sync.WaitGroup
 
 	mu   sync.Mutex

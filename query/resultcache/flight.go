@@ -8,8 +8,8 @@ import (
 // run is a query that waits or runs, for all its callers.
 type run[V any] struct {
 	asked   time.Time          // when the first caller, or the caller that reruns it, requested it
-	callers int                // number of callers that still need it
-	turn    context.Context    // ends when a caller gets a turn
+	callers int                // number of callers that still wait for the run
+	turn    context.Context    // done when a caller gets a turn
 	begin   context.CancelFunc // ends turn
 	begun   bool
 

@@ -21,8 +21,8 @@ func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(quer
 type entry[V any] struct {
 	value        V
 	asked, until time.Time // when its query was requested, and until when it is used without comparing versions
-	// version is the data's version before the run. While the version is unchanged, the result is used until last. ""
-	// means no version.
+	// version is the version of the data before the run. While the version is unchanged, the result is used until last.
+	// "" means no version.
 	version string
 	last    time.Time
 	chances int // how often the entry stays although it is the least recently used
@@ -36,8 +36,8 @@ func (e *entry[V]) expires() time.Time {
 	return e.until
 }
 
-// chancesOf returns how often an entry stays when it would be removed. It depends on the duration: each doubling of the
-// duration adds one chance.
+// chancesOf returns how many times an entry is spared when the cache is full. It depends on the duration: each doubling
+// of the duration adds one chance.
 func chancesOf(took time.Duration) (n int) {
 	for ; took >= cheap && n < maxChances; took /= 2 {
 		n++

@@ -28,7 +28,7 @@ func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, ext
 		old := slices.ContainsFunc(e.Parts, func(p Part) bool { return !there[p.Version] })
 		replaced = replaced || old
 		switch building := e.Status == Build; {
-		case building && old: // no later query has this key
+		case building && old: // no later query has this entry's key
 		case building && there[e.row]:
 			built = append(built, e)
 		case building:

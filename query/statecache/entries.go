@@ -23,7 +23,7 @@ type Config struct {
 	// MaxGroups limits the rows of a span, and MaxTables the tables.
 	MaxGroups int
 	MaxTables uint64
-	// MinPartAge is the least age of settled parts. ListParts is how long their list is used.
+	// MinPartAge is the least age of settled parts. ListParts is the time for which the list of the parts is used.
 	MinPartAge, ListParts time.Duration
 	// Cuts are the boundaries of spans.
 	Cuts
@@ -43,10 +43,10 @@ func Defaults() Config {
 }
 
 const (
-	// minPartAge is the least age of settled parts. A deletion or a merge made a younger part, and another may
-	// follow.
+	// minPartAge is the least age of settled parts. A younger part comes from a deletion or a merge, and another one
+	// may soon replace it.
 	minPartAge = 5 * time.Minute
-	// maxAge is how long states are used. The engine deletes them an hour later.
+	// maxAge is the age up to which states are used. The engine deletes them an hour later.
 	maxAge = 24 * time.Hour
 	// maxEntries limits the entries that a node knows, and maxTableParts the parts of the tables.
 	maxEntries    = 10_000
@@ -74,7 +74,7 @@ type known struct {
 	asked    int           // number of answered queries that read the span as events
 	took     time.Duration // total time of the last such query
 	building bool
-	row      string    // of the cached states
+	row      string    // name of the cached states' rows
 	extra    uint64    // additionally read rows: the span's other parts, and states
 	until    time.Time // the end of the states
 }
@@ -85,7 +85,7 @@ func New(c Config) *Cache {
 	return &Cache{Config: c, entries: entries, tables: map[string]bool{}}
 }
 
-// Status tells a query whether it may read the states of an entry.
+// Status is the state of an entry, from which a query decides whether it reads the entry's states.
 type Status int
 
 // The statuses of entries.
@@ -99,7 +99,7 @@ const (
 type Entry struct {
 	Span
 	Parts  []Part // the parts from which the states are built
-	Key    string // of everything that the states depend on
+	Key    string // identifies everything that the states depend on
 	Status Status
 	row    string // names the rows of the states in their table
 	begun  bool   // whether some states may have been written

@@ -15,8 +15,8 @@ type Span struct{ From, To time.Time }
 // Parts has the settled parts of the events table: the parts of past months, and the large parts of the newest month. A
 // month has the events that arrived in that month.
 type Parts struct {
-	Closed []Part    // of past months
-	Newest []Part    // of the newest month
+	Closed []Part    // parts of past months
+	Newest []Part    // parts of the newest month
 	Month  time.Time // the beginning of the newest month
 }
 

@@ -154,7 +154,7 @@ func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty
 	return false, false, empty, nil
 }
 
-// Drop drops states that were written but not cached after a right answer. Their parts may be replaced because a
+// After a right answer, Drop drops the states that were written but not cached. Their parts may be replaced because a
 // visitor is being erased.
 func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error {
 	var failed error

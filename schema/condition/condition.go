@@ -21,7 +21,7 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// MaxLength is how many characters a condition may have.
+// MaxLength bounds the characters of a condition.
 const MaxLength = 1024
 
 // Condition is a parsed expression. It is immutable and safe for concurrent use.
@@ -104,7 +104,7 @@ func syntaxError(text string, err error) *Error {
 	return &Error{Problem: "is not a valid expression (" + first.Message + ")", At: character(text, offset+first.Position.Column-1)}
 }
 
-// character turns an offset in bytes into a character, from 1.
+// character returns the number of the character at an offset in bytes. The first character is 1.
 func character(text string, offset int) int {
 	return utf8.RuneCountInString(text[:max(0, min(offset, len(text)))]) + 1
 }

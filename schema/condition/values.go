@@ -14,7 +14,8 @@ import (
 // undefined is the value of a missing member; null is nil.
 type undefined struct{}
 
-// evaluation is one run. An operation that JavaScript would throw at sets failed, and then the result is false.
+// evaluation is one run. If JavaScript would throw an error, the operation sets failed, and the result of the run is
+// false.
 type evaluation struct {
 	claims map[string]any
 	failed bool
@@ -259,7 +260,7 @@ var unaries = map[token.Token]func(e *evaluation, value any) any{
 	token.PLUS:  func(e *evaluation, value any) any { return e.toNumber(value) },
 }
 
-// binaries has a row for each operator that evaluates both operands.
+// binaries has a row for each operator that evaluates both of its operands.
 var binaries = map[token.Token]func(e *evaluation, a, b any) any{
 	token.EQUAL:            func(e *evaluation, a, b any) any { return loosely(e, a, b) },
 	token.NOT_EQUAL:        func(e *evaluation, a, b any) any { return !loosely(e, a, b) },

@@ -36,7 +36,7 @@ func (m Marks) List() []schema.Mark {
 	return list
 }
 
-// MarksOf returns the marks of a leaf, without those that have data.
+// MarksOf returns the marks of a leaf that have no data.
 func MarksOf(list []schema.Mark) Marks {
 	var m Marks
 	for _, mark := range list {

@@ -28,7 +28,7 @@ func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	return target, fragment, true
 }
 
-// RelativeLink writes a link from a file to another one. Letters stay readable.
+// RelativeLink writes a link from one file to another. Letters stay readable.
 func RelativeLink(from, to string) string {
 	dir := path.Dir(from)
 	up := ""
@@ -39,7 +39,7 @@ func RelativeLink(from, to string) string {
 		to = strings.TrimPrefix(to, dir+"/")
 	}
 	if up == "" && strings.Contains(strings.SplitN(to, "/", 2)[0], ":") {
-		up = "./" // or it would begin with a scheme
+		up = "./" // without this, the link would begin with a scheme
 	}
 	names := strings.Split(to, "/")
 	for i, name := range names {

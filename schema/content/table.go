@@ -14,7 +14,7 @@ import (
 type Table struct {
 	Titles     []string
 	Alignments []string
-	Cells      [][][]schema.Node // by row and column: inlines
+	Cells      [][][]schema.Node // inlines of the cells, by row and column
 }
 
 // TableOf reads a table block, and treats missing parts as empty.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// threshold is the least excess of two groups that are one problem. The excess is the similarity of their issues
-	// above the usual similarity. wordsThreshold is the threshold without a model.
+	// Two groups are one problem if the similarity of their issues exceeds the usual similarity by at least threshold.
+	// wordsThreshold is the threshold without a model.
 	threshold      = 0.05
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster.
@@ -86,8 +86,8 @@ type assignment struct {
 	threshold float64
 }
 
-// node is a resting cluster, or the issues of equal terms. Its words and its meaning are sums over its issues. If a
-// node has only one issue, both have length 1.
+// node is either a resting cluster, or the issues that have equal terms. Its words and its meaning are sums over its
+// issues. If a node has only one issue, both have length 1.
 type node struct {
 	words    []entry
 	meaning  []float32
@@ -102,7 +102,7 @@ type node struct {
 	group *group
 }
 
-// group is nodes that are about the same thing. Its values are sums over its issues.
+// group has the nodes that are about the same problem. Its values are sums over its issues.
 type group struct {
 	words       map[string]float64
 	meaning     []float32
@@ -219,7 +219,7 @@ func (g *group) add(n *node, times float64) {
 	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
 }
 
-// pair is two nodes. excess says how much more alike than usual the issues of their groups are.
+// pair is a pair of two nodes. excess is the similarity of the issues of their groups, minus the usual similarity.
 type pair struct {
 	i, j   int
 	excess float64
@@ -230,8 +230,8 @@ func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
 
-// join makes every node a group. Then it repeatedly joins the two most similar groups, until no two groups are similar
-// enough (average linkage).
+// join makes a group of every node. Then it repeatedly joins the two most similar groups, until no two groups are
+// similar enough (average linkage).
 func (a *assignment) join() {
 	for _, n := range a.nodes {
 		n.group = &group{
@@ -255,7 +255,7 @@ func (a *assignment) join() {
 		was, g, h := p.excess, a.nodes[p.i].group, a.nodes[p.j].group
 		switch enough := a.update(&p); {
 		case !enough:
-		case p.excess != was: // a group has grown since then, so the pair gets a new place
+		case p.excess != was: // one of the groups has grown since, so the pair gets a new place
 			at, _ := slices.BinarySearchFunc(pairs, p, leastAlike)
 			pairs = slices.Insert(pairs, at, p)
 		default:
@@ -269,7 +269,8 @@ func (a *assignment) join() {
 	}
 }
 
-// update compares the groups of a pair. It reports whether they are two, and alike enough to be joined.
+// update compares the groups of a pair. It reports whether they are two different groups that are similar enough to be
+// joined.
 func (a *assignment) update(p *pair) bool {
 	g, h, alike, least := a.nodes[p.i].group, a.nodes[p.j].group, 0.0, a.threshold
 	if g == h || !canCompare(g.language, h.language, g.meaning, h.meaning) {

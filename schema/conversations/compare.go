@@ -17,14 +17,14 @@ const (
 	nearSome    = 20
 	someShare   = 1.0 / 3
 	assumedNear = 2
-	// assumedMeant is the similarity that is assumed with a model, and assumedWords without.
+	// assumedMeant is the assumed similarity with a model, and assumedWords without a model.
 	assumedMeant = 0.3
 	assumedWords = 0.15
 	// maxNeighbors bounds the pairs of an issue.
 	maxNeighbors = 40
 )
 
-// neighbor is another node, and how alike it is.
+// neighbor is another node, with its similarity.
 type neighbor struct {
 	node  int
 	alike float64
@@ -76,7 +76,7 @@ func canCompare(language, other string, v, w []float32) bool {
 	return language == other || language == "" || other == "" || len(v) > 0 && len(w) > 0
 }
 
-// usual is the mean of the greatest similarities of a sorted row. A node counts as its issues do.
+// usual is the mean of the greatest similarities of a sorted row. A node counts as often as it has issues.
 func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	all := 0.0
 	for _, other := range row {
@@ -95,7 +95,7 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	return sum / count
 }
 
-// The meaning of a single text depends on its style, too. The meanings of similar issues make it clearer.
+// The meaning of a single text also depends on its style. The meanings of similar issues make it clearer.
 const (
 	// assumedIssues is a number of assumed issues without a meaning. They count in the mean of all issues that is
 	// subtracted.

@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// These are the goals. The test prints the figures and their distance to the goals.
+// These are the goals. The test prints the figures, and how far they are from the goals.
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
@@ -41,7 +41,7 @@ var floors = map[string]struct {
 	impact float64
 	// words is the figure of problems if only words are compared, as without a model.
 	words float64
-	// labels is how far the two persons who labelled agree about problems.
+	// labels measures the agreement about problems between the two persons who labelled.
 	labels float64
 	// falseIssues bounds the number of conversations without a problem, out of 20, in which an issue is found.
 	falseIssues int
@@ -79,7 +79,7 @@ func lines[T any](t *testing.T, path string, each func(T)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // It is only read.
+	defer file.Close() //nolint:errcheck // The file was only read.
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
@@ -403,7 +403,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusByWords measures the method as it is without a model.
+// TestCorpusByWords measures the method without a model.
 func TestCorpusByWords(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {

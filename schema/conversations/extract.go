@@ -14,7 +14,7 @@ const (
 	maxDetails    = 40
 	maxSentence   = 1000
 	maxIssueWords = 200
-	// leastTurn is how many terms a sentence needs to open another issue.
+	// leastTurn is the number of terms that a sentence needs to begin another issue.
 	leastTurn = 2
 )
 
@@ -96,7 +96,7 @@ func userSentences(c Conversation) (said []string) {
 	return said[:min(len(said), maxSentences)]
 }
 
-// draft is an issue that takes more sentences.
+// draft is an issue to which more sentences may be added.
 type draft struct {
 	details, terms []string
 	known          map[string]bool
@@ -152,7 +152,7 @@ func statesProblem(sentence string) bool {
 	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
 }
 
-// These things, and pairs of things, block people without further signs.
+// These things block people, alone or in pairs, without further signs.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{
@@ -161,7 +161,8 @@ var (
 	}
 )
 
-// impactOf is high if somebody is blocked and sees no workaround, low for a question or a wish, otherwise medium.
+// impactOf returns high if a user is blocked and sees no workaround. It returns low for a question or a wish, and
+// otherwise medium.
 func impactOf(details []string, about map[string]bool) schema.Impact {
 	text := strings.Join(details, "\n")
 	has := func(name string) bool { return about[thingMark+name] }

@@ -88,7 +88,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestCourtesies tells thanks, praise, greetings and news that all is well from problems that are told politely.
+// TestCourtesies distinguishes thanks, praise, greetings and good news from problems that are told politely.
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{

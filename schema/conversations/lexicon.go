@@ -23,7 +23,7 @@ var lexiconText string
 
 // lexicon is the content of lexicon.txt.
 type lexicon struct {
-	// things are by their words.
+	// things has the things of the lexicon by their words.
 	things map[string][]thing
 	// longest is the length in bytes of the longest words of a thing.
 	longest int
@@ -31,7 +31,7 @@ type lexicon struct {
 	small  map[string]map[string]bool
 	polite map[string]bool
 	cues   map[string][]string
-	// subjectOf is by thing.
+	// subjectOf has the subjects by thing.
 	subjectOf map[string]string
 	subjects  []Subject
 }

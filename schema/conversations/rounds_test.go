@@ -19,7 +19,7 @@ import (
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
-	// most is how many issues the window has at most.
+	// most is the largest number of issues in the window.
 	most    int
 	founded int
 }

@@ -26,7 +26,7 @@ var (
 	// varying matches ids, amounts and dates, which differ between users with the same problem.
 	varying = regexp.MustCompile(`\s*\(?(#\s?\w*\d\w*|\b[A-Z]{1,5}-?\d{3,}[\w-]*|\b\d{4}-\d{2,}(-\d+)*|` +
 		`\b[0-9a-f]{8,}\b|[€$£]\s?\d[\d.,]*|\b\d[\d.,]*\s?(€|\$|£|EUR|USD)|\b\d{5,}\b)\)?`)
-	// clauses end where a title that is too long may end.
+	// clauses matches the places at which a title that is too long may end.
 	clauses = regexp.MustCompile(`\s*([,;:–—]|\s-\s|\s\()\s*|。|、`)
 )
 

@@ -88,9 +88,9 @@ func Overlay(base, set Customization) Customization {
 }
 
 // SettleActions makes both forms of page actions agree in c. c is old merged with a request. above has the effective
-// settings of the level above. The form that the request changed decides. So a client may read the settings, change a
-// switch or the list, and send all settings back. It needs to know only one of the forms. An action whose switch the
-// request removes is inherited from above again.
+// settings of the level above. The form that the request changed replaces the other form. So a client may read the
+// settings, change a switch or the list, and send all settings back. It needs to know only one of the forms. An action
+// whose switch the request removes is inherited from above again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))

@@ -91,14 +91,14 @@ type ThemedCode struct {
 // Localized has a text in languages other than the default language, by language.
 type Localized map[string]string
 
-// SocialAccount is an account of the site's owner elsewhere, with the places where it is shown.
+// SocialAccount is an account of the site's owner at another service, with the places where it is shown.
 type SocialAccount struct {
 	Platform *string        `json:"platform" rules:"required,enum=socialPlatform"`
 	Handle   *string        `json:"handle" rules:"required,len=1..128"`
 	Display  *SocialDisplay `json:"display"`
 }
 
-// SocialDisplay says where a social account is shown.
+// SocialDisplay has the places where a social account is shown.
 type SocialDisplay struct {
 	Footer *bool `json:"footer" rules:"default=true"`
 	Header *bool `json:"header" rules:"default=false"`
@@ -224,7 +224,7 @@ type Announcement struct {
 	Style     *string      `json:"style" rules:"enum=announcementStyle,default=info"`
 }
 
-// Themes is the group of light and dark mode. This is the contract's spelling of toggleable.
+// Themes is the group of light and dark mode. The contract spells toggleable this way.
 type Themes struct {
 	Default   Opt[string] `json:"default,omitzero" rules:"enum=themeMode"`
 	Toggeable Opt[bool]   `json:"toggeable,omitzero"`
@@ -249,8 +249,8 @@ type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group for the actions that readers may do with a page. The contract has had a switch for each
-// action, and has a list of them now: see Overlay.
+// PageActions is the group for the actions that readers may do with a page. The contract had a switch for each action
+// before, and now has a list: see Overlay.
 type PageActions struct {
 	ExternalAI Opt[bool]     `json:"externalAI,omitzero"`
 	Markdown   Opt[bool]     `json:"markdown,omitzero"`
@@ -258,7 +258,7 @@ type PageActions struct {
 	Items      Opt[[]string] `json:"items,omitzero" rules:"len=..20" each:"enum=pageAction"`
 }
 
-// ExternalLinkSettings is the group that says how external links open.
+// ExternalLinkSettings is the group for the way in which external links open.
 type ExternalLinkSettings struct {
 	Target Opt[string] `json:"target,omitzero" rules:"enum=externalLinksTarget"`
 }
@@ -273,7 +273,7 @@ type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
 }
 
-// UnmarshalJSONFrom reads the members and remembers the name of an unknown one.
+// UnmarshalJSONFrom reads the members and records the name of an unknown member.
 func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Icon  *ThemedURL                `json:"icon"`

@@ -44,7 +44,7 @@ const (
 	Admitted Verdict = iota
 	// OwnShare: the party or its member has used up its share.
 	OwnShare
-	// Full: other parties fill the room.
+	// Full means that other parties fill the room.
 	Full
 )
 
@@ -70,7 +70,7 @@ type Gate struct {
 	waiting map[*Party]struct{}
 	queue   partyHeap // waiting parties with a request that may enter
 	turn    uint64    // counts admitted requests
-	came    uint64    // counts parties that began to wait
+	came    uint64    // counts the parties that have begun to wait
 	scan    uint64    // counts calls of next
 }
 
@@ -93,26 +93,26 @@ func (l *load) change(slots, bytes int64) {
 type Party struct {
 	inside  load
 	outside load
-	waiting list.List          // of *waiter, the oldest first
+	waiting list.List          // has *waiter, the oldest first
 	members map[string]*member // members with a request inside or waiting; only with MemberSlots
-	place   int                // index in Gate.queue plus 1; 0 if it is not there
+	place   int                // index in Gate.queue plus 1; 0 outside of the queue
 	share   float64            // sort key of the queue
-	turn    uint64             // Gate.turn of its last admitted request
-	came    uint64             // Gate.came when it began to wait
+	turn    uint64             // value of Gate.turn at its last admitted request
+	came    uint64             // value of Gate.came when it began to wait
 }
 
 type member struct {
 	inside  load
 	outside int64
 	turn    uint64
-	scan    uint64 // Gate.scan of the last call of next that has visited it
+	scan    uint64 // value of Gate.scan at the last call of next that has visited the party
 }
 
 type waiter struct {
 	party   *Party
 	member  string
 	weight  int64
-	at      *list.Element // nil once it no longer waits
+	at      *list.Element // nil if the waiter no longer waits
 	done    chan struct{} // closed when it is admitted or refused
 	verdict Verdict
 }
@@ -125,7 +125,7 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter takes a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
+// Enter acquires a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
 // request larger than the whole room, or than the party's limit, counts as exactly that size. So it enters when no
 // other request is inside.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
@@ -161,7 +161,7 @@ func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Ve
 	return verdict
 }
 
-// Leave releases what Enter has taken.
+// Leave releases the slot and the bytes that Enter has taken.
 func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -187,8 +187,8 @@ func (g *Gate) SetSlots(slots int64) {
 	}
 }
 
-// Weight returns the bytes that a request of this size counts as. They are at most the member's limit, the party's
-// limit and the whole room.
+// Weight returns the number of bytes as which a request of this size counts. They are at most the member's limit, the
+// party's limit and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
 	for _, limit := range []int64{g.room.MemberBytes, g.room.PartyBytes} {
 		if limit > 0 {
@@ -270,7 +270,7 @@ func (g *Gate) memberFull(p *Party, name string, weight int64) bool {
 	return m != nil && (m.inside.slots >= g.room.MemberSlots || g.room.MemberBytes > 0 && m.inside.bytes+weight > g.room.MemberBytes)
 }
 
-// memberShare is the share of its limits that a member takes.
+// memberShare returns the fraction of its limits that a member takes.
 func (g *Gate) memberShare(m *member) float64 {
 	share := float64(m.inside.slots) / float64(g.room.MemberSlots)
 	if g.room.MemberBytes > 0 {
@@ -301,7 +301,7 @@ func (p *Party) forget(name string, m *member) {
 	}
 }
 
-// take admits a request.
+// take gives a request its slot and its bytes.
 func (g *Gate) take(p *Party, name string, weight int64) {
 	if p.idle() {
 		g.active++
@@ -337,7 +337,7 @@ func (g *Gate) next(p *Party) *waiter {
 		}
 		m := p.members[w.member]
 		if m.scan == g.scan {
-			continue // its first request is the one to enter
+			continue // the member's earlier request goes first
 		}
 		if m.scan = g.scan; g.memberFull(p, w.member, w.weight) {
 			continue

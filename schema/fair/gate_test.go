@@ -374,7 +374,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantWaiting(1)
 	c.comeWith("a", "heavy", 1) // this request waits for the second request, although it would fit
 	c.wantWaiting(2)
-	c.comeWith("a", "other", 1000) // counts as 4 bytes, and the party has 3 left
+	c.comeWith("a", "other", 1000) // the request counts as 4 bytes, and the party has 3 bytes left
 	c.wantWaiting(3)
 	c.comeWith("a", "third", 1) // the member that came first keeps its turn
 	c.wantWaiting(4)
@@ -412,7 +412,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: requests enter and leave at random. All limits hold at any time, and at the end the gate is empty.
+// TestBooks: requests enter and leave at random times. All limits hold at any time, and at the end the gate is empty.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})

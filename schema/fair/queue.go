@@ -69,7 +69,7 @@ func (p *Party) newest(comes string, own bool) *waiter {
 	return nil
 }
 
-// dequeue takes a waiter out of its party's queue.
+// dequeue removes a waiter from its party's queue.
 func (g *Gate) dequeue(w *waiter) {
 	p := w.party
 	p.waiting.Remove(w.at)

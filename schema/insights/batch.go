@@ -16,7 +16,7 @@ type Position struct {
 // Batch collects the rows of many messages by column, for one insert. Its strings alias the messages, so the messages
 // must not change until Reset.
 type Batch struct {
-	columns   []fieldBuffer // of fields, in their order
+	columns   []fieldBuffer // columns of the fields, in the order of the fields
 	site      buffer[string]
 	partition buffer[uint16]
 	offset    buffer[uint64]
@@ -104,7 +104,7 @@ func (b *Batch) addEvent(r *reader) error {
 	return r.err
 }
 
-// truncate drops the rows from n on, including a half-added one.
+// truncate drops the rows from n on, including a row that was added in part.
 func (b *Batch) truncate(n int) {
 	for _, c := range b.columns {
 		c.truncate(n)
@@ -131,8 +131,8 @@ func InsertColumns() []string {
 	return names
 }
 
-// Values are the columns in the order of InsertColumns, each a slice that
-// clickhouse-go appends as it is. They are valid until the next change.
+// Values returns the columns in the order of InsertColumns. Each is a slice that clickhouse-go appends unchanged. They
+// are valid until the next change.
 func (b *Batch) Values() []any {
 	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values(), b.received.values()}
 	for _, c := range b.columns {
@@ -172,7 +172,7 @@ func (b *Batch) Content(row int) RowContent {
 // aliases the message.
 func (b *Batch) EventKey(row int) string { return b.columns[fieldEventKey].(*buffer[string]).list[row] }
 
-// The places of some fields in fields.
+// These are the indexes of some fields in the list `fields`.
 var (
 	fieldTime, fieldVisitor = placeOf("time"), placeOf("visitor")
 	fieldSession            = placeOf("session")

@@ -50,7 +50,7 @@ func notEmpty(name string) func() sqltree.Expr {
 	return func() sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col(name), sqltree.Str("")) }
 }
 
-// ofVisit says that a visit's events agree on the column, mostly.
+// ofVisit marks a column on which the events of a visit mostly agree.
 func (c Column) ofVisit() Column {
 	for _, f := range c.Fields {
 		c.Visit = append(c.Visit, f.Name)
@@ -70,9 +70,10 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 	return c
 }
 
-// urlPath reads a URL's path: without a path it is "/" (RFC 3986 §6.2.3), if the URL has a host.
+// urlPath reads the path of a URL. If the URL has a host and no path, the path is "/" (RFC 3986 §6.2.3).
 func urlPath(url sqltree.Expr) sqltree.Expr {
-	// The engine would take a slash in the query for the path's first slash, and cut a fragment at its question mark.
+	// The engine would treat a slash in the query as the first slash of the path, and would end a fragment at its
+	// question mark.
 	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
 	path := sqltree.Call("path", address)
 	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))
@@ -115,7 +116,7 @@ func (c Column) hasValueIf(condition func() sqltree.Expr) Column {
 	return c
 }
 
-// storedOnly is a column that is kept for exports and later features only.
+// storedOnly is a column that is stored only for exports and later features.
 func storedOnly(f Field, privacy Privacy, doc string) Column {
 	return Column{Fields: []Field{f}, Privacy: privacy, Doc: doc}
 }
@@ -204,8 +205,8 @@ func (c *Column) state() string {
 	return c.Visit[0] + "_state"
 }
 
-// States are the aggregate states of events. A measure of many events is computed from the states of their parts. With
-// Env.States the measure reads the states. Different values must be counted with a sketch.
+// States are the aggregate states of events. A measure of many events is computed from the states of their parts. If
+// Env.States is set, a measure reads these states instead of events. Different values must be counted with a sketch.
 func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	if c.Unique {
 		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, c.counted(env))

@@ -57,7 +57,7 @@ func (d Day) Start(location *time.Location) time.Time { return d.at(0, location)
 // at returns the first instant at which the day's clock shows a time. If the clock skips this time, it returns the
 // first instant with a later clock time.
 func (d Day) at(clock time.Duration, location *time.Location) time.Time {
-	const reach = 48 * time.Hour // more than any offset and any change of one
+	const reach = 48 * time.Hour // longer than any offset of a zone, and than any change of an offset
 	shown := d.midnight.Add(clock)
 	for _, s := range spansOf(location, d.midnight.Add(-reach), d.midnight.Add(reach)) {
 		if t := later(shown.Add(-s.offset), s.from); t.Before(s.to) {

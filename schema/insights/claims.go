@@ -54,7 +54,7 @@ func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimT
 	if exact != path {
 		quoted := len(dst)
 		dst = AppendText(dst, exact)
-		dst = append(dst[:quoted], dst[quoted+1:]...) // continues the same string
+		dst = append(dst[:quoted], dst[quoted+1:]...) // these claims continue the same string
 	} else {
 		dst = append(dst, '"')
 	}
@@ -107,7 +107,7 @@ func typedClaim(value, note string) any {
 	switch t := ClaimType(note[0]); {
 	case t == ClaimBool && (value == "true" || value == "false"):
 		return value == "true"
-	case (t == ClaimNumber || t == ClaimArray) && jsontext.Value(value).IsValid(): // so that it can be marshalled again
+	case (t == ClaimNumber || t == ClaimArray) && jsontext.Value(value).IsValid(): // so that it can be encoded again
 		return jsontext.Value(value)
 	}
 	return value
@@ -178,8 +178,7 @@ func matchClaim(a Arguments, values []any) sqltree.Expr {
 		func(members sqltree.Expr) sqltree.Expr { return sqltree.Call("hasAny", members, list()) })
 }
 
-// claimTexts selects events whose claim meets a test, or is an array with a member
-// that does.
+// claimTexts selects events whose claim meets a test, or whose claim is an array with a member that meets the test.
 func claimTexts(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return claimOrMembers(a, meets, func(members sqltree.Expr) sqltree.Expr { return anyText(members, meets) })
 }

@@ -14,7 +14,7 @@ type Role uint8
 // The roles.
 const (
 	Filter  Role = 1 << iota // in where
-	Group                    // in groupBy, select and order
+	Group                    // usable in groupBy, select and order
 	Measure                  // an aggregate: in select and order; in where, it filters groups
 	Time                     // takes an interval
 )
@@ -37,7 +37,7 @@ const (
 	AsZero
 )
 
-// Privacy says how close a column comes to a person.
+// Privacy is the degree to which a column identifies a person.
 type Privacy uint8
 
 // The privacy classes.
@@ -70,7 +70,7 @@ type Column struct {
 	Counters []*Counter
 	// Several means that an event counts once for each of its values of the column.
 	Several bool
-	// Session are the parts of the event's whole session that the column reads. A Measure reads rows with one row per
+	// Session has the parts of the event's whole session that the column reads. A Measure reads rows with one row per
 	// session, so it counts each session once.
 	Session []*SessionPart
 	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]; nil for other
@@ -96,7 +96,7 @@ type Column struct {
 	Nothing func() sqltree.Expr
 }
 
-// Grouped is how rows are grouped by keys that are compared faster than the value.
+// Grouped is a way to group rows by keys that are compared faster than the value.
 type Grouped struct {
 	// Keys are equal for rows with equal values.
 	Keys func() []sqltree.Expr
@@ -133,7 +133,7 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 type Env struct {
 	// Zone is the time zone in which times are cut to intervals.
 	Zone Zone
-	// Counting is how Unique measures count.
+	// Counting is the way in which Unique measures count.
 	Counting Counting
 	// Visits means that rows have the Counters' numbers: they are rows of visits or sessions.
 	Visits bool
@@ -146,12 +146,12 @@ type Env struct {
 // Counting is a way to count different values.
 type Counting uint8
 
-// The ways to count, the more exact first.
+// These are the ways to count, the most exact way first.
 const (
 	CountExact    Counting = iota
-	CountTotals            // fast, of a single cell: exactly up to TotalsExactly
-	CountBounded           // in bounded memory: exactly up to UniquesBound
-	CountSketched          // fast: exactly up to SketchedExactly
+	CountTotals            // fast, for a single cell: exact up to TotalsExactly
+	CountBounded           // in bounded memory: exact up to UniquesBound
+	CountSketched          // fast: exact up to SketchedExactly
 )
 
 // Value is the type of a column's values, in JSON and in ClickHouse.

@@ -4,8 +4,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// columns is THE column table. The schema, the log encoding, validation, queries
-// and the documents are made from its rows.
+// columns is the column table. The schema, the log encoding, validation, queries and the documents are made from its
+// rows.
 //
 // To add a column, add a row. If the event has a new member, add this member in event.go. Field ids never change and
 // are never reused. A new field takes the next free id.
@@ -308,7 +308,7 @@ const (
 	MaxHTTPStatus     = 599
 )
 
-// balanceOf ranks a metric that consists of several counts by the difference of two of them.
+// balanceOf ranks a metric of several counts by the difference of two of these counts.
 func (c Column) balanceOf(plus, minus int64) Column {
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {

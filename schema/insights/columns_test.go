@@ -210,8 +210,8 @@ func TestColumnsAreSound(t *testing.T) {
 	}
 }
 
-// TestPublishedColumns checks for all columns of the contract's list (facts §3.2
-// and §10), and for no others.
+// TestPublishedColumns checks that the table has all columns of the contract's list (facts §3.2 and §10). All other
+// columns must be Octavo's own.
 func TestPublishedColumns(t *testing.T) {
 	t.Parallel()
 	published := strings.Fields(`datetime url eventType eventsCount sessionsCount visitorsCount siteSection siteSpace siteShareKey

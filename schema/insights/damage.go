@@ -34,7 +34,8 @@ func IsDamage(code int32, message string) bool {
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
 }
 
-// codeStandard is the code of exceptions of the C++ library. A part without its files causes one about a file.
+// codeStandard is the code of exceptions of the C++ library. If a part's files are missing, the library throws such an
+// exception.
 const codeStandard = 1001
 
 // errorCode is the code in the text of an exception.

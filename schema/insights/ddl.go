@@ -26,7 +26,7 @@ func StatesTable(columns string) string {
 	return fmt.Sprintf("octavo_states_%016x", h.Sum64())
 }
 
-// StatesTables is the pattern of their names.
+// StatesTables is the pattern of the names of these tables.
 const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
 // OnDisk is a condition on system.parts that holds for every part. The server lists parts whose files it is removing
@@ -44,7 +44,7 @@ const (
 	// The table is partitioned by the month of arrival. So an insert makes one or two parts, whatever the times of the
 	// events are.
 	ColumnReceived = "received"
-	// ColumnEventKey is the publishable key that an event came under, with its generation.
+	// ColumnEventKey has the publishable key with which an event was posted, and the key's generation.
 	ColumnEventKey = "event_key"
 )
 
@@ -66,7 +66,8 @@ type storedColumn struct {
 	Name, Type, Codec, Default string
 }
 
-// columnDefault is the value for rows older than the column. These rows have no place, but 0°, 0° would be a place.
+// columnDefault is the value for rows older than the column. These rows have no place. The coordinates 0°, 0° would be
+// a place.
 func (wireDegrees) columnDefault() string { return "nan" }
 
 // columnDefault is for rows older than the column. They have no measured number.
@@ -102,9 +103,9 @@ type tableSetting struct{ name, value string }
 // windows are the numbers of insert tokens that the server remembers, to drop repeated inserts (ingest/DELIVERY.md). By
 // default a single node remembers no tokens, and a cluster remembers the tokens of the last hour.
 //
-// With the four settings about fsync, an acknowledged insert survives a power cut. Its files, its folder and their
-// names are synced before the answer. A merged part is synced too, because the replaced parts are deleted soon
-// afterwards. The embedded engine deletes them immediately.
+// With the four settings about fsync, an acknowledged insert survives a power cut. The files of the insert, its folder
+// and their names are synced before the server answers. A merged part is synced too, because the replaced parts are
+// deleted soon afterwards. The embedded engine deletes them immediately.
 //
 // A past month gets no more rows, because rows are partitioned by arrival. A day after the month's end the engine
 // merges it into one part. Fewer parts make queries cheaper: a query reads at least a granule of each part, and opens
@@ -212,7 +213,7 @@ func (t Topology) layout() string {
 	return "PARTITION BY " + PartitionKey + "\nPRIMARY KEY " + PrimaryKey + "\nORDER BY " + SortKey + "\nSETTINGS " + settingsText(t.settings())
 }
 
-// LocalTable is the table that holds rows on each node.
+// LocalTable is the table that has the rows on each node.
 func (t Topology) LocalTable() string {
 	if t.Cluster == "" {
 		return Table
@@ -273,7 +274,7 @@ func SettingStatements(t Topology, engine string) []string {
 	}
 	var change []tableSetting
 	for _, s := range t.settings() {
-		// A table keeps its granularity.
+		// A table keeps its old granularity.
 		if value, ok := is[s.name]; (!ok || value != strings.Trim(s.value, "'")) && s.name != "index_granularity" {
 			change = append(change, s)
 		}

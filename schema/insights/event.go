@@ -46,13 +46,13 @@ type Event struct {
 	LLMSVariant, MarkdownSource           Code
 
 	Title                       string   // title of the page in the browser
-	Results                     Measured // of a search: how many it found
-	EngagedSeconds, ScrollDepth Measured // of a visit to a page; the depth in percent
-	HTTPStatus                  Measured // of the request for the page
+	Results                     Measured // number of results of a search
+	EngagedSeconds, ScrollDepth Measured // values of a visit to a page; the depth is a percentage
+	HTTPStatus                  Measured // status of the request for the page
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string
-	Door                                   Code   // a code of EventDoors; 0 is api
+	Door                                   Code   // a code of EventDoors; 0 means api
 	PublishableKey                         string // <key id>.<generation>
 }
 

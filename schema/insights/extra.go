@@ -15,8 +15,8 @@ import (
 // Arguments has the resolved extra parameters of a column in a request. Each parameter has a closed type, or is sent to
 // the server as a bound parameter.
 type Arguments struct {
-	Interval  *Interval // of a Time column; nil is exact time
-	Precision int       // of visitorGeoPoint: H3 resolution 0..15
+	Interval  *Interval // interval of a Time column; nil means exact time
+	Precision int       // precision of visitorGeoPoint: H3 resolution 0..15
 	Claim     string    // of visitorClaim
 }
 
@@ -115,7 +115,7 @@ type Interval struct {
 	next  func(t time.Time) time.Time
 }
 
-// minute is the only interval that is shorter than a quarter of an hour. So only a short range can be cut to minutes.
+// minute is the only interval that is shorter than a quarter of an hour. So only short ranges may be cut to minutes.
 var minute = &Interval{
 	"minute", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfMinute", t) },
 	func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Minute) },

@@ -15,7 +15,7 @@ type Field struct {
 	wire  wireType
 }
 
-// wireType is how a field travels: event → log bytes → column values.
+// wireType encodes a field's value for the log, and decodes it from the log into a column.
 type wireType interface {
 	// put appends the field's log form to dst and returns true. If the event has no value, it returns dst unchanged and
 	// false.
@@ -28,7 +28,7 @@ type wireType interface {
 type fieldBuffer interface {
 	take(r *reader)
 	absent()
-	values() any // a slice that clickhouse-go appends as it is
+	values() any // returns a slice that clickhouse-go appends unchanged
 	truncate(n int)
 }
 
@@ -55,7 +55,8 @@ func (k wireCode) buffer() fieldBuffer {
 	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
-// wireDoor is the door of an event. Absent is api: rows from before the column, and messages of the api door.
+// wireDoor is the door of an event. An absent value means api. Rows from before the column and messages of the api door
+// have no value.
 type wireDoor struct{ wireCode }
 
 var doorAPI = EventDoors.codeOf("api")
@@ -168,8 +169,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values and clears the others. So an empty buffer does not keep the last batch's messages
-// in memory.
+// truncate keeps the first n values and clears the others. So an empty buffer does not keep the messages of the last
+// batch in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

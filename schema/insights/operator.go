@@ -20,7 +20,7 @@ type Operator struct {
 	Negated bool
 	// Ordered operators compare a value with another by their order.
 	Ordered bool
-	// parse reads a value, if it is not one of the column's.
+	// parse reads a value, if it is not a value of the column.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
 }
@@ -43,7 +43,7 @@ const (
 	maxPattern = 256 // characters
 )
 
-// Operators are the operators of facts §3.1, and those of texts.
+// Operators has the operators of facts §3.1, and the operators on texts.
 var Operators = []*Operator{
 	OpIn,
 	{Word: "notIn", Negated: true, condition: oneOf},
@@ -96,7 +96,8 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest is a condition on texts that any of the values may meet.
+// textTest returns the condition of an operator on texts: test must hold for a text of the column and one of the
+// values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		meets := func(text sqltree.Expr) sqltree.Expr {

@@ -11,8 +11,8 @@ import (
 // This file has the columns that group events by page, for lists of pages. Requests cannot use them.
 
 // PageKey is the page of an event: a page of a space. For an event outside of all spaces, it is the canonical path of
-// the address. Its value has a space, a page and a path. For a page of a space the path is "". For a path, the space
-// and the page are "". An event of a space without a page has no page key.
+// the address. Its value has a space, a page and a path. For a page of a space the path is "". If the page key is a
+// path, the space and the page are "". An event of a space without a page has no page key.
 var PageKey = &Column{
 	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
 	Expr: func(Arguments, Env) sqltree.Expr {

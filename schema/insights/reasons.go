@@ -1,7 +1,6 @@
 package insights
 
-// Reason is why an event, or the request that carries it, is refused: one row of
-// Reasons.
+// Reason is the cause for refusing an event or its request: one row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Status    int    // HTTP status of the answer

@@ -107,7 +107,7 @@ func sentNumber() (number sqltree.Expr) {
 	return number
 }
 
-// VisitorKey has the column that identifies a visitor of a site.
+// VisitorKey returns the column that identifies a visitor of a site.
 func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
 
 // SessionRows reads the parts of sessions from rows of events. The result has a row for each session, or for each
@@ -150,7 +150,7 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 	return outer, keys
 }
 
-// SessionKey has the columns that identify a session of a site.
+// SessionKey returns the columns that identify a session of a site.
 func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col(columnSession)} }
 
 // The columns of SessionKey.
@@ -159,7 +159,7 @@ const (
 	columnSession = "session"
 )
 
-// Actor is who events are of.
+// Actor is the unit to which events belong: a visitor or a session.
 type Actor struct {
 	Word string // in requests
 	Key  []sqltree.Expr
@@ -171,7 +171,7 @@ var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 // RowOf is the expression that reads the part for a session's row from rows that already have it.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
-// CountOf is the number of such events in a row that is made of several events.
+// CountOf is the number of such events in a row that combines several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
 // CountIn is CountOf of the events that meet a condition.
@@ -195,7 +195,7 @@ const (
 	groupCell = "group_cell"
 )
 
-// groupBits is how many bits a group's number has. The last bit of a cell says whether sessions are made of the event.
+// groupBits is the number of bits of a group's number. The last bit of a cell reports whether the event makes sessions.
 const groupBits = 63
 
 // KeyOfGroup is the number of a group of events. keys identify the group. The number is a hash. An attacker would need

@@ -64,8 +64,8 @@ func AppendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// MemberError refuses an object for a member that it does not have. The caller
-// knows the path, and adds the known member that was probably meant.
+// MemberError refuses an object for a member that it does not have. The caller knows the path, and adds the name of a
+// similar known member.
 type MemberError struct {
 	Member string
 	Known  []string
@@ -75,7 +75,7 @@ func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e
 
 // WordError is the error about a word that is not in a closed set, like MemberError for members.
 type WordError struct {
-	What  string // such as "an interval"
+	What  string // such as "an interval"; errors name the value with it
 	Word  string
 	Known []string
 }

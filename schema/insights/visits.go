@@ -11,29 +11,29 @@ import (
 )
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
-// visit, quarter of an hour, and combination of values that events share. A row counts its events of each kind. The
-// projection has a fifth as many rows as the table and answers queries about the columns with Visit. Bounce rates and
-// pages per session by these columns are read from it too.
+// visit, quarter of an hour, and combination of the values that the events of a visit share. A row counts its events of
+// each kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit.
+// Bounce rates and pages per session by these columns are read from it too.
 //
 // The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall
 // behind. The projection takes about 12 B per event on a site whose visits have two events each.
 
-// VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
-// whole quarters, since 1972 at least.
+// VisitQuarter is the length of time that a row of visits covers. Every zone's clock is set by whole quarters, since
+// 1972 at least.
 const VisitQuarter = 15 * time.Minute
 
 const visitSlot = "toStartOfFifteenMinutes(time)"
 
 // Counter counts one kind of event. Each row of visits has this count.
 type Counter struct {
-	Name  string              // of the number in a statement
-	typ   Code                // the only type of these events; 0 for any
-	is    func() sqltree.Expr // whether a row is such an event; nil counts every event
-	value func() sqltree.Expr // the number's summands; nil counts events
-	// without has the types that are not counted, if the counter counts all other types.
+	Name  string              // name of the number in a statement
+	typ   Code                // the only type of these events; 0 means any type
+	is    func() sqltree.Expr // whether a row is such an event; nil means that every event counts
+	value func() sqltree.Expr // the summand of each event; nil counts events
+	// without has the types that do not count, if the counter counts all other types.
 	without []Code
-	state   string // the column of the projection; "" if it has none
+	state   string // the column of the projection; "" if the projection has no column for it
 	last    bool   // whether the number is the time of the last event, or its value
 }
 
@@ -227,11 +227,11 @@ func TypesOf(op *Operator, values []any) []Code {
 	return types
 }
 
-// projected has the columns, the query and the name of the projection of visits.
+// projected has the projection's columns, query and name.
 var projected = newProjected()
 
 type projection struct {
-	columns []string // the stored columns whose values distinguish rows, in addition to the quarter
+	columns []string // the stored columns that distinguish rows in addition to the quarter
 	query   string
 	// name contains a hash of the projection's query and of the columns' types. So the projection of another version
 	// has another name.

@@ -65,15 +65,15 @@ func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
 	w.buf = appendString(w.buf, site)
 	w.countAt = len(w.buf)
 	w.count = 0
-	// Three bytes can store any count up to MaxMessageEvents. Bytes writes the count.
+	// Three bytes have room for any count up to MaxMessageEvents. Bytes writes the count.
 	w.buf = append(w.buf, 0, 0, 0)
 }
 
 // Add appends an event. It copies all that it needs.
 func (w *Encoder) Add(e *Event) {
 	start := len(w.buf)
-	// Two bytes for the length are enough for nearly every event. A longer one is
-	// moved to make room.
+	// Two bytes for the length are enough for nearly every event. If the event is longer, it is moved to make room for
+	// a longer length.
 	w.buf = append(w.buf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	var mask uint64
 	for i := range fields {
@@ -154,7 +154,7 @@ func (e BaselineError) Is(target error) bool { return target == ErrNewer }
 
 // CheckBaseline returns a BaselineError for a message of another baseline, and nil for all other bytes.
 func CheckBaseline(data []byte) error {
-	// A message's version byte is below ' ', so text is not taken for a message.
+	// The version byte of a message is less than ' ', so CheckBaseline does not treat text as a message.
 	if len(data) < headerSize || data[0] != wireMagic[0] || data[1] == wireMagic[1] || data[2] >= ' ' {
 		return nil
 	}

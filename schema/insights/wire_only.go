@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Only copies a single event of the message into a new message with the same id.
+// Only copies a single event of the message into a new message. The new message has the same id.
 func (m Message) Only(index int) ([]byte, error) {
 	r := reader{b: m.events}
 	for i := range m.Count {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // for machines without a zone database
+	_ "time/tzdata" // needed on machines without a zone database
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -17,7 +17,7 @@ import (
 // local times. Statements contain offsets, because the engine's zone data may be of another year.
 type Zone struct {
 	location *time.Location // nil is UTC
-	spans    []span         // by time, without gaps; nil for UTC
+	spans    []span         // sorted by time, without gaps; nil for UTC
 	events   []span         // the spans that contain events of the range
 	week     WeekStart
 }
@@ -42,11 +42,10 @@ func (z Zone) String() string {
 	return z.location.String()
 }
 
-// zoneName is how the names of the IANA database look.
+// zoneName is the form of names in the IANA database.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
 
-// locations are the zones that were read: a closed set, so it cannot grow without
-// bound.
+// locations has the zones that were read. The set of names is closed, so the map cannot grow without bound.
 var locations sync.Map
 
 // Location finds a time zone by its name in the IANA database. Its error completes
@@ -88,10 +87,10 @@ func unknownZone(name string) error {
 	return errZone
 }
 
-// BucketReach is how far before a range its first bucket may begin, and some more.
+// BucketReach is longer than the time by which the first bucket of a range may begin before the range.
 const BucketReach = 40 * 24 * time.Hour
 
-// NewZone is a location's zone from one time to another.
+// NewZone returns the zone of a location, from one time to another.
 func NewZone(location *time.Location, from, to time.Time) Zone {
 	if location == nil || location == time.UTC {
 		return UTC
@@ -106,7 +105,7 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 	return z
 }
 
-// spansOf are the spans of a location from one time to another.
+// spansOf returns the spans of a location from one time to another.
 func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 	for t := from; t.Before(to); {
 		_, seconds := t.In(location).Zone()
@@ -130,10 +129,10 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 	return spans
 }
 
-// Within is the zone from one time to another.
+// Within returns the zone from one time to another.
 func (z Zone) Within(from, to time.Time) Zone { return NewZone(z.location, from, to).WeeksFrom(z.week) }
 
-// WeeksFrom is the zone with weeks that begin with a day.
+// WeeksFrom returns the zone with weeks that begin with the given day.
 func (z Zone) WeeksFrom(day WeekStart) Zone {
 	z.week = day
 	return z
@@ -185,11 +184,11 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
-	// A clock that is set back shows an hour twice: these are two hours. An hour
-	// that the change cuts begins with the change.
+	// If a clock is set back, it shows an hour twice. These count as two hours. If the change falls within an hour, the
+	// rest of this hour begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
 	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
-		return start // no change cuts an hour
+		return start // no clock change falls within an hour
 	}
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }
@@ -233,7 +232,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 				read = later(start.Add(-s.offset), s.from.UTC())
 			}
 			if seen[read] {
-				continue // a day goes on after its clock was set
+				continue // the same day continues after its clock was set
 			}
 			if len(list) == most {
 				return nil, false
@@ -242,7 +241,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 			list = append(list, read)
 		}
 	}
-	slices.SortFunc(list, time.Time.Compare) // a clock that is set back over midnight ends the previous day again
+	slices.SortFunc(list, time.Time.Compare) // if a clock is set back over midnight, the previous day ends twice
 	return list, true
 }
 

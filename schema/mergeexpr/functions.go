@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// Bounds of a single call. The library looks at a value's size after the call that made the value.
+// Bounds of a single call. The library checks a value's size after the call that made the value.
 const (
 	stringsVersion = 4
 	// maxPrecision bounds the digits that format writes for a number.
@@ -26,7 +26,8 @@ const (
 	maxMatched = 64 << 10
 )
 
-// boundedFunctions takes the place of the library's functions whose single call can take more than its arguments.
+// boundedFunctions replaces functions of the library. A single call of these functions can cost much more than its
+// arguments suggest.
 func boundedFunctions() cel.EnvOption {
 	text, texts := cel.StringType, cel.ListType(cel.StringType)
 	all, some := []*cel.Type{text, text, text}, []*cel.Type{text, text, text, cel.IntType}
@@ -99,7 +100,7 @@ func boundedMatches(step interpreter.InterpretableV2) (interpreter.Interpretable
 	}), nil
 }
 
-// calling is a call with the same arguments of another function.
+// calling returns a call of another function with the same arguments.
 func calling(call interpreter.InterpretableCall, function functions.FunctionOp) interpreter.InterpretableCall {
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), function)
 }

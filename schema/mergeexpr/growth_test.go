@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// growth has, for each function of the language, steps that make the text a larger with this function.
+// growth has steps for each function of the language. The steps make the text a larger with this function.
 var growth = map[string][]string{
 	"_+_": {`a + a`, `(b"x" + bytes(a) + bytes(a)).size() > 0 ? a + a : a`},
 	"format": {
@@ -45,7 +45,7 @@ var growth = map[string][]string{
 	"!_": {`!(a == a) ? a : a + a`}, "dyn": {`string(dyn(a + a))`}, "type": {`type(a) == string ? a + a : a`},
 }
 
-// small are functions whose results are numbers, times and truths, of arguments of the same kinds.
+// small has functions with small results: numbers, times and truth values, made of arguments of these kinds.
 var small = strings.Fields(`-_ _-_ _*_ _/_ _%_ int uint double bool duration timestamp
 	@not_strictly_false __not_strictly_false__ in _in_
 	getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours

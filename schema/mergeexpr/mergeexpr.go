@@ -42,7 +42,7 @@ type Review struct {
 	// Status is the verdict on the current content, `approved` or `changes-requested`; empty without a verdict.
 	Status    string `cel:"status"`
 	Requested bool   `cel:"requested"`
-	// Contributor says that the reviewer wrote part of the content.
+	// Contributor means that the reviewer wrote a part of the content.
 	Contributor bool `cel:"contributor"`
 }
 
@@ -113,7 +113,7 @@ func Parse(text string) (*Expression, error) {
 		cel.CustomDecoratorV2(boundedMatches), cel.OptimizeRegex(compiledMatches),
 		cel.InterruptCheckFrequency(interruptEvery))
 	if err != nil {
-		return nil, &Error{err.Error(), 1} // a constant that no evaluation can use, such as a bad regular expression
+		return nil, &Error{err.Error(), 1} // an unusable constant, such as an invalid regular expression
 	}
 	return &Expression{program}, nil
 }

@@ -16,7 +16,7 @@ type Invited struct {
 	Mail            *InviteMail `json:"mail,omitempty"`
 }
 
-// InviteMailState is where the mail of an invite is.
+// InviteMailState is the state of an invite's mail.
 type InviteMailState string
 
 // These are the states of a mail. A mail in the state off is not sent, because no mail server was configured when the

@@ -16,7 +16,7 @@ type Member struct {
 	Disabled bool        `json:"disabled"`
 	JoinedAt time.Time   `json:"joinedAt"`
 	SSO      bool        `json:"sso"`
-	// Spaces counts the spaces that the member has access to, and Teams the teams that the member is in.
+	// Spaces is the number of spaces that the member can access, and Teams the number of the member's teams.
 	Spaces     int64      `json:"spaces"`
 	Teams      int64      `json:"teams"`
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`

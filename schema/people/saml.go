@@ -77,7 +77,7 @@ type Session struct {
 	CreatedAt    time.Time       `json:"createdAt"`
 	ExpiresAt    time.Time       `json:"expiresAt"`
 	LastUsedAt   *time.Time      `json:"lastUsedAt,omitzero"`
-	// Current marks the session of the token that asks.
+	// Current marks the session of the token that sends the request.
 	Current bool `json:"current"`
 }
 

@@ -56,7 +56,7 @@ func Int(n int64) Expr { return number{n} }
 
 type literal struct{ s constant }
 
-// Str is a string literal from this program's source. User values are [Param].
+// Str is a string literal from this program's source. Values of users must be a [Param] instead.
 func Str(s constant) Expr { return literal{s} }
 
 type call struct {

@@ -115,7 +115,7 @@ func (p *printer) selectStmt(s *Select) {
 		p.selectStmt(s.Sub)
 		p.write("\n)")
 		if s.Join != nil {
-			p.write(" AS own") // the engine wants a name
+			p.write(" AS own") // the engine requires a name here
 		}
 	case s.Rows != nil:
 		s.Rows.print(p)

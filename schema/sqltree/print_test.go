@@ -89,7 +89,7 @@ func TestJoin(t *testing.T) {
 	if got := s.Print(); got.SQL != want || got.Params[1].Value != 2 {
 		t.Errorf("%s\nwant %s", got.SQL, want)
 	}
-	// A joined statement has a name.
+	// A joined statement has a name here.
 	s = &Select{Columns: s.Columns, Sub: &Select{Columns: s.Columns, Table: "t"}, Join: s.Join, Using: s.Using[:1]}
 	want = "SELECT x\nFROM (\nSELECT x\nFROM t\n) AS own\n" +
 		"INNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k)"

@@ -35,7 +35,8 @@ create or replace function closed_collections(of_organization text) returns seto
     select unnest(array(select c.id from closed c))
 $$;
 
--- The collections of an organization that a member with this role sees. An admin sees all of them, and nothing is looked up.
+-- collections_seen returns the collections of an organization that a member with this role sees. An admin sees all of
+-- them, without a look-up.
 create or replace function collections_seen(of_user text, of_role text, of_organization text)
     returns setof collections language sql stable as $$
     select c.*
@@ -46,7 +47,7 @@ create or replace function collections_seen(of_user text, of_role text, of_organ
            or c.id in (select x.id from given_collections(of_user, of_organization) x (id)))
 $$;
 
--- The spaces of an organization that nobody sees without a grant.
+-- closed_spaces returns the spaces of an organization that nobody sees without a grant.
 create or replace function closed_spaces(of_organization text) returns setof spaces language sql stable as $$
     select s.*
     from spaces s
@@ -57,7 +58,8 @@ create or replace function closed_spaces(of_organization text) returns setof spa
       end
 $$;
 
--- The spaces of an organization that a member with this role sees, as collections_seen.
+-- spaces_seen returns the spaces of an organization that a member with this role sees. It follows the rule of
+-- collections_seen.
 create or replace function spaces_seen(of_user text, of_role text, of_organization text)
     returns setof spaces language sql stable as $$
     select s.*

@@ -1,7 +1,7 @@
 -- Who has access to content, and to how much of it.
 
--- The rank of every member's role on a collection or space, 0 for no access. The level is the level of
--- access_to there; the path leads from the content to the top.
+-- ranks_on_content returns the rank of each member's role on a collection or space. 0 means no access. of_level is
+-- access_to's level of the content. of_path has the ids from the content up to the top.
 create or replace function ranks_on_content(of_organization text, of_level text, of_path text[])
     returns table (user_id text, rank integer) language sql stable as $$
     select m.user_id, access_rank(m.role, of_level, greatest(
@@ -55,7 +55,7 @@ create or replace function spaces_seen_by(of_organization text, of_users text[])
     where m.organization_id = of_organization and m.user_id = any(of_users)
 $$;
 
--- The spaces that were given to these teams, directly or with a collection above them.
+-- spaces_of_teams returns the spaces that were granted to these teams, directly or by a collection above the space.
 create or replace function spaces_of_teams(of_teams text[]) returns table (team_id text, space_id text) language sql stable as $$
     with recursive reach as (
         select g.team_id, g.collection_id as id from grants g where g.team_id = any(of_teams) and g.collection_id is not null

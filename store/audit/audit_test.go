@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. The
-// author of a new table decides what the log shows of the table.
+// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. So
+// the author of a new table must decide what the log shows of it.
 func TestEveryTableIsAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -478,7 +478,7 @@ func TestAuditOfErasures(t *testing.T) {
 	ctx := postgres.By(t.Context(), postgres.Actor{
 		Type: schema.ActorUser, ID: tenant.Users[schema.RoleAdmin].ID, Operation: "eraseSiteVisitor",
 	})
-	for range 2 { // The second call makes the same request.
+	for range 2 { // The second call repeats the first request.
 		if _, err := st.Sites.AskErasure(ctx, tenant.Site.ID, 1<<63|7, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}

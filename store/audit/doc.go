@@ -5,7 +5,7 @@
 // Its files by subject:
 //
 //	log       lists and deletes entries
-//	tables    the table of tables: what the log shows of each
+//	tables    the list of audited tables: what the log shows of each
 //	triggers  the SQL that writes entries
 package audit
 

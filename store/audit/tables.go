@@ -39,7 +39,7 @@ func (p auditPlace) with(site, space string) auditPlace {
 	return p
 }
 
-// These are the reasons why tables are exempt.
+// These are the reasons for which tables are exempt.
 const (
 	auditDerived  = "It is derived from what has entries."
 	auditContents = "It holds contents: the entries of what they belong to name revisions, versions or hashes."
@@ -47,7 +47,7 @@ const (
 	auditLibrary  = "It belongs to a library."
 )
 
-// auditedTables has a row for every table of the database.
+// auditedTables returns a row for every table of the database.
 func auditedTables() []auditedTable {
 	ownID := func(name, object string, in auditPlace, columns string) auditedTable {
 		return auditedTable{name: name, object: object, in: in, id: "r.id", key: "id", columns: columns}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// auditedRows limits the entries that one statement creates for each organization. A further entry has the number of
-// changes without an entry.
+// auditedRows limits the entries that one statement creates for each organization. If there are more changes, a last
+// entry has their number.
 const auditedRows = 100
 
 // unchanged is the condition with which a trigger detects that its statement changed no row. Examples are the branch of

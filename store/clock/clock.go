@@ -22,7 +22,7 @@ func (s *Store) State(ctx context.Context) (State, error) {
 	return stateOf(db.LockClockRow(row)), postgres.Interpret(err, "clock")
 }
 
-// Look records a node's observation, and returns the state before and after the look.
+// Look records a node's reading of the clocks (a look), and returns the state before and after it.
 func (s *Store) Look(ctx context.Context, l Look) (before, after State, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.LockClock(ctx)
@@ -40,7 +40,7 @@ func (s *Store) Look(ctx context.Context, l Look) (before, after State, err erro
 	return before, after, postgres.Interpret(err, "clock")
 }
 
-// Confirm makes Postgres's clock the furthest time that nodes have seen, and ends a doubt.
+// Confirm records Postgres's present time as the latest known time, and ends a doubt about the clock.
 func (s *Store) Confirm(ctx context.Context) (State, error) {
 	if err := s.db.Queries.ConfirmClock(ctx); err != nil {
 		return State{}, postgres.Interpret(err, "clock")
@@ -48,7 +48,7 @@ func (s *Store) Confirm(ctx context.Context) (State, error) {
 	return s.State(ctx)
 }
 
-// DeletionTime returns the time that deletions by age measure from. It is the time of Postgres's clock, or the
+// DeletionTime returns the time from which deletions by age are measured. It is the time of Postgres's clock, or the
 // beginning of 1970 while deletions by age are stopped.
 func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.DeletionTime(ctx)

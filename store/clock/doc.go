@@ -1,4 +1,4 @@
-// Package clock stores the installation's knowledge about the time. It decides whether deletions by age may trust
+// Package clock stores what the installation knows about the time. It decides whether deletions by age may trust
 // Postgres's clock. It is built on store/postgres. Package store has it as Store.Clock. It must not import store or
 // another package below store, except store/postgres and store/db.
 //
@@ -15,6 +15,6 @@
 //
 // Its files by subject:
 //
-//	clock  the furthest time that nodes have seen, looks, confirmations
-//	look   what a look makes of that
+//	clock  the latest time that nodes have read, looks, confirmations
+//	look   the state that follows from a look
 package clock

@@ -3,8 +3,8 @@ package clock
 import "time"
 
 const (
-	// tolerance is how far the clock may be ahead of the latest known time. The function deletion_time in Postgres has
-	// the same constant.
+	// tolerance is the time by which the clock may be ahead of the latest known time. The function deletion_time in
+	// Postgres has the same constant.
 	tolerance = 48 * time.Hour
 	// patience is the time that nodes run until a clock in doubt is trusted.
 	patience = 24 * time.Hour
@@ -14,20 +14,20 @@ const (
 type Doubt string
 
 const (
-	Ahead  Doubt = "ahead"  // it is days ahead of all known times
-	Behind Doubt = "behind" // it is days behind the furthest time that nodes have seen
+	Ahead  Doubt = "ahead"  // the clock is days ahead of all known times
+	Behind Doubt = "behind" // the clock is days behind the latest time that nodes have read
 )
 
 // State is the installation's knowledge about the time.
 type State struct {
 	// Now is the time of Postgres's clock. Ages are measured from this time.
 	Now time.Time
-	// Seen is the latest time that nodes have read; zero before the first look.
+	// Seen is the latest time that nodes have read. It is zero before the first look.
 	Seen time.Time
 	// Doubt is "" while the clock is trusted. DoubtedAt is the clock's time when the doubt began.
 	Doubt     Doubt
 	DoubtedAt time.Time
-	// Ran is the time that nodes have run since then. CountedBy is the node that counts.
+	// Ran is the time for which nodes have run since the doubt began. CountedBy is the node that counts this time.
 	Ran       time.Duration
 	CountedBy string
 	// ConfirmedAt is the time of an operator's last confirmation that the clock is right; zero means never.
@@ -37,7 +37,7 @@ type State struct {
 // Held reports whether nothing is deleted by age.
 func (s State) Held() bool { return s.Doubt == Ahead }
 
-// Left is how long nodes have to run until the clock is trusted.
+// Left is the time that nodes must still run until the clock is trusted.
 func (s State) Left() time.Duration {
 	if s.Doubt == "" {
 		return 0
@@ -58,8 +58,8 @@ type Look struct {
 	Ran, LastRan time.Duration
 }
 
-// after returns the state after a look. It compares the clock with the latest time that nodes have read. If no node has
-// read a time yet, it uses the newest event and the other clocks.
+// after returns the state after a node has read the clocks (a look). It compares the clock with the latest time that
+// nodes have read. If no node has read a time yet, it uses the newest event and the other clocks.
 func (s State) after(l Look) State {
 	doubt := s.doubt(l)
 	switch {

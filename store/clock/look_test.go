@@ -11,12 +11,12 @@ const day = 24 * time.Hour
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	// step is a look at the clocks. All clocks move by the same time. If others is set, the other clocks move by
-	// others.
+	// step is one reading of the clocks (a look). All clocks move by the same time. If others is set, the other clocks
+	// move by others.
 	type step struct {
-		at     time.Duration // of Postgres's clock, from start
+		at     time.Duration // time of Postgres's clock, counted from start
 		others *time.Duration
-		newest time.Duration // of the newest event, from start; 0 means no event
+		newest time.Duration // the age of the newest event at the start; 0 means no event
 		node   string        // "" is a
 		ran    time.Duration
 		doubt  Doubt

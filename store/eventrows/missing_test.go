@@ -62,7 +62,7 @@ func TestMissing(t *testing.T) {
 		t.Fatalf("%v: accepted %v", err, accepted)
 	}
 	want(0, 10, map[schema.MissingDay]int64{b: 3})
-	note(8, 0) // another loss, and rows that are back in the table
+	note(8, 0) // a different loss; the earlier rows are back in the table
 	want(2, 6, map[schema.MissingDay]int64{b: 3})
 	note(2, 0)
 	want(0, 2, nil) // the days have more missing rows than the month
@@ -139,7 +139,7 @@ func TestLeaving(t *testing.T) {
 	if leaving, notice, err = rows.Leaving(ctx); err != nil || leaving != 0 || notice != 0 {
 		t.Errorf("%v: %d rows, notice %d after all are forgotten", err, leaving, notice)
 	}
-	must(rows.NoteReader(ctx, "b", notice)) // it has read more
+	must(rows.NoteReader(ctx, "b", notice)) // node b has read later notices
 	next, err := rows.NoteLeaving(ctx, 1)
 	must(err)
 	before(last, map[string]int64{"a": 0})

@@ -1,4 +1,4 @@
--- The guard of deletions by age. A clock that is days ahead makes everything look old.
+-- These functions guard deletions by age. If a clock is days ahead, all data looks old.
 
 -- deletion_time is the time of every statement that deletes by age, or gives up by age. It is now(). While the clock
 -- may be ahead, it is the beginning of 1970, so that no row is old. Nodes look at the clock every minute (store/clock).
@@ -8,8 +8,8 @@ create or replace function deletion_time() returns timestamptz language sql stab
         then timestamptz 'epoch' else now() end
 $$;
 
--- creation_time is the time of rows that count for a while after they are created. It is now(), or the furthest time
--- that nodes have seen. So a clock that is behind for a while creates no rows that look old when it is right again.
+-- creation_time is the creation time for rows that count for a limited time. It is now(), or the furthest time that
+-- nodes have seen. So if a clock is behind for a while, it creates no rows that look old when the clock is right again.
 -- Such a time may be far ahead of now(). A statement that needs the time since something happened has another column.
 -- store/deletion_columns_test.go lists the columns.
 create or replace function creation_time() returns timestamptz language sql stable as $$

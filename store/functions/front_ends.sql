@@ -102,7 +102,7 @@ create or replace trigger front_ends_hear_of_places after update on sites for ea
         is distinct from (new.published, new.visibility, new.hostname, new.hostname_proved_at, new.proxy))
     execute function site_places_changed();
 
--- The deletion of a space records its own row.
+-- The deletion of a space records a separate row.
 create or replace function site_space_places_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'space:' || s.id)

@@ -1,4 +1,4 @@
--- Jobs are rows of river_job. A job's metadata has these members:
+-- give_job_turns decides which waiting job runs next. Jobs are rows of river_job. A job's metadata has these members:
 --   organization  the organization of the job
 --   user          who made the job, or the first administrator of its organization; '' if there is none
 --   space         the space, for jobs about a space

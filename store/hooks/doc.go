@@ -5,8 +5,8 @@
 // Its files by subject:
 //
 //	webhooks            webhooks and their secrets
-//	webhook_deliveries  events, their deliveries, and pauses after failures
-//	front_ends          changes of sites that front ends have not heard of
+//	webhook_deliveries  events, their deliveries and retries; when failures disable a webhook
+//	front_ends          changes of sites about which front ends were not notified yet
 package hooks
 
 import "github.com/octavo-docs/octavo/store/postgres"

@@ -19,13 +19,13 @@ type WebhookEvent = db.WebhookEvent
 type WebhookDelivery = db.WebhookDeliveryRow
 
 const (
-	// webhookEventKept is how long events and their deliveries can be read and sent again.
+	// webhookEventKept is the time for which events and their deliveries can be read and sent again.
 	webhookEventKept = 14 * 24 * time.Hour
 	// webhookEventBatch limits the events that one statement deletes: each event has a delivery for each webhook.
 	webhookEventBatch = 200
-	// webhookFailingKept is how long a webhook may fail without a success before it is disabled.
+	// webhookFailingKept is the longest time for which a webhook may fail without a success. Then it is disabled.
 	webhookFailingKept = 3 * 24 * time.Hour
-	// webhookDeliveryAge is how long a delivery may wait.
+	// webhookDeliveryAge is the longest time that a delivery may wait.
 	webhookDeliveryAge = 3 * 24 * time.Hour
 	// webhookLease is the time after which another job is enqueued if a webhook's job has not set the next time.
 	webhookLease = 10 * time.Minute
@@ -243,7 +243,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
-		code := int32(*r.StatusCode) // A status code has three digits.
+		code := int32(*r.StatusCode) // The conversion is safe, because a status code has three digits.
 		params.StatusCode = &code
 	}
 	if r.Reason != "" {

@@ -175,7 +175,7 @@ type clusterWriter struct {
 
 type mergedCluster struct{ from, into string }
 
-// read groups the issues of conversations, together with the clusters' latest issues. It takes no locks.
+// read groups the issues of conversations and the clusters' latest issues. It takes no locks.
 func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
 	w.touched = map[string]bool{}
 	ids := make([]string, len(fresh))

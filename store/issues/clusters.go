@@ -138,7 +138,7 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 		return nil, postgres.Interpret(err, "clusters")
 	}
 	for _, week := range weeks {
-		// Week 0 is the newest and comes last.
+		// Week 0 is the newest week and comes last.
 		rows[at[postgres.Deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
 	requests, err := s.db.Queries.RequestsOfClusters(ctx, db.RequestsOfClustersParams{

@@ -19,7 +19,7 @@ import (
 
 // allInOne is an analysis that puts all issues into one cluster, the first existing one.
 type allInOne struct {
-	// seen is called with the issues of every round; it may be nil.
+	// seen is called with the issues of every round. It may be nil.
 	seen func([]issues.AnalyzedIssue) error
 }
 
@@ -61,7 +61,7 @@ func ingest(t *testing.T, st *store.Store, org, source string, list ...issues.Ne
 	}
 }
 
-// TestSourcesAreApart ingests the same id from two sources.
+// TestSourcesAreApart ingests conversations with the same id from two sources.
 func TestSourcesAreApart(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -143,8 +143,8 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater has an analysis that fails once. The failed call stores nothing, and the next call does
-// the work.
+// TestFailedAnalysisIsDoneLater uses an analysis that fails once. The failed call stores nothing, and the next call
+// does the work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -225,8 +225,8 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined a"}, history(first)); diff != "" {
 		t.Error(diff)
 	}
-	// An issue with equal words joins its twin, whatever the analysis returns. The same conversation again changes
-	// nothing.
+	// An issue with equal words joins its twin, whatever the analysis returns. If the same conversation is ingested
+	// again, nothing changes.
 	ingest(t, st, org, "email", storetest.Conversation("3", "a"), storetest.Conversation("1", "a"))
 	analyze()
 	if diff := cmp.Diff([]string{"joined a", "joined a"}, history(first)); diff != "" {

@@ -11,7 +11,7 @@
 //	domains                      e-mail domains of organizations
 //	saml_providers, saml_logins  identity providers, and their logins
 //	sessions                     sessions that logins open
-//	removal                      what goes with members, teams and organizations
+//	removal                      the data that is deleted with members, teams and organizations
 package orgs
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Config says how invites are treated.
+// Config defines how invites work.
 type Config struct {
 	// InviteLifetime is the time for which new invites are valid; 0 means for ever.
 	InviteLifetime time.Duration

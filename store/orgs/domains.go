@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// EmailDomain is a domain whose people may join an organization, once it is proved to be the organization's.
+// EmailDomain is an e-mail domain. Its users may join the organization, as soon as the organization has proved that it
+// owns the domain.
 type EmailDomain struct {
 	// Domain is in lower case.
 	Domain string

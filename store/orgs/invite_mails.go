@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName may change: links that were sent before then stop working, and waiting mails get new links.
+// inviteLinkKeyName may change. Then links that were sent before stop working, and pending mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
@@ -100,7 +100,7 @@ func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID s
 	return postgres.Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
 
-// MailInviteAgain sends a pending invite once more, with a new link and a new end. The link in the last mail stops
+// MailInviteAgain sends a pending invite once more, with a new link and a new end. The link in the previous mail stops
 // working.
 func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
 	if !s.config.InvitesByMail {
@@ -125,7 +125,7 @@ func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID stri
 	return invite, err
 }
 
-// InviteToMail is an invite whose mail waits.
+// InviteToMail is an invite whose mail is pending.
 type InviteToMail struct {
 	EmailInvite
 	// MailID identifies the mail, and is the same at every attempt.
@@ -157,8 +157,8 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 	return next, nil
 }
 
-// MayMail returns Forbidden for a person who has got the greatest number of mails for today. It returns
-// TooManyRequests if all nodes together have sent the greatest number of mails.
+// MayMail returns Forbidden if today's limit of mails to this person is reached. It returns TooManyRequests if today's
+// limit of mails of all nodes is reached.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
 	today := func(subject string) (int64, error) {
 		n, err := s.db.Queries.MailsToday(ctx, subject)

@@ -131,7 +131,7 @@ func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID str
 	})
 }
 
-// SeeMember records when a member was last seen.
+// SeeMember records the time when a member was last seen.
 func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at time.Time) error {
 	err := s.db.Queries.SeeMember(ctx, db.SeeMemberParams{OrganizationID: organizationID, UserID: userID, SeenAt: at})
 	return postgres.Interpret(err, "member")

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// samlRequestKeyName may change. Logins that were started before the change must then be started again.
+// samlRequestKeyName may change. If the key changes, logins that were started before must be started again.
 const samlRequestKeyName = "saml-request"
 
 // SAMLRequestKey returns the installation's 32-byte key for signing login requests that browsers started.
@@ -26,7 +26,8 @@ func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
 type SAMLLogin struct {
 	// Provider is the provider whose row verified the answer.
 	Provider SAMLProvider
-	// RequestID is the answered request. RequestEnds is the time after which no answer to it is accepted.
+	// RequestID is the id of the request that was answered. RequestEnds is the time after which no answer to it is
+	// accepted.
 	RequestID   string
 	RequestEnds time.Time
 	NameID      string
@@ -136,7 +137,7 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
 	})
-	if err == nil && n == 0 && invited != nil { // the invite is deleted, because accepting it would give the same
+	if err == nil && n == 0 && invited != nil { // the invite is deleted, because it would give the same membership
 		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
 	}
 	if err != nil || n == 0 {

@@ -70,8 +70,8 @@ func (s *Store) ListSessions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// EndSession ends a session of a member, if it exists. Nodes that have just used it may accept it until their cache
-// entry expires, as for every token.
+// EndSession ends a session of a member, if it exists. Nodes that have just used the session may accept it until their
+// cache entry expires. This holds for every token.
 func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
 	err := s.db.Queries.DeleteSession(ctx, db.DeleteSessionParams{
 		ID: id, UserID: userID, OrganizationID: organizationID,

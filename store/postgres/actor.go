@@ -17,7 +17,7 @@ import (
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
-	// Name is the name of an actor who is not a user. For users, the log finds the names itself.
+	// Name is the name of an actor who is not a user. For users, the audit log reads the names itself.
 	Name      string `json:"name,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
 	TokenKind string `json:"tokenKind,omitempty"`
@@ -39,7 +39,7 @@ func By(ctx context.Context, who Acting) context.Context {
 	return context.WithValue(ctx, actingKey{}, who)
 }
 
-// setting is the text that audit_actor reads. It is "" without an actor.
+// setting returns the actor in the form that audit_actor (Postgres) reads. It returns "" without an actor.
 func setting(ctx context.Context) string {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -131,7 +131,7 @@ func (a acting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, e
 	}
 	rows, err := results.Query()
 	if err != nil {
-		_ = results.Close() // The first error is the one to report.
+		_ = results.Close() // The caller reports the first error.
 		return rows, err
 	}
 	return &actingRows{Rows: rows, results: results}, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Sized is a value of a Cache. Its size is at least 1.
+// Sized is the type of values in a Cache. Its size is at least 1.
 type Sized interface{ Size() int }
 
 // Cache stores the most recently used values, up to a sum of their sizes. Its user must know whether a value is still

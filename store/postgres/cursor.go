@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Cursor is the position at which a list continues: after the row with this sort key and this id. The id makes the
+// Cursor is the position at which a list continues: after the row that has this sort key and this id. The id makes the
 // order total. So rows that are added or deleted between two pages neither repeat nor hide other rows. Lists that are
 // sorted only by id need only the id.
 type Cursor[K time.Time | int64 | float32] struct {

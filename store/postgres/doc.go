@@ -13,10 +13,10 @@
 //	quotas                            the table of quotas and their checks
 //	group                             concurrent calls that share a statement
 //	batch, purge, values              statements in batches, deletions in steps, values of columns
-//	enqueue                           jobs that a transaction asks for
-//	access                            members who list content, and what decides about their access
+//	enqueue                           jobs that a transaction enqueues
+//	access                            members who list content, and the facts that determine their access
 //	domains                           records that prove who owns a domain
 //	cache                             values that were read last
-//	lock                              locks that one process holds over all nodes
-//	secrets                           keys of the installation, what they seal, hashes of tokens
+//	lock                              locks that only one process of all nodes can hold
+//	secrets                           keys of the installation, the secrets that they seal, hashes of tokens
 package postgres

@@ -10,7 +10,7 @@ import (
 // not proved yet need a different record.
 const DomainKey = "domain-verification"
 
-// The proofs that a domain belongs to an organization or a site.
+// These are the claims that a record proves: that a domain belongs to an organization or a site.
 const (
 	ProvedByDNS      = "dns"
 	ProvedByOperator = "operator"

@@ -49,7 +49,8 @@ func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	return err
 }
 
-// EnqueueNew is Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job unnecessary.
+// EnqueueNew does the same as Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job
+// unnecessary.
 func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
 	tx, ok := q.Tx()
 	if !ok {

@@ -56,7 +56,7 @@ func interpretState(err *pgconn.PgError, what string) error {
 		e := schema.BadRequest("the request holds text that cannot be stored")
 		e.Cause = err
 		return e
-	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: a retry works.
+	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: a retry can succeed.
 		return schema.Unavailable(err, time.Second)
 	case "XX001", "XX002", "58030", "58P01": // Data or an index is corrupted, a read failed, a file is missing.
 		return schema.Damaged(schema.StorePostgres, err)

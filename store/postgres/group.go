@@ -21,7 +21,7 @@ type Group[In, Out any] struct {
 }
 
 type groupCall[In, Out any] struct {
-	ctx  context.Context // A call whose caller has gone is not run.
+	ctx  context.Context // If a call's caller has disconnected, the call is not run.
 	in   In
 	out  Out
 	err  error
@@ -36,7 +36,8 @@ func NewGroup[In, Out any](
 	return &Group[In, Out]{run: run, most: most, limit: limit}
 }
 
-// Gathering lets each run wait for further calls, where no caller hurries. It returns the group.
+// Gathering lets each run wait for further calls. It is for calls whose callers are not in a hurry. It returns the
+// group.
 func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
 	g.pause = pause
 	return g
@@ -72,7 +73,7 @@ func (g *Group[In, Out]) work() {
 	}
 }
 
-// more reports whether a call waits. Otherwise the work ends.
+// more reports whether any call waits. If no call waits, the work ends.
 func (g *Group[In, Out]) more() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +83,7 @@ func (g *Group[In, Out]) more() bool {
 	return g.running
 }
 
-// next takes the calls of the next run.
+// next returns the calls of the next run.
 func (g *Group[In, Out]) next() []*groupCall[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -32,7 +32,7 @@ func TestGroup(t *testing.T) {
 			}
 			return out, nil
 		})
-		for range 2 { // the second time, the group has been idle
+		for range 2 { // at the second time, the group has been idle
 			var all sync.WaitGroup
 			for i := range calls {
 				all.Go(func() {

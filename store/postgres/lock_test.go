@@ -56,5 +56,5 @@ func TestLock(t *testing.T) {
 	if err := second.Holds(t.Context()); err == nil {
 		t.Error("a lock whose session was ended is still held")
 	}
-	_ = second.Release(t.Context()) // its connection is gone
+	_ = second.Release(t.Context()) // its connection has ended
 }

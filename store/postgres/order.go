@@ -66,7 +66,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 		step = (s[at].Position - s[at-1].Position) / int64(n+1)
 		from = s[at-1].Position + step
 	}
-	// Neighbours have equal positions if they were never placed. A sum that overflows is negative.
+	// Neighbours have equal positions if they were never ordered. A sum that overflows is negative.
 	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
 		return nil, false
 	}
@@ -87,7 +87,7 @@ func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int
 	return made, s.MoveTo(ctx, q, slices.Delete(all, at, at+n))
 }
 
-// MakePlace is MakeRoom for one position.
+// MakePlace does the same as MakeRoom for one position.
 func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, error) {
 	positions, err := s.MakeRoom(ctx, q, at, 1)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestRoomIsBetween(t *testing.T) {
 			high = order[at]
 		}
 		if !fits {
-			// At the ends, items keep their distance while there is enough room.
+			// At both ends, items keep the usual distance while there is enough room.
 			if inside := at > 0 && at < len(order); inside && high-low > int64(n) || !inside && high-low > 1<<40 {
 				rt.Fatalf("no room for %d between %d and %d", n, low, high)
 			}

@@ -17,7 +17,7 @@ func (p planned) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, 
 	return p.Pool.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }
 
-// QueryRow is Query for one row.
+// QueryRow does the same as Query for a single row.
 func (p planned) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return p.Pool.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }

@@ -20,7 +20,7 @@ type DB struct {
 	Pool   *pgxpool.Pool
 	// Queries run the statements for the actor of the context.
 	Queries *db.Queries
-	// Planned are the same statements, planned for the values of each call.
+	// Planned runs the same statements, but Postgres plans them for the values of each call.
 	Planned *db.Queries
 	quotas  Quotas
 }

@@ -1,6 +1,6 @@
 package postgres
 
-// The numbers of rows that one statement of a purge deletes: fewer if rows are large.
+// These are the numbers of rows that one statement of a purge deletes. The number is smaller if rows are large.
 const (
 	PurgeRows  = 1000
 	PurgeLarge = 50

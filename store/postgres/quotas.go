@@ -34,7 +34,7 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
-	// Octavo also makes annotations. At the quota, the newest of these stay.
+	// Octavo also makes annotations. At the quota, the newest of these annotations stay, and the oldest are deleted.
 	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`
@@ -69,7 +69,7 @@ func counted[P ~struct {
 	}
 }
 
-// known adapts a query that reads a stored number.
+// known adapts a query that reads a stored count.
 func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
 	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
 		return query(q, ctx, subject)

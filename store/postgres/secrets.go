@@ -29,8 +29,8 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 		_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
 		err = d.Queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
 		if err == nil {
-			// This must be a separate statement, because the insert may have waited for another node. Its snapshot
-			// cannot see that node's row.
+			// This must be a separate statement, because the insert may have waited for another node. The snapshot of
+			// the insert would not show that node's row.
 			key, err = d.Queries.Secret(ctx, name)
 		}
 	}

@@ -76,7 +76,7 @@ func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
-		case "3F000", "42883", "42501": // no schema, no function, no right
+		case "3F000", "42883", "42501": // the schema or the function is missing, or the login lacks the right
 			return nil, fmt.Errorf("%w: the database cannot look for lost pages", ErrPages)
 		}
 	}

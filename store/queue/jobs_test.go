@@ -127,7 +127,7 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	if got := states(t, conn)[1]; got != "in_order 2 available" {
 		t.Errorf("%q", got)
 	}
-	// A retried job runs next, after the running one.
+	// A retried job runs next, after the running job.
 	storetest.Enqueue(t, conn, inOrder{Space: "a", N: 4})
 	ids := storetest.Collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
 	if job, err := st.Queue.Retry(t.Context(), "oa", ids[0]); err != nil || job.State != schema.JobWaiting ||
@@ -146,8 +146,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 }
 
-// TestNewestJobStandsForThoseBefore enqueues several jobs where one job is enough. A waiting job counts for two. A
-// running job does not, because it may have read the earlier state.
+// TestNewestJobStandsForThoseBefore enqueues several jobs of a kind for which one job is enough. A waiting job makes a
+// second job unnecessary. A running job does not, because it may have read the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -181,9 +181,9 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	}
 }
 
-// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again. A job that
-// waits for its turn does not. The attempt does not count. Otherwise a busy site would use up all attempts while its
-// front end is unavailable.
+// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again. A job that waits
+// for its turn does not start earlier. The attempt does not count. Otherwise a busy site would use up all attempts
+// while its front end is unavailable.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))

@@ -59,7 +59,8 @@ func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	return nodes, postgres.Interpret(err, "jobs")
 }
 
-// Hasten lets delayed jobs run after the clock was set back. Pauses become at most longest. It returns their number.
+// Hasten lets delayed jobs run after the clock was set back. Pauses become at most longest. It returns the number of
+// these jobs.
 func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error) {
 	n, err := s.db.Queries.HastenJobs(ctx, postgres.Interval(longest))
 	return n, postgres.Interpret(err, "jobs")

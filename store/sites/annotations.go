@@ -76,7 +76,7 @@ func (c AnnotationChange) apply(ctx context.Context, q *db.Queries, row *Annotat
 		row.At, row.Day = *c.At, pgtype.Date{}
 	}
 	if c.Day != nil {
-		// The lock keeps the time zone until the annotation is there.
+		// The lock prevents a change of the time zone until the annotation is stored.
 		if _, err := q.LockSite(ctx, row.SiteID); err != nil {
 			return postgres.Interpret(err, "site")
 		}

@@ -7,21 +7,21 @@
 //	sites                              sites and lists of sites
 //	structure                          the lock of a site, and all of its structure
 //	sections, section_groups, spaces   the items of a structure
-//	moves, paths                       places of items, paths made of titles
+//	moves, paths                       places of items, and paths that are made from titles
 //	customization                      looks of sites and of their site spaces
 //	redirects                          redirects of paths
-//	published                          sites as their readers see them, from a cache
-//	hostnames                          names of hosts, and their proofs
+//	published                          sites in the form that readers see, from a cache
+//	hostnames                          host names and the proofs of their owners
 //	share_links, tokens, visitor_auth  keys that open a site to readers
-//	saved_segments                     filters of insights under a name
+//	saved_segments                     saved filters of insights
 //	insights_tokens                    tokens that read a site's insights
 //	insights_share_links               links to a part of a site's insights
 //	publishable_keys                   keys with which browsers post events
-//	annotations, occasions             what happened on sites, for their graphs
+//	annotations, occasions             changes of sites, which graphs show as annotations
 //	insights_settings                  time zones and own hosts of sites
 //	erasures                           erasures of visitors, and days of retention
 //	door_salts                         salts of the visitors of browsers
-//	event_keys                         keys of posts of events, which make a second post harmless
+//	event_keys                         idempotency keys of event posts: a repeated post has no effect
 package sites
 
 import (

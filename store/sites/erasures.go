@@ -41,7 +41,7 @@ func (s *Store) AskKeyErasure(
 	return s.askErasure(ctx, site, keyMark(eventKey), &eventKey, until, keep)
 }
 
-// keyMark stands where erasures have the hash of a visitor.
+// keyMark is stored where an erasure of a visitor has the visitor's hash.
 func keyMark(eventKey string) uint64 {
 	sum := sha256.Sum256([]byte("event key " + eventKey))
 	return binary.BigEndian.Uint64(sum[:])
@@ -89,7 +89,7 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 		rows, err := q.BeginErasures(
 			ctx,
 			db.BeginErasuresParams{Version: &version, Most: int32(most)},
-		) // most is a few hundred.
+		) // the conversion is safe, because most is a few hundred
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (s *Store) ForgetErasures(ctx context.Context) error {
 	return postgres.Interpret(err, "erasures")
 }
 
-// ForgottenErasures returns, by site, what is left of erasures whose tombstones are forgotten.
+// ForgottenErasures returns, by site, the remaining facts about erasures whose tombstones are forgotten.
 func (s *Store) ForgottenErasures(ctx context.Context) (map[string]schema.ForgottenErasures, error) {
 	rows, err := s.db.Queries.ForgottenErasures(ctx)
 	forgotten := map[string]schema.ForgottenErasures{}
@@ -222,10 +222,10 @@ func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 	return due, postgres.Interpret(err, "retentions")
 }
 
-// BeginRetention returns sites without a retention run today, at most `most` sites. Each has the time since which it
-// keeps events. From now on, Expiries includes these sites.
+// BeginRetention returns sites without a retention run today, at most `most` sites. Each site has the time from which
+// on its events are kept. From now on, Expiries includes these sites.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
-	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // most is a few hundred.
+	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // the conversion is safe, because most is a few hundred
 	for _, r := range rows {
 		list = append(list, schema.Expiry{SiteID: r.SiteID, Before: r.Before, Days: r.Days})
 	}

@@ -48,7 +48,7 @@ func (s *Store) ClaimEventKey(
 // busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
-	open := make(map[[2]string]int, len(wanted)) // by site and key: an index of wanted
+	open := make(map[[2]string]int, len(wanted)) // indexes in wanted, by site and key
 	var p db.ClaimEventKeysParams
 	for i, w := range wanted {
 		got[i] = w.claim
@@ -61,7 +61,7 @@ func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]s
 		p.Sites, p.Keys = append(p.Sites, w.site), append(p.Keys, w.key)
 		p.BodyHashes = append(p.BodyHashes, w.claim.BodyHash[:])
 		p.MessageIds = append(p.MessageIds, w.claim.MessageID[:])
-		p.Partitions = append(p.Partitions, int32(w.claim.Partition)) // A log has at most 65,536 partitions.
+		p.Partitions = append(p.Partitions, int32(w.claim.Partition)) // A partition's number has 16 bits.
 		p.Offsets = append(p.Offsets, w.claim.Offset)
 		p.Leases = append(p.Leases, w.lease.Microseconds())
 	}
@@ -139,7 +139,8 @@ func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// ForgetEventKey ends an attempt whose message is not in the log and never will be. The key can then be used again.
+// ForgetEventKey ends an attempt whose message is not in the log and will never be in the log. The key can then be used
+// again.
 func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt,

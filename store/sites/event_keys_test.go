@@ -31,7 +31,7 @@ func TestEventKeysAndClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// exec moves times between the claim of a first request and the claim of a second one.
+	// exec changes times between the claims of the first and the second request.
 	for _, c := range []struct {
 		name, before, exec string
 		done               bool

@@ -71,7 +71,7 @@ func (s *Store) SetInsightsSettings(ctx context.Context, siteID string, c Insigh
 	})
 }
 
-// moveAnnotatedDays moves the annotations of days to where the days begin in a time zone.
+// moveAnnotatedDays moves the annotations of days to the beginnings of the days in a time zone.
 func moveAnnotatedDays(ctx context.Context, q *db.Queries, siteID, timezone string) error {
 	zone, err := insights.Location(timezone)
 	if err != nil {

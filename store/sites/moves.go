@@ -46,7 +46,7 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place puts sections or groups, each at its position, into a group, or to the root for nil.
+// place puts sections or groups into a group, each at its position. nil means the root.
 func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
 	switch {

@@ -43,7 +43,7 @@ type Happening struct {
 }
 
 // Annotate annotates the sites of a change, in the change's transaction. The quota of annotations never refuses the
-// change: the oldest annotations of the kind go.
+// change. Instead, the oldest annotations of the kind are deleted.
 func (s *Store) Annotate(ctx context.Context, q *db.Queries, o Occasion, h Happening) error {
 	if h.By == "" {
 		h.By = postgres.ActingUser(ctx)

@@ -15,7 +15,7 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0
 	for _, r := range strings.ToLower(title) {
-		// This leaves space for the number.
+		// This leaves room for the number.
 		if length >= maxPath-12 {
 			break
 		}

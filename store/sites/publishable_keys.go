@@ -104,7 +104,7 @@ func (s *Store) RotatePublishableKey(ctx context.Context, siteID, id string, unt
 	return row, schema.Conflict("the key has had as many texts as a key can have: make another key")
 }
 
-// DeletePublishableKey removes a key, if it exists. All of its texts end.
+// DeletePublishableKey removes a key, if it exists. All of its texts become invalid.
 func (s *Store) DeletePublishableKey(ctx context.Context, siteID, id string) error {
 	err := s.db.Queries.DeletePublishableKey(ctx, db.DeletePublishableKeyParams{SiteID: siteID, ID: id})
 	return postgres.Interpret(err, "publishable key")

@@ -86,7 +86,7 @@ func TestPublishableKeys(t *testing.T) {
 	if _, err := st.Sites.PostingKey(ctx, key.ID); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Error(err)
 	}
-	// Keys go with their site.
+	// Keys are deleted with their site.
 	if err := st.Sites.Delete(ctx, theirs.Site.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,13 @@ type Published struct {
 func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
 // PublishedRef identifies a site by its id, or by a proved host name in lower case. It may also identify a share link
-// of the site, by the link's id or key.
+// of the site by the link's id or key.
 type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
 // keptParts limits the number of cached parts of all sites. A part takes about 500 bytes.
 const keptParts = 50_000
 
-// keptSite is a site at one version.
+// keptSite is one version of a site.
 type keptSite struct {
 	version string
 	site    Site

@@ -73,7 +73,7 @@ func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewR
 	return row, err
 }
 
-// annotateRedirect annotates the site of a redirect that leads somewhere.
+// annotateRedirect annotates the site of a redirect that has a target.
 func (s *Store) annotateRedirect(ctx context.Context, q *db.Queries, o Occasion, row Redirect) error {
 	if row.Draft {
 		return nil

@@ -112,7 +112,8 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 	return added, err
 }
 
-// sectionTitle follows the contract. It requires section titles to be longer than the shortest title of a space.
+// sectionTitle follows the contract. The contract requires section titles to be longer than the shortest title of a
+// space.
 func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
@@ -147,7 +148,7 @@ func (w *structure) insertSection(title string, icon *string) (Section, error) {
 	return row, postgres.Interpret(err, "site section")
 }
 
-// sectionTheRoot makes the first section from the root's site spaces, named after the home page.
+// sectionTheRoot makes the first section from the root's site spaces. It gets the title of the home page.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
 	space, err := w.space("spaceId", home.SpaceID)
 	if err != nil {
@@ -267,7 +268,7 @@ func (w *structure) defaultTo(field, id string, section *string, problem string)
 	return w.setDefaultSiteSpace(row)
 }
 
-// defaultSection is nil in a site without sections.
+// defaultSection returns the default section. It returns nil for a site without sections.
 func (w *structure) defaultSection() (*Section, error) {
 	row, err := w.q.DefaultSection(w.ctx, w.site.ID)
 	if errors.Is(err, pgx.ErrNoRows) {

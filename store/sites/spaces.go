@@ -98,7 +98,8 @@ func idOf(section *Section) *string {
 	return &section.ID
 }
 
-// attach adds spaces at the end of a section, or of the root for nil. The first one there becomes the default.
+// attach adds spaces at the end of a section. nil means the root of the site. The first space there becomes the
+// default.
 func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.Space) ([]SiteSpaceRow, error) {
 	there, paths := map[string]bool{}, pathsOf(siblings)
 	for _, other := range siblings {

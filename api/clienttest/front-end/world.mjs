@@ -1,4 +1,4 @@
-// The sites that the cases read. A case refers to an object by its path, such as {plain.space}.
+// This module creates the sites that the cases read. A case refers to an object by its path, such as {plain.space}.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { insertPage, operator, propose, publish, site, space, until } from '../lib/scenario.mjs';
@@ -12,7 +12,7 @@ function vouch(key, claims) {
     return `${payload}.${createHmac('sha256', key).update(payload).digest('base64url')}`;
 }
 
-/** Makes the sites and gives their ids by name. */
+/** Creates the sites and returns their ids by name. */
 export async function build({ ada, org, url }) {
     const api = ada.api.orgs;
     // open makes a site of the spaces with a separate host. It is published after change has run.

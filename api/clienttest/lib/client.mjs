@@ -3,7 +3,10 @@
 import { appendFileSync } from 'node:fs';
 import { GitBookAPI } from '@gitbook/api';
 
-/** Watches the answers of one server. Notes go to a file, one line of JSON for each answer, for the coverage of all scenarios together. */
+/**
+ * Witness checks the answers of one server against the contract. Notes go to a file, one line of JSON for each answer,
+ * for the coverage of all scenarios together.
+ */
 export class Witness {
     #contract;
     #problems = [];
@@ -19,7 +22,7 @@ export class Witness {
         return this.#problems.splice(0);
     }
 
-    /** A fetch that watches; `via` says who uses it. */
+    /** Returns a fetch that checks and records every answer. `via` names its user. */
     fetch(via) {
         return async (input, init) => {
             const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -43,12 +46,15 @@ export class Witness {
     }
 }
 
-/** The published client, as one user. */
+/** Returns the published client with the token of one user. */
 export function connect(endpoint, token, witness) {
     return new GitBookAPI({ endpoint, authToken: token, serviceBinding: { fetch: witness.fetch('client') } });
 }
 
-/** Plain requests as one user, for what the client lacks. They answer {status, headers, data} and throw nothing. */
+/**
+ * Returns a function that sends plain requests with a user's token, for operations that the client lacks. It returns
+ * {status, headers, data} and never throws.
+ */
 export function direct(endpoint, token, witness) {
     const watched = witness.fetch('direct');
     return async (method, path, body, headers = {}) => {

@@ -1,4 +1,4 @@
-// Contract finds the operation of a request, and the faults of an answer to it.
+// Contract finds the operation of a request, and checks the answer to the request.
 import { createRequire } from 'node:module';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
@@ -7,7 +7,7 @@ import * as seed from './seed.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** The document that a published client comes with. */
+/** The document that is a part of the published client's package. */
 export const published = (name = '@gitbook/api') => structuredClone(require(`${name}/spec/openapi.json`));
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
@@ -44,7 +44,10 @@ export class Contract {
         }
     }
 
-    /** The operation of a request, or undefined. Of several that match, the one with the most fixed segments is meant. */
+    /**
+     * Returns the operation of a request, or undefined. If several operations match, it is the one with the most fixed
+     * segments.
+     */
     match(method, pathname) {
         const path = pathname.replace(/^\/v1(?=\/)/, '');
         return this.#operations
@@ -52,7 +55,10 @@ export class Contract {
             .sort((a, b) => a.parameters - b.parameters)[0];
     }
 
-    /** What is wrong with an answer, as sentences, and the names of the exceptions without which more would be. */
+    /**
+     * Returns the faults of an answer as sentences. Also returns the names of the exceptions without which there would
+     * be more faults.
+     */
     judge(operation, { status, headers, text }) {
         const problems = [];
         const response = this.#response(operation, status);
@@ -89,8 +95,8 @@ export class Contract {
     }
 
     /**
-     * Checks a value against one of the document's schemas (OpenAPI 3.0), with the exceptions: the seed wins. It tells which of them the
-     * value needs: those without which it fails while all others apply.
+     * Checks a value against one of the document's schemas (OpenAPI 3.0), which the exceptions change. It returns the
+     * exceptions that the value needs. Without such an exception the value fails, even if all others apply.
      */
     validate(schema, value) {
         const problems = this.#errors(schema, value, this.#exceptions);
@@ -103,7 +109,10 @@ export class Contract {
         return { problems: [], exceptions: needed.map((e) => e.name) };
     }
 
-    /** Whether an operation reads one of what this one creates: what is only listed has no address. */
+    /**
+     * Reports whether another operation reads an object that this operation creates. Objects that are only listed have
+     * no address.
+     */
     #reads(operation) {
         return Object.keys(this.#document.paths).some((path) => this.#document.paths[path].get &&
             path.startsWith(`${operation.path}/{`) && !path.slice(operation.path.length + 1).includes('/'));
@@ -213,7 +222,7 @@ function describe(method, path, operation) {
     };
 }
 
-/** RFC 3339 in UTC, a day and a time that exist. */
+/** Reports whether a text is a time in UTC by RFC 3339, and whether the day and the time exist. */
 export function isTimestamp(text) {
     return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text))
         && new Date(text).toISOString().slice(0, 19) === text.slice(0, 19);

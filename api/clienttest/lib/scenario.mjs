@@ -1,7 +1,7 @@
-// Every scenario starts from these: users with tokens on a live server, and a new organization.
+// Every scenario starts with users who have tokens of a running server, and with a new organization.
 //
-// ../client_test.go sets two environment variables: OCTAVO_URL is the server, and OCTAVO_CLIENTTEST_PROGRAM is the
-// server's program for operator. Calls of enter give the users.
+// ../client_test.go sets two environment variables. OCTAVO_URL is the address of the server, and
+// OCTAVO_CLIENTTEST_PROGRAM is its program, for the function operator. Calls of enter set the users.
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -27,12 +27,12 @@ export function enter(name, { users, notes }) {
     [scenario, tokens, witness] = [name, users, new Witness(contract, notes)];
 }
 
-/** How long a condition is waited for; it only bounds a failure. */
+/** The longest wait for a condition, in milliseconds. It only matters if a test fails. */
 const patience = 45_000;
 
 /**
- * One step of a scenario: it fails when it throws, and when any answer in it broke the contract. Later steps run all the same, so that
- * one fault does not hide others.
+ * Runs one step of a scenario. The step fails if run throws, or if an answer breaks the contract. Later steps still
+ * run, so that one fault does not hide others.
  */
 export async function step(name, run) {
     await test(`${scenario}/${name}`, async () => {
@@ -45,7 +45,7 @@ export async function step(name, run) {
         const problems = witness.take();
         if (problems.length > 0) {
             const broken = new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
-            broken.stack = ''; // the message tells where it arose
+            broken.stack = ''; // the message names the request, so a stack is of no use
             throw broken;
         }
         if (failure) {
@@ -54,7 +54,7 @@ export async function step(name, run) {
     });
 }
 
-/** A user of this scenario; `api` is the published client, `http` makes plain requests. */
+/** Returns a user of this scenario. The user's `api` is the published client, and `http` sends plain requests. */
 export function user(name) {
     if (!tokens[name]) {
         throw new Error(`the scenario has no user ${name}`);
@@ -62,15 +62,15 @@ export function user(name) {
     return { name, token: tokens[name], api: connect(url, tokens[name], witness), http: direct(url, tokens[name], witness) };
 }
 
-/** Does what only the server's operator can, by a command of its program, and gives what that says. */
+/** Runs a command of the server's program, as only the server's operator can, and returns the output. */
 export const operator = (...args) => execFileSync(setting('OCTAVO_CLIENTTEST_PROGRAM'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 
-/** Plain requests with another token, or with none. */
+/** Returns a function that sends plain requests with another token, or without a token. */
 export const withToken = (token) => direct(url, token, witness);
 
 /**
- * The users of a scenario and their organization. Ada owns it; `members` says who else is in it with which role (null: a guest), each
- * joined by a link invite. Eve never is.
+ * Returns the users of a scenario and their organization. Ada owns it. `members` has the roles of the other members
+ * (null: a guest), who join by link invites. Eve is never a member.
  */
 export async function begin(title, members = {}) {
     const people = { ada: user('ada'), bob: user('bob'), cy: user('cy'), dee: user('dee'), eve: user('eve') };
@@ -88,47 +88,47 @@ export async function begin(title, members = {}) {
     return world;
 }
 
-/** Makes an organization; its maker is its admin. The client of 0.146.0 has no call for it. */
+/** Creates an organization, whose admin is the owner. The client of 0.146.0 has no call for this. */
 export async function organization(owner, title) {
     const { status, data } = await owner.http('POST', '/orgs', { title });
     assert.equal(status, 201, `create organization: ${JSON.stringify(data)}`);
     return data.id;
 }
 
-/** Lets a user join by a link invite. */
+/** Makes a user a member by a link invite. */
 export async function join(org, admin, member, role) {
     const { data: invite } = await admin.api.orgs.createOrganizationInvite(org, { role });
     await member.api.orgs.joinOrganizationWithInvite(org, invite.id);
 }
 
-/** A space with this title. */
+/** Creates a space with this title. */
 export async function space(person, org, title, more = {}) {
     return (await person.api.orgs.createSpace(org, { title, ...more })).data;
 }
 
-/** A site of these spaces. */
+/** Creates a site with these spaces. */
 export async function site(person, org, title, spaces = [], more = {}) {
     return (await person.api.orgs.createSite(org, { title, spaces: spaces.map((s) => s.id), ...more })).data;
 }
 
-/** Applies changes to the content of a change request; the client of 0.146.0 has no call for it. */
+/** Applies changes to the content of a change request. The client of 0.146.0 has no call for this. */
 export async function edit(person, spaceId, changeRequestId, changes) {
     const { status, data } = await person.http('POST', `/spaces/${spaceId}/change-requests/${changeRequestId}/content`, { changes });
     assert.equal(status, 200, `change content: ${JSON.stringify(data)}`);
     return data;
 }
 
-/** A change of content that inserts a page. */
+/** Returns a change of content that inserts a page. */
 export const insertPage = (title, markdown, more = {}) => ({ operation: 'insert_page', title, document: { markdown }, ...more });
 
-/** An open change request with these changes of content. */
+/** Creates an open change request with these changes of content. */
 export async function propose(person, spaceId, subject, changes) {
     const { data: request } = await person.api.spaces.createChangeRequest(spaceId, { subject });
     await edit(person, spaceId, request.id, changes);
     return (await person.api.spaces.updateChangeRequestById(spaceId, request.id, { status: 'open' })).data;
 }
 
-/** Merges a change request with these changes of content into the space, and gives the main content's pages. */
+/** Creates a change request with these changes of content, merges it, and returns the pages of the main content. */
 export async function publish(person, spaceId, subject, changes) {
     const request = await propose(person, spaceId, subject, changes);
     const { data: merged } = await person.api.spaces.mergeChangeRequest(spaceId, request.id);
@@ -137,8 +137,8 @@ export async function publish(person, spaceId, subject, changes) {
 }
 
 /**
- * Every item of a list, read page by page as a client does. It checks what every list promises: pages of at most the asked size, a
- * total that is right, nothing twice.
+ * Returns every item of a list, which it reads page by page like a client. It checks that no page exceeds the requested
+ * size, that the total is right, and that no item appears twice.
  */
 export async function all(read, limit, identify = (item) => item.id) {
     const items = [];
@@ -156,7 +156,10 @@ export async function all(read, limit, identify = (item) => item.id) {
     return items;
 }
 
-/** Wants a refusal by the published client's own error with this status, or one of several where the contract leaves it open. */
+/**
+ * Requires a refusal: the error that the published client throws must have this status. If the contract allows several
+ * statuses, the error must have one of them.
+ */
 export async function refused(call, ...codes) {
     await assert.rejects(call, (error) => {
         assert.equal(error.name, 'GitBookAPIError', String(error.stack));
@@ -166,14 +169,14 @@ export async function refused(call, ...codes) {
     });
 }
 
-/** Wants a 400 that names this field. */
+/** Requires a 400 that names this field. */
 export async function badField(person, method, path, body, field) {
     const { status, data } = await person.http(method, path, body);
     assert.equal(status, 400, `${JSON.stringify(body)} was answered ${JSON.stringify(data)}`);
     assert.ok(data.error.details?.some((d) => d.field.includes(field)), `no detail names ${field}: ${JSON.stringify(data)}`);
 }
 
-/** Waits until the function returns something; what it throws counts as not yet. */
+/** Waits until the function returns a value. If the function throws, it is called again. */
 export async function until(what, look) {
     const end = Date.now() + patience;
     let failure;
@@ -192,7 +195,7 @@ export async function until(what, look) {
     throw new Error(`no ${what} in ${patience / 1000} s${failure ? `: ${failure.message}` : ''}`);
 }
 
-/** A successful creation's Location leads to what was created. */
+/** Requires that the Location of a successful creation leads to the created object. */
 export async function leadsTo(person, response, resource = response.data) {
     const location = response.headers.get('location');
     const { status, data } = await person.http('GET', new URL(location, url).href);
@@ -200,13 +203,13 @@ export async function leadsTo(person, response, resource = response.data) {
     assert.deepEqual(data, resource);
 }
 
-/** A rich document of one paragraph. */
+/** Returns a rich document with one paragraph. */
 export const paragraph = (text) => ({
     object: 'document', data: { schemaVersion: 1 },
     nodes: [{ object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves: [{ object: 'leaf', text, marks: [] }] }] }],
 });
 
-/** The text of a rich document. */
+/** Returns the text of a rich document. */
 export function textOf(node) {
     return [node.text ?? '', ...(node.leaves ?? []).map(textOf), ...(node.nodes ?? []).map(textOf)].join('');
 }

@@ -1,5 +1,5 @@
-// Turns schemas of OpenAPI 3.0 into JSON Schema. It knows every keyword of the published document and refuses any
-// other. So a newer document cannot add a rule that is silently not checked.
+// This module converts schemas of OpenAPI 3.0 to JSON Schema. It refuses a keyword that the published document does not
+// use now. So no rule of a newer document stays unchecked unnoticed.
 
 // These keywords do not restrict the valid values. A discriminator only helps to choose among the alternatives of a
 // oneOf.
@@ -10,7 +10,10 @@ const plain = new Set([
     'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties',
 ]);
 
-/** A JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. `#/components/schemas/X` becomes `#/$defs/X`. */
+/**
+ * Returns a JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. `#/components/schemas/X`
+ * becomes `#/$defs/X`.
+ */
 export function toJSONSchema(schema) {
     // OpenAPI 3.0 ignores the members next to $ref.
     if (schema.$ref !== undefined) {
@@ -40,8 +43,8 @@ export function toJSONSchema(schema) {
 }
 
 /**
- * Marks every oneOf whose alternatives are told apart by a member (`kind`, `column`, …) with that member's name, so that the validator
- * looks only at the alternative that is meant and reports only its faults. It changes nothing about which values are valid.
+ * Adds a discriminator to every oneOf whose alternatives differ in the value of one member (`kind`, `column`, …). So
+ * the validator checks only the alternative with the value, and reports only its faults. The same values stay valid.
  */
 export function discriminate($defs) {
     // A reference to a part of a schema is not followed. The validator then tries all alternatives.

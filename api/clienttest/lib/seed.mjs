@@ -1,10 +1,14 @@
-// These are the seed's additions to the published client's document, and its contradictions. The seed is the contract
-// of this service. The schemas are OpenAPI 3.0, like the document's schemas, and may refer to its components.
+// This module has the differences between the seed and the published client's document: additions and contradictions.
+// The seed is the contract of this service. The schemas are OpenAPI 3.0, like the document's schemas, and may refer to
+// its components.
 
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
 const impact = { type: 'string', enum: ['low', 'medium', 'high'] };
 
-/** Operations of the contract that the document of 0.146.0 lacks, keyed by method and path. `via` says where they are described. */
+/**
+ * Operations of the contract that the document of 0.146.0 does not have, by method and path. `via` names the source
+ * that describes the operation.
+ */
 export const operations = {
     'PATCH /orgs/{organizationId}/conversations-clusters/{clusterId}': {
         operationId: 'updateConversationsIssuesCluster',
@@ -23,7 +27,10 @@ export const operations = {
     },
 };
 
-/** Members that the seed gives to resources and the document does not: of this type when present, and those that it flags required. */
+/**
+ * Members of resources that only the seed has. A member must have this type if it is present, and the members in
+ * `required` must be present.
+ */
 export const members = [
     {
         schema: 'ConversationsIssuesCluster', seed: 'Resources, Conversations issues cluster: muted required; impact one of three',
@@ -51,17 +58,19 @@ export const members = [
 ];
 
 /**
- * Operations whose documented outcome without a provider is the only one there is yet, with its status: no space has been
- * synchronized with Git before the engine that does so exists, and to say otherwise would be wrong.
+ * Operations that cannot succeed in these scenarios, with the documented status that they return instead. No space is
+ * ever synchronized, because the server reaches no Git repository.
  */
 export const outcomes = { 'GET /spaces/{spaceId}/git/info': 404 };
 
 /**
- * Where the seed and the document contradict each other, the seed wins. An exception is a change of the document's schemas, with its
- * reason. A run in which no answer needed one of them fails, so that the list stays honest: see ../coverage.mjs.
+ * If the seed and the document contradict each other, the seed wins. An exception is a change of the document's
+ * schemas, with its reason. A run fails if no answer needed one of the exceptions (see ../coverage.mjs). So the list
+ * has no unnecessary exceptions.
  *
- * Not here, although the sources differ, because one answer satisfies both: every DELETE answers 204 (the document's status for "was
- * not there", its 205 never occurs), clusters count tasks as 0, issues have a summary beside the details, visitorBot is "" for none.
+ * If one answer satisfies both sources, there is no exception. Every DELETE answers 204, the document's status for "was
+ * not there", and never its 205. Clusters count tasks as 0. Issues have a summary beside the details. visitorBot is ""
+ * without a bot.
  */
 export const exceptions = [
     {

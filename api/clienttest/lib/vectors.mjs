@@ -3,7 +3,7 @@
 // the case.
 import { isDeepStrictEqual } from 'node:util';
 
-/** What the front end needs of a member, beyond JavaScript's own types. */
+/** The front end's requirements for members that are more than a type of JavaScript, by their names. */
 const types = {
     string: (v) => typeof v === 'string',
     number: (v) => typeof v === 'number',
@@ -13,11 +13,14 @@ const types = {
     url: (v) => typeof v === 'string' && URL.canParse(v),
     path: (v) => typeof v === 'string' && v.startsWith('/'),
     folder: (v) => typeof v === 'string' && v.startsWith('/') && v.endsWith('/'),
-    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // of CSS: it is looked for with querySelector
+    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // an identifier of CSS: querySelector looks for it
     jwt: (v) => typeof v === 'string' && v.split('.').length === 3 && claims(v)?.kind === 'site' && claims(v).exp * 1000 > Date.now(),
 };
 
-/** The payload of a token, as the front end reads it; undefined if it cannot. */
+/**
+ * Returns the payload of a token like the front end, which does not verify it. Returns undefined if the token cannot be
+ * read.
+ */
 export function claims(token) {
     try {
         return JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
@@ -26,7 +29,10 @@ export function claims(token) {
     }
 }
 
-/** Fills `{name}` in all texts of a template. One that is nothing else becomes the value itself, and `{name?}` without a value is left out. */
+/**
+ * Replaces `{name}` in all texts of a template by the value. A text that is only `{name}` becomes the value, also if
+ * the value is not a text. `{name?}` without a value is left out.
+ */
 export function fill(template, values) {
     if (Array.isArray(template)) {
         return template.map((t) => fill(t, values));
@@ -49,7 +55,10 @@ export function fill(template, values) {
     return whole ? value(whole[1]) : template.replace(/\{([\w.]+\??)\}/g, (_, name) => value(name) ?? '');
 }
 
-/** All values at a path such as `pages[].title`, undefined where there is none. `[]` is each item, `[0]` the first. */
+/**
+ * Returns all values at a path such as `pages[].title`. A missing value is undefined. `[]` stands for each item, and
+ * `[0]` for the first.
+ */
 export function at(body, path) {
     return path.split('.').reduce((values, step) => {
         const [, name, index] = /^([^[]*)(?:\[(\d*)\])?$/.exec(step);
@@ -61,7 +70,10 @@ export function at(body, path) {
     }, [body]);
 }
 
-/** What is wrong with the members of an answer, by their types. A name that ends in `?` may be absent. */
+/**
+ * Returns the faults of an answer's members: missing members, and members of another type. A name that ends in `?` may
+ * be absent.
+ */
 export function members(body, expected) {
     return Object.entries(expected).flatMap(([name, type]) => {
         const optional = name.endsWith('?');
@@ -74,7 +86,9 @@ export function members(body, expected) {
     });
 }
 
-/** What is wrong with an answer by what the case says of it. Without a status it is to be 200. */
+/**
+ * Returns the differences between an answer and the expectations of the case. Without a status, the case expects 200.
+ */
 export function outcome({ status = 200, values = {}, absent = [], headers = {}, kinds = [], contains = [], lacks = [] }, answer) {
     const list = (path, found) => (path.includes('[]') ? found : found[0]);
     return [
@@ -90,14 +104,14 @@ export function outcome({ status = 200, values = {}, absent = [], headers = {}, 
     ];
 }
 
-/** The page that a path leads to: the first one is the home page. */
+/** Returns the id of the page at a path. The empty path leads to the first page. */
 export function pageAt(pages, path) {
     const all = (list) => list.flatMap((p) => [...(p.type === 'document' ? [p] : []), ...all(p.pages ?? [])]);
     const documents = all(pages);
     return (path === '' ? documents[0] : documents.find((p) => p.path === path))?.id;
 }
 
-/** The addresses that the front end asks about one, in its order; the last one is the page itself. */
+/** Returns the prefixes of an address that the front end resolves, in its order. The last one is the whole address. */
 export function candidates(address) {
     const { origin, pathname } = new URL(address);
     const names = pathname.split('/').filter(Boolean);
@@ -115,7 +129,7 @@ export class Replay {
     used = new Set(); // names of the exceptions that answers needed
     made = new Set(); // names of the calls that were made
 
-    /** contract judges answers; tokens says whose token each `as` is. */
+    /** contract checks answers. tokens has the tokens by the `as` of a call. */
     constructor({ calls, generation, contract, server, tokens }) {
         this.#calls = calls;
         this.#generation = generation;
@@ -124,7 +138,9 @@ export class Replay {
         this.#tokens = tokens;
     }
 
-    /** The call of this name as this generation makes it, or undefined if it makes none. */
+    /**
+     * Returns the call with this name, in this generation's form. Returns undefined if the generation has no such call.
+     */
     call(name) {
         if (!this.#calls[name]) {
             throw new Error(`no call is named ${name}`);
@@ -132,7 +148,10 @@ export class Replay {
         return [this.#calls[name]].flat().find((c) => !c.generations || c.generations.includes(this.#generation));
     }
 
-    /** Makes a step of a case and gives what is wrong with the answer. What later calls need of it is put into values. */
+    /**
+     * Runs a step of a case and returns the faults of the answer. It adds the answer's data that later calls need to
+     * values.
+     */
     async step(step, values) {
         const call = this.call(step.call);
         if (!call || (step.generations && !step.generations.includes(this.#generation))) {
@@ -151,7 +170,7 @@ export class Replay {
         return problems;
     }
 
-    /** What is wrong with an answer. */
+    /** Returns the faults of an answer. */
     judge(call, step, answer, values = {}) {
         const operation = this.#contract.match(call.method, answer.pathname);
         if (!operation) {
@@ -163,7 +182,8 @@ export class Replay {
         return [...verdict.problems, ...outcome(step, answer), ...members(answer.data, renamed(read, values))];
     }
 
-    // Asks for all prefixes of an address. The first complete answer that is no redirect counts, else that for the longest.
+    // Asks for all prefixes of an address. The first complete answer without a redirect counts. If there is none, the
+    // answer for the longest prefix counts.
     async #open(call, step, values) {
         const answers = [];
         for (const url of candidates(values.url)) {
@@ -171,7 +191,7 @@ export class Replay {
         }
         const found = answers.findIndex((a) => a.data?.complete && !a.data.redirect);
         const chosen = answers.at(found);
-        if (found >= 0 && found < answers.length - 1) { // The rest of the path is the page's.
+        if (found >= 0 && found < answers.length - 1) { // The end of the path belongs to the page.
             const rest = new URL(values.url).pathname.split('/').filter(Boolean).slice(found).join('/');
             chosen.data.pathname = `${chosen.data.pathname.replace(/\/$/, '')}/${rest}`;
         }
@@ -196,7 +216,7 @@ export class Replay {
         try {
             data = text === '' ? undefined : JSON.parse(text);
         } catch {
-            // The contract's checker reports it.
+            // The contract's checker reports the invalid JSON.
         }
         return { status: response.status, headers: response.headers, text, data, pathname: url.pathname };
     }

@@ -70,7 +70,7 @@ await step('a move that cannot be is refused', async () => {
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409); // it is there already
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
-    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // into its own subcollection
+    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // its own subcollection
     await refused(api.moveCollection('nothing', { parent: null }), 404);
     await refused(api.moveCollection(by.archive.id, {}), 400);
     assert.deepEqual(await listed({ nested: false }), ['Products', 'Staff', 'Archive']);

@@ -1,4 +1,4 @@
-// A discussion on a space: posted, answered, reacted to, edited, resolved, reopened, removed.
+// This scenario posts a comment on a space, replies, reacts, edits, resolves, reopens and removes it.
 import assert from 'node:assert/strict';
 import { all, badField, begin, insertPage, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
 

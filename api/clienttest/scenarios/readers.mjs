@@ -22,7 +22,7 @@ await step('sites for readers', async () => {
     tokens['site key'] = operator('token', 'create', '--site', world.plain.site);
 });
 
-/** A case's calls, with what it says of each. */
+/** Returns the calls of a case, with the expectations for each call. */
 const steps = ({ steps: list }) => list.flatMap(({ sequence, then = {}, with: given, ...one }) => (
     sequence ? sequences[sequence].map((s, n) => ({ ...s, ...then[s.call], ...(n === 0 && { with: given }) })) : [{ ...one, with: given }]));
 

@@ -1,4 +1,5 @@
-// A change request from its draft to the merge: written, discussed, reviewed, overtaken, brought up to date, merged, printed.
+// This scenario has a change request from its draft to its merge. It is edited, discussed, reviewed, updated after the
+// main content has changed, merged, and made a PDF.
 import assert from 'node:assert/strict';
 import {
     all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf, until,
@@ -80,7 +81,7 @@ await step('it is discussed', async () => {
     await dee.api.spaces.postCommentReplyInChangeRequest(...at(), remark.id, { body: { markdown: 'Good.' } });
     const replies = await all((q) => cy.api.spaces.listCommentRepliesInChangeRequest(...at(), remark.id, { ...q, format: 'markdown' }), 1);
     assert.deepEqual(replies.map((r) => r.postedBy.id).sort(), [bob.id, dee.id].sort());
-    // By number as well as by id.
+    // A request can be read by its number and by its id.
     const { data: same } = await cy.api.spaces.getCommentInChangeRequest(guide.id, String(request.number), remark.id);
     assert.equal(same.replies, 2);
     const { data: resolved } = await bob.api.spaces.updateCommentInChangeRequest(...at(), remark.id, { addedReactions: ['1f44d'] });
@@ -184,7 +185,7 @@ await step('it is printed', async () => {
         const { data } = await bob.api.spaces.getChangeRequestPdf(...at(), query);
         const response = await until('PDF', async () => {
             const answer = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
-            return answer.status !== 503 && answer; // on a busy machine it may not exist yet
+            return answer.status !== 503 && answer; // on a busy machine, the PDF may not exist yet
         });
         assert.equal(response.status, 200, data.url);
         const bytes = Buffer.from(await response.arrayBuffer());

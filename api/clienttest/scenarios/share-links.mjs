@@ -1,4 +1,5 @@
-// A site that only those with a link may read: links made, found, renamed, switched off, removed.
+// This scenario has a site that only readers with a share link may read. It creates, finds, renames, disables and
+// removes links.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, site, space, step } from '../lib/scenario.mjs';
 

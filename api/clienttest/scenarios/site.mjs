@@ -81,7 +81,7 @@ await step('sections change places', async () => {
     assert.deepEqual(await listed(), ['Guides', 'Help', 'API', 'Changelog']);
     await api.moveSiteSection(org, docs.id, sections.guides.id, beside('after', sections.changes.id));
     assert.deepEqual(await listed(), ['Help', 'API', 'Changelog', 'Guides']);
-    await api.moveSiteSection(org, docs.id, sections.help.id, {}); // without a position: to the end
+    await api.moveSiteSection(org, docs.id, sections.help.id, {}); // without a position, the section moves to the end
     assert.deepEqual(await listed(), ['API', 'Changelog', 'Guides', 'Help']);
     await refused(api.moveSiteSection(org, docs.id, sections.help.id, beside('before', 'nothing')), 400);
     await refused(api.moveSiteSection(org, docs.id, 'nothing', beside('before', sections.help.id)), 404);

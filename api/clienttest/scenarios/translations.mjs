@@ -68,7 +68,7 @@ await step('terms enter the glossary', async () => {
     assert.deepEqual(site.translations, { en: 'site', fr: 'site' });
     assert.ok(site.updatedAt >= site.createdAt);
     await refused(api.getGlossaryEntry(org, first.space.id), 404);
-    // All or nothing.
+    // If one term is refused, no term is stored.
     await badField(ada, 'PUT', `/orgs/${org}/translations-glossary`, {
         operations: [{ type: 'insert', translations: { en: 'fine' } }, { type: 'insert', translations: { en: 'two\nlines' } }],
     }, 'operations[1]');

@@ -1,4 +1,5 @@
-// The state of the page is its address: what is shown can be bookmarked, sent, and left with the back button.
+// The address has the state of the page. So readers can bookmark and send what they see, and the back button returns to
+// it.
 import { signal } from '@preact/signals'
 import { secret } from './share'
 
@@ -17,7 +18,7 @@ export const views = [
   ...(['feedback', 'links', 'openapi', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
-/** unshared are the views that a share link does not show, because they have more than figures. */
+/** unshared has the views that a share link does not show, because they have more than figures. */
 export const unshared: ViewName[] = ['pages', 'broken', 'health', 'settings']
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
@@ -29,11 +30,14 @@ export type State = {
   /** Without a site, the page shows all sites. */
   org: string
   site: string
-  /** view is the page of a site that is shown. */
+  /** view is the name of the view that is shown. */
   view: ViewName
-  /** page is the page that is looked at: space/id, or the path of its address, which begins with /. */
+  /** page is the page that a view is about: space/id, or a path that begins with /. */
   page: string
-  /** tab chooses the rows of the list of pages, and sort their order: a column, after a minus descending. */
+  /**
+   * tab chooses the rows of the list of pages. sort is the column that orders them, after a minus sign in descending
+   * order.
+   */
   tab: Tab
   sort: string
   range: Preset | Days
@@ -42,7 +46,7 @@ export type State = {
   metric: Metric
   filters: Filter[]
   zone: string
-  /** by, of and step are what the reader explores: a column, a metric, and an interval if there is a graph. */
+  /** by, of and step are the choices in the view explore: a column, a metric, and the interval of the graph, if any. */
   by: string
   of: string
   step: string
@@ -52,12 +56,12 @@ export type State = {
 
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** among returns the value if the list has it, and otherwise the other. */
+/** among returns the value if the list has it. If not, it returns the value `otherwise`. */
 function among<T extends string>(list: readonly T[], value: string | null, otherwise: T): T {
   return list.find((one) => one === value) ?? otherwise
 }
 
-/** word returns a value that is the name of a column, and otherwise the other. */
+/** word returns the value if it can be a column's name. If not, it returns the value `otherwise`. */
 const word = (value: string | null, otherwise: string) => /^-?[A-Za-z]+$/.exec(value ?? '')?.[0] ?? otherwise
 
 /** browserZone is the zone of the reader's device. */
@@ -101,7 +105,7 @@ export function read(query: string): State {
   }
 }
 
-/** write returns the query of a state. What a new reader would have anyway is left out. */
+/** write returns the address's query for a state. It leaves out the values that a new reader has by default. */
 export function write(s: State): string {
   const q = new URLSearchParams()
   const set = (name: string, value: string, usual: string) => value !== usual && q.set(name, value)
@@ -134,17 +138,17 @@ export function write(s: State): string {
 export const state = signal(read(location.search))
 addEventListener('popstate', () => (state.value = read(location.search)))
 
-/** go shows another state. If unseen is set, it replaces the present entry of the browser's history. */
+/** go shows another state. If unseen is set, the state replaces the current entry of the browser's history. */
 export function go(change: Partial<State>, unseen = false) {
   const next = { ...state.value, ...change }
   history[unseen ? 'replaceState' : 'pushState'](null, '', write(next))
   state.value = next
 }
 
-/** elsewhere is the part of a state that is about no page: what another view begins with. */
+/** elsewhere is the part of a state that is not about a page. Another view begins with it. */
 export const elsewhere = { page: '', tab: 'read', sort: '', filters: [], funnel: [] } satisfies Partial<State>
 
-/** next returns the value after another in a list, and the first after the last. */
+/** next returns the value after another in a list. After the last value comes the first. */
 export function next<T>(list: readonly T[], value: T): T {
   return list[(list.indexOf(value) + 1) % list.length] as T
 }

@@ -3,10 +3,13 @@ import type { State } from './address'
 import type { Condition } from './api'
 import { ask, opened, sent, type } from './queries'
 
-/** kinds are lines of the graph: classes of agents that read for the same purpose. A last line has all others. */
+/**
+ * kinds has the lines of the graph. Each line has the classes of agents that read for the same purpose. A last line has
+ * all other agents.
+ */
 export const kinds = { answering: ['user-asked', 'coding'], searching: ['search'], training: ['training'] }
 
-/** gone is what asked for an address that is not there. */
+/** gone selects requests for addresses without a page. */
 const gone: Condition = { column: 'httpStatus', values: [404, 410] }
 
 export function agentQueries(s: State) {

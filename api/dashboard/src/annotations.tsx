@@ -12,10 +12,10 @@ type Annotation = { id: string; kind: keyof typeof texts.annotationKinds; at: st
 /** Note is an annotation at a point of the graph. */
 export type Note = Annotation & { point: number }
 
-/** most is how many annotations a graph has: the newest. */
+/** most is the number of annotations that a graph shows. It shows the newest. */
 const most = 12
 
-/** useAnnotations returns the annotations of the graph's range. They come after the figures, and may be missing. */
+/** useAnnotations returns the annotations of the graph's range. They arrive after the figures, and may be missing. */
 export function useAnnotations(s: State, points: Point[], interval: Interval): Note[] {
   const [found, set] = useState<Annotation[]>([])
   const from = points[0]?.at
@@ -49,10 +49,10 @@ function endOf(last: string, interval: Interval): string {
   return new Date(Date.parse(last) + days * 86_400_000).toISOString()
 }
 
-/** named is how an annotation reads. */
+/** named returns the text of an annotation. */
 export const named = (n: Note) => `${texts.annotationKinds[n.kind] ?? n.kind}: ${n.text}`
 
-/** Annotations lists what the marks of the graph are. */
+/** Annotations lists the annotations that the graph marks. */
 export function Annotations({ notes, zone, interval }: { notes: Note[]; zone: string; interval: Interval }) {
   if (notes.length === 0) return null
   return (

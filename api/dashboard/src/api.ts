@@ -1,11 +1,11 @@
-// Calls of the public API. The session's cookie goes along by itself, and scripts cannot read it.
+// Calls of the public API. The browser sends the session's cookie automatically, and scripts cannot read it.
 import { pass } from './share'
 
 /** base is the server's address. The bundle is at o/app.….js below it. */
 const base = new URL('..', import.meta.url)
 export const address = (path: string) => new URL(path, base).href
 
-/** Refusal is an answer that is no success. Its status is 0 if there was no answer. */
+/** Refusal is an answer with an error. Its status is 0 if there was no answer. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -70,7 +70,7 @@ export type Query = {
   compare?: string
 }
 
-/** PagesQuery is the body of …/insights/pages. In a batch it names its report. */
+/** PagesQuery is the body of …/insights/pages. In a batch, it has the name of its report. */
 export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' | 'order' | 'limit'> & {
   report: 'pages'
   neverRead?: boolean
@@ -105,7 +105,7 @@ export type Answer = {
   rowsTotal?: number
   steps?: { count: number; conversion: number | null; conversionFromPrevious: number | null }[]
   cohorts?: { start: string; visitors: number; returned: number[] }[]
-  /** items are the rows of a list of pages, and count is how many there are. */
+  /** items has the rows of a list of pages, and count is the number of all rows. */
   items?: PageRow[]
   count?: number
 }
@@ -122,7 +122,7 @@ export const insights = (org: string, site: string) =>
 
 export type Results = Record<string, Result>
 
-/** batch answers named queries at once. */
+/** batch sends several named queries in one request. */
 export async function batch(
   org: string,
   site: string,

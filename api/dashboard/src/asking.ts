@@ -1,4 +1,4 @@
-// A batch of queries that follow from the address. It is asked again when the address changes.
+// A batch of queries that the address determines. It is sent again when the address changes.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state, type State } from './address'
 import { batch, type AnyQuery, type Results } from './api'

@@ -1,4 +1,4 @@
-// Queries about people and where they come from.
+// Queries about people and their sources.
 import type { State } from './address'
 import type { Condition } from './api'
 import { ask, external, opened, people, visitors } from './queries'

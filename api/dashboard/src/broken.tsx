@@ -1,4 +1,4 @@
-// The list of broken addresses, and the redirects that mend them.
+// The list of broken addresses, and the redirects that repair them.
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { addFilter, state } from './address'
@@ -20,7 +20,7 @@ const t = toolTexts.broken
 
 const values = (columns: Columns, name: string): unknown[] => columns.find((c) => c.column === name)?.values ?? []
 
-/** read returns the rows. How many requests were people's comes a moment later. */
+/** read returns the rows. The number of people's requests arrives later, with another query. */
 function read({ results }: Shown): Address[] {
   const found = results?.addresses
   if (found?.status !== 200) return []
@@ -39,16 +39,16 @@ function read({ results }: Shown): Address[] {
   })
 }
 
-/** Mended is what the reader did with an address in this visit. */
+/** Mended is the redirect that the reader made for an address in this visit. */
 type Mended = { id: string; to: string } | { undone: true }
 
-/** Proposals come one address after the other. They stay while the reader looks at the same site. */
+/** Proposals are loaded for one address after the other. They stay until the reader opens another site. */
 const proposals = signal<Record<string, Proposal | undefined>>({})
 const mended = signal<Record<string, Mended | undefined>>({})
 const asked = signal<Address | undefined>(undefined)
 let proposed = ''
 
-/** usePropose asks for proposals, two addresses at a time. */
+/** usePropose loads proposals, for two addresses at a time. */
 function usePropose(org: string, site: string, paths: string[]) {
   const wanted = paths.join('\n')
   useEffect(() => {
@@ -69,7 +69,7 @@ function usePropose(org: string, site: string, paths: string[]) {
       siteSpaces(org, site)
         .then((spaces) => Promise.all([work(spaces), work(spaces)]))
         .catch(() => {
-          // Without an answer there is no proposal: the reader names a target.
+          // After an error there is no proposal, and the reader types a target.
           if (over) return
           const rest = Object.fromEntries(paths.map((path) => [path, { target: undefined }]))
           proposals.value = { ...rest, ...proposals.peek() }
@@ -137,7 +137,7 @@ export function Broken(shown: Shown) {
   )
 }
 
-/** Goal is where an address leads, or could. */
+/** Goal shows the target of an address: the existing target, or the proposal. */
 function Goal({ row }: { row: Address }) {
   const [fault, say] = useState('')
   const { org, site } = state.value
@@ -192,7 +192,7 @@ const told = (fault: unknown) =>
         : texts.offline
     : String(fault)
 
-/** Mend asks where an address shall lead, and makes the redirect. */
+/** Mend is the form that takes a target and creates the redirect. */
 function Mend() {
   const row = asked.value
   const close = () => (asked.value = undefined)

@@ -1,4 +1,4 @@
-// Queries about addresses that people and agents asked for, and that lead nowhere.
+// Queries about broken addresses: people and agents requested them, and there is no page.
 import type { State } from './address'
 import type { Condition, Query } from './api'
 import { ask, opened, type } from './queries'
@@ -6,8 +6,9 @@ import { ask, opened, type } from './queries'
 const status: Condition = { column: 'httpStatus', values: [404, 410] }
 
 /**
- * lost chooses the events of addresses that lead nowhere: they were answered 404 or 410, or a page was asked for that
- * the site's space does not have. Each condition has a part of the second reason.
+ * lost selects the events of broken addresses. An event counts if it has the status 404 or 410. It also counts if it
+ * requests a page that its site space does not have. The conditions are joined by AND, so each condition repeats the
+ * first case.
  */
 const lost: Condition[] = [
   { or: [status, type('page_view', 'page_markdown_request')] },
@@ -15,10 +16,10 @@ const lost: Condition[] = [
   { or: [status, { column: 'siteSpace', operator: 'notIn', values: [null] }] },
 ]
 
-/** most is how many addresses are listed. */
+/** most is the number of addresses in the list. */
 export const most = 20
 
-/** addresses lists what was asked for most, with the time of the last request. */
+/** addresses lists the broken addresses with the most requests, with the time of the last request. */
 function addresses(s: State): Query {
   const { compare: _, ...list } = ask(s).list('urlPath', 'eventsCount', [...opened.all, ...lost])
   return {
@@ -46,7 +47,7 @@ export function brokenQueries(s: State) {
   }
 }
 
-/** byPeople asks how many of the requests for some addresses were people's. */
+/** byPeople counts people's requests for some addresses. */
 export function byPeople(s: State, paths: string[]) {
   const { compare: _, ...list } = ask(s, [{ column: 'urlPath', values: paths }]).list('urlPath', 'eventsCount', [
     ...opened.people,

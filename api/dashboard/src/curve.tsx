@@ -13,7 +13,7 @@ export function Curve({
   cut,
 }: {
   title: string
-  /** lines is undefined until they come. */
+  /** lines is undefined until the figures have arrived. */
   lines: Line[] | undefined
   interval: Interval
   zone: string

@@ -1,4 +1,4 @@
-// Any metric by any column, as a table and over time, with the request that asks for it.
+// The view that shows any metric by any column, as a table and over time. It also shows its request to the API.
 import { useEffect } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { addFilter, go, state, type State } from './address'
@@ -22,7 +22,7 @@ import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
 const t = toolTexts.explore
-/** size is how many rows the reader asked for. */
+/** size is the number of rows that the reader chose. */
 const size = signal(first)
 
 /** written writes any value of a metric. */
@@ -35,7 +35,7 @@ export function written(value: unknown): string {
     .join(', ')
 }
 
-/** measured shows a value: ratings as their parts. */
+/** measured shows a value. It shows ratings as their shares. */
 function measured(value: unknown) {
   const kinds = Object.keys((typeof value === 'object' && value) || {})
   if (kinds.includes('good')) return <Rated ratings={value as Ratings} />
@@ -50,7 +50,7 @@ export function keyed(column: string, key: unknown): string {
   return name(key === null ? null : String(key))
 }
 
-/** label is how a column is called. */
+/** label returns the title of a column. */
 const label = (column: string) => t.metrics[column] ?? allPanels.find((p) => p.column === column)?.label ?? column
 
 export function Explore() {
@@ -87,7 +87,7 @@ export function Explore() {
   )
 }
 
-/** Pick has what the reader explores, and a filter by any column. */
+/** Pick shows the fields for a column, a metric and an interval, and for a filter by any column. */
 function Pick({ s }: { s: State }) {
   const { by, of, step } = chosen(s)
   const add = (event: SubmitEvent) => {
@@ -183,7 +183,10 @@ function Over({ s, result }: { s: State; result: Result }) {
 
 type Shown = { key: unknown; value: unknown; before: unknown }
 
-/** differenceOf is how a row's number differs from the number before, of which a missing one is 0. */
+/**
+ * differenceOf returns the difference between a row's number and the number in the previous range. A missing previous
+ * number counts as 0.
+ */
 const differenceOf = ({ value, before }: Shown) =>
   typeof value === 'number' ? value - (typeof before === 'number' ? before : 0) : null
 

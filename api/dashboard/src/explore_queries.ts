@@ -1,4 +1,4 @@
-// Queries of what the reader explores: a metric by a column, and over time.
+// Queries of the view explore: a metric by a column, and over time.
 import type { State } from './address'
 import type { Condition, Query } from './api'
 import { dimensions, kinds, metrics } from './columns'
@@ -10,7 +10,7 @@ export const steps = ['hour', 'day', 'week', 'month'] as const
 const known = (list: Record<string, string>, name: string, otherwise: string) =>
   Object.hasOwn(list, name) ? name : otherwise
 
-/** chosen is what the address names, or what a new reader would have: an address can have any text. */
+/** chosen returns the choices in the address. It replaces unknown columns and metrics by the default. */
 export const chosen = (s: State) => ({
   by: known(dimensions, s.by, 'urlPath'),
   of: known(metrics, s.of, 'eventsCount'),
@@ -23,7 +23,7 @@ const whose = {
   all: [],
 }
 
-/** typed gives the values of filters the types of their columns: an address has texts. */
+/** typed converts the values of filters to the types of their columns, because the address has only texts. */
 const typed = (c: Condition): Condition =>
   'or' in c ? c : { ...c, values: c.values.map((value) => typedValue(kinds[c.column], value)) }
 
@@ -35,20 +35,23 @@ function typedValue(kind: 'number' | 'boolean' | undefined, value: Value): Value
   return Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** first is how many rows the table has, and most how many it can have. */
+/** first is the number of rows that the table has at first, and most is the highest number. */
 export const first = 100
 export const most = 1000
 
 /**
- * sortOf is how the rows are sorted: by the metric, which the API does, or by its difference to the range before, which
- * this page does with the rows that it has.
+ * sortOf returns the order of the rows. The API sorts by the metric. This page sorts by the difference to the previous
+ * range, with the rows that it has.
  */
 export function sortOf(s: State) {
   const usual = '-of'
   return s.sort === 'of' || (s.sort.endsWith('difference') && s.compare !== 'none') ? s.sort : usual
 }
 
-/** exploreQueries asks for at most size rows. Rows that this page sorts are as many as there can be. */
+/**
+ * exploreQueries asks for at most size rows. If this page sorts the rows, exploreQueries asks for as many rows as
+ * possible.
+ */
 export function exploreQueries(s: State, size: number): Record<string, Query> {
   const { by, of, step } = chosen(s)
   const sort = sortOf(s)

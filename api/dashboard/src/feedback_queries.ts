@@ -3,7 +3,7 @@ import type { State } from './address'
 import type { Query } from './api'
 import { ask, sent, type } from './queries'
 
-/** mostComments is how many comments are listed. */
+/** mostComments is the largest number of comments in the list. */
 const mostComments = 20
 
 export function feedbackQueries(s: State) {

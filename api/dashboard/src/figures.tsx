@@ -15,7 +15,7 @@ import { Chips, Toolbar } from './toolbar'
 import { Totals } from './totals'
 import type { View } from './views'
 
-/** useRangeKeys lets keys change what every view of a site has. */
+/** useRangeKeys registers the keys that all views of a site share. */
 export function useRangeKeys(again: () => void, whose = true) {
   useKeys({
     h: () => go({ range: 'last24Hours' }),
@@ -72,7 +72,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   )
 }
 
-/** Partial says that some figures are missing. */
+/** Partial is the message that some figures are missing. */
 function Partial({ results }: { results: Results | undefined }) {
   const all = Object.values(results ?? {})
   const good = all.filter((r) => r.status === 200).length
@@ -90,7 +90,7 @@ function Partial({ results }: { results: Results | undefined }) {
   )
 }
 
-/** Status says how exact and how fresh the figures are, and in which zone their days are. */
+/** Status shows the accuracy and the age of the figures, and the zone of their days. */
 export function Status({
   s,
   results,

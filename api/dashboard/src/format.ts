@@ -1,7 +1,7 @@
-// Numbers, times and names as people of the reader's country write them.
+// Numbers, times and names in the form of the reader's country.
 import { texts } from './texts'
 
-/** locale is the reader's, if it is of the page's language. */
+/** locale is the reader's locale if it has the page's language. */
 export const locale = navigator.languages.find((l) => l.split('-')[0] === texts.language) ?? texts.language
 
 const whole = new Intl.NumberFormat(locale)
@@ -12,14 +12,14 @@ const change = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 0,
   signDisplay: 'exceptZero',
 })
-/** minus is as wide as a plus, which a hyphen is not. */
+/** minus is as wide as a plus sign. A hyphen is narrower. */
 const minus = (text: string) => text.replace('-', '−')
 
 export const count = (n: number) => whole.format(n)
 const difference = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' })
 /** signed writes a difference with its sign. */
 export const signed = (n: number) => minus(difference.format(n))
-/** brief is for axes and narrow places. */
+/** brief formats numbers for axes and narrow places. */
 export const brief = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
 export const share = (part: number) => percent.format(part)
 
@@ -70,16 +70,16 @@ const tickForms: Record<Interval, Intl.DateTimeFormatOptions> = {
 const written = (text: string, zone: string, form: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(locale, { ...form, timeZone: zone }).format(new Date(text))
 
-/** moment names a bucket of time. */
+/** moment formats the time of a bucket. */
 export const moment = (text: string, interval: Interval, zone: string) => written(text, zone, forms[interval])
-/** tick names a bucket below an axis. */
+/** tick formats the time of a bucket below an axis. */
 export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
 
 /** date writes a day with its year. */
 export const date = (text: string, zone: string) =>
   written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** clock writes a time of today with seconds, and of another day with its date. */
+/** clock formats a time of today with seconds, and a time of another day with its date. */
 export function clock(text: string, zone: string): string {
   const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
   const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
@@ -97,6 +97,6 @@ export function country(code: string): string {
   try {
     return regions.of(code) ?? code
   } catch {
-    return code // Events can have any text.
+    return code // Codes come from events, so they can be any text.
   }
 }

@@ -1,4 +1,4 @@
-// A graph over time: a figure with a heading and a sentence, which keys go through point by point, and a table.
+// A graph over time. It is a figure with a heading, a sentence and a table. The arrow keys move from point to point.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { brief, changed, count, moment, tick, type Interval } from './format'
 import { named, type Note } from './annotations'
@@ -6,7 +6,7 @@ import type { Point } from './rows'
 import { path, some, ticks } from './scale'
 import { texts } from './texts'
 
-/** LineID is a line's class, which has its colour and dashes. */
+/** LineID is the CSS class of a line, which sets its colour and dashes. */
 export type LineID = 'people' | 'agents' | 'answering' | 'searching' | 'training' | 'others' | 'good' | 'bad'
 export type Line = { id: LineID; name: string; points: Point[] }
 
@@ -15,7 +15,10 @@ type Props = {
   notes: Note[]
   interval: Interval
   zone: string
-  /** cut says which ends of the range are within an interval, so that their points are of a part of it. */
+  /**
+   * cut reports which ends of the range lie within an interval. The points of these ends cover only a part of an
+   * interval.
+   */
   cut: { first: boolean; last: boolean }
   table: boolean
   label: string
@@ -39,7 +42,7 @@ function useWidth() {
 /** twice reports whether each line has a line of the range before, too. Readers cannot follow more than four. */
 export const twice = (lines: Line[]) => lines.length <= 2
 
-/** summary is what a line says in a sentence. A part of an interval is no least value. */
+/** summary returns the sentence about a line. An incomplete interval does not count as the lowest value. */
 export function summary(line: Line, interval: Interval, zone: string, cut: Props['cut']): string {
   const { points, name } = line
   const complete = points.slice(cut.first ? 1 : 0, cut.last ? -1 : undefined)
@@ -169,7 +172,7 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
   )
 }
 
-/** Strokes draws a line, its range before, and the parts of intervals at its ends as dashes. */
+/** Strokes draws a line and the line of the previous range. Incomplete intervals at the ends are dashed. */
 function Strokes({
   line,
   x,
@@ -252,7 +255,7 @@ function Tip({
   )
 }
 
-/** say is what a screen reader says about a point. */
+/** say returns the text that a screen reader speaks for a point. */
 function say(lines: Line[], notes: Note[], at: number, interval: Interval, zone: string): string {
   const values = lines.map((l) => {
     const p = l.points[at]

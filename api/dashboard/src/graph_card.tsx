@@ -1,4 +1,4 @@
-// The graph of a view with its heading, its choices, and what happened meanwhile.
+// The graph of a view, with its heading, its choices, and the annotations of its range.
 import { useState } from 'preact/hooks'
 import { go, metrics, type State } from './address'
 import type { Results } from './api'

@@ -1,4 +1,4 @@
-// The health of a site's insights: what became of its events, how fresh figures are, and what to look after.
+// The health of a site's insights: the outcomes of its events, the age of the figures, and things to check.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state, type State } from './address'
 import { batch, call, insights, Refusal, type Query, type Result, type Results } from './api'
@@ -22,7 +22,7 @@ import { counter, Totals, type Total } from './totals'
 
 type Loaded = { balance: Balance | undefined; live: Live; results: Results; asked: Record<string, Query> }
 
-/** allowed is undefined for readers who may not know. */
+/** allowed is undefined for readers who may not see the balance. */
 async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -43,7 +43,7 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   return { balance, live, results, asked }
 }
 
-/** single makes an answer of single numbers. */
+/** single returns the columns of an answer that has one row. */
 function single(numbers: Record<string, number | undefined>): Result {
   const columns = Object.entries(numbers).map(([column, n]) => ({ column, values: [n ?? null] }))
   return { status: 200, headers: {}, answer: { columns } }
@@ -57,7 +57,7 @@ function balanced(b: Balance | undefined): Results {
   }
 }
 
-/** since is for how many seconds nothing has come, or null if nothing came at all. */
+/** since returns the seconds since the last event, or null if no event has come. */
 function since(result: Result | undefined, now: string): number | null | undefined {
   if (result?.status !== 200) return undefined
   const times = (result.answer.columns.find((c) => c.column === 'datetime')?.values ?? []) as string[]
@@ -137,7 +137,7 @@ export function Health() {
 
 type Refused = { reason: string; events: number; requests: number }
 
-/** counts are the columns of what was refused. */
+/** counts has the columns of the tables of refusals. */
 const counts: Cell<Pick<Refused, 'events' | 'requests'>>[] = (['events', 'requests'] as const).map((id) => ({
   id,
   label: toolTexts[id],
@@ -151,7 +151,7 @@ const cells: [Cell<Refused>, ...Cell<Refused>[]] = [
   ...counts,
 ]
 
-/** Refusals says why events and whole requests were refused, the greatest first. */
+/** Refusals lists the reasons for refused events and requests, the most frequent first. */
 function Refusals({ balance: { refused, unreadRequests: unread } }: { balance: Balance }) {
   const rows = [...new Set([...Object.keys(refused), ...Object.keys(unread)])]
     .map((reason) => ({ reason, events: refused[reason] ?? 0, requests: unread[reason] ?? 0 }))
@@ -172,7 +172,7 @@ const dayCells: [Cell<RefusedDay>, ...Cell<RefusedDay>[]] = [
   ...counts,
 ]
 
-/** ByDay says on which days events and requests were refused, the newest first. */
+/** ByDay lists the refused events and requests of each day, the newest day first. */
 function ByDay({ all }: { all: RefusedDay[] }) {
   const rows = all.filter((d) => d.events || d.requests).reverse()
   if (rows.length === 0) return null

@@ -1,8 +1,8 @@
-// Checks of the health of a site's insights: a row is a check.
+// Checks of the health of a site's insights. A row is a check.
 import { brief, count, duration } from './format'
 import { toolTexts } from './tool_texts'
 
-/** Balance is what became of a site's events in the node that answers. */
+/** Balance counts the outcomes of a site's events in the node that answers. */
 export type Balance = {
   since: string
   roles: string[]
@@ -23,7 +23,7 @@ export type Balance = {
 export type RefusedDay = { date: string; events: number; requests: number }
 
 const keptDays = 30
-/** days has each of the last days since the node's start, with its refusals. */
+/** days returns each of the last days since the node's start, with its refusals. */
 export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[] {
   const at = (time: string) => Math.floor(Date.parse(time) / (1000 * day))
   const today = at(now)
@@ -35,18 +35,21 @@ export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[
   })
 }
 
-/** Known is what the checks read. Readers who may not see the balance have none. */
+/** Known has the values that the checks read. It has no balance for readers who may not see the balance. */
 export type Known = {
   balance: Balance | undefined
-  /** lag is how many seconds the figures are behind, if that is known. */
+  /** lag is the age of the figures in seconds, if it is known. */
   lag: number | undefined
-  /** silent is for how many seconds people and agents have sent nothing, or null for 30 days. */
+  /**
+   * silent is the number of seconds since the last event of people or agents. It is null if there was no event for 30
+   * days.
+   */
   silent: { people: number | null; agents: number | null } | undefined
 }
 
 export type Check = {
   id: string
-  /** good is undefined for what is worth to know and no fault. */
+  /** good is undefined for information that is not a fault. */
   good: boolean | undefined
   says: string
   hint: string
@@ -55,7 +58,7 @@ export type Check = {
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, n) => all + n, 0)
 export const refusedSum = (b: Balance) => sum(b.refused)
 
-/** late is from how many seconds on figures are behind. */
+/** late is the age, in seconds, from which on figures count as late. */
 const late = 60
 const day = 86_400
 

@@ -1,4 +1,4 @@
-// Queries about how the events of a site come in.
+// Queries about the ways in which a site's events arrive.
 import type { State } from './address'
 import type { Query } from './api'
 import { ask, people } from './queries'
@@ -7,7 +7,7 @@ const agents = { ...people, operator: 'notIn' }
 
 export function healthQueries(s: State): Record<string, Query> {
   const { query, list } = ask({ ...s, range: 'last24Hours', compare: 'none', filters: [] })
-  /** last has the time of the last event that came in each way. */
+  /** last has, for each way, the time of the last event that arrived. */
   const last = (who: typeof people): Query => ({
     ...query(['eventDoor', 'eventsCount', 'datetime'], [who]),
     range: 'last30Days',

@@ -1,11 +1,11 @@
-// Queries about journeys of visitors: a funnel of steps, and the visitors who return.
+// Queries about journeys of visitors: a funnel of steps, and returning visitors.
 import type { Filter, State } from './address'
 import type { FunnelQuery, RetentionQuery } from './api'
 import { chips, intervalOf, sent } from './queries'
 
 const event = (value: string): Filter => ({ column: 'eventType', not: false, value })
 
-/** usual are the steps until the reader chooses other steps: from a search to a rating. */
+/** usual has the default steps, from a search to a rating. They apply until the reader chooses other steps. */
 const usual = ['search_type_query', 'search_open_result', 'page_post_feedback'].map(event)
 
 /** fewest and most bound the steps of a funnel, as the API does. */
@@ -13,7 +13,7 @@ export const [fewest, most] = [2, 10]
 
 export const stepsOf = (s: State) => (s.funnel.length < fewest ? usual : s.funnel.slice(0, most))
 
-/** periods is the number of periods after the first in the table of returning visitors. */
+/** periods is the number of periods in the table of returning visitors, after the first period. */
 const periods = 8
 
 /** cohortsOf returns the length of a cohort's period. */

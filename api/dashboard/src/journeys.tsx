@@ -1,4 +1,4 @@
-// Journeys of visitors: a funnel of steps, and the visitors who return.
+// Journeys of visitors: a funnel of steps, and returning visitors.
 import { useState } from 'preact/hooks'
 import { go, state, type Filter, type State } from './address'
 import type { AnyQuery, Result } from './api'
@@ -37,7 +37,7 @@ export function Journeys() {
 
 type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
 
-/** named returns the name of a step. The address can have any column and value. */
+/** named returns the title of a step. A step comes from the address, so it can have any column and value. */
 const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
 
 type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
@@ -146,11 +146,11 @@ function NextStep({ steps }: { steps: Filter[] }) {
   )
 }
 
-/** Retention shows cohorts: a row for each period in which visitors came first. */
+/** Retention shows cohorts. A row has the visitors whose first visit was in a period. */
 function Retention({ s, query, result, busy }: Part) {
   const interval = cohortsOf(s.range)
   const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
-  // The first count is left out: all visitors of a cohort come in its first period.
+  // Leave out the first count, because all visitors of a cohort are in its first period.
   const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
   // The darkest cell is the greatest share of the table.

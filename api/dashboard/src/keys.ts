@@ -1,9 +1,9 @@
-// Keys. A page registers what its keys do while it is shown.
+// Keys. A page registers the actions of its keys while it is shown.
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type Action = (event: KeyboardEvent) => void
 
-/** useKeys lets single keys act, except where somebody types. */
+/** useKeys runs actions of single keys, except while the reader types in a field. */
 export function useKeys(actions: Record<string, Action>) {
   const latest = useRef(actions)
   latest.current = actions

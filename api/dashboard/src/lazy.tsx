@@ -12,7 +12,7 @@ import { Toolbar } from './toolbar'
 const more = signal<typeof import('./more') | undefined>(undefined)
 let told = false
 
-/** come loads the file. A node that was upgraded meanwhile has another file, and names it in another page. */
+/** come loads the file. If the node was upgraded meanwhile, the file has another name, which only a new page has. */
 async function come(abort: AbortSignal) {
   try {
     more.value = await import('./more')
@@ -21,8 +21,8 @@ async function come(abort: AbortSignal) {
       throw new Refusal(0, String(fault))
     })
     if (!page.ok) throw new Refusal(page.status, String(fault))
-    // Browsers may remember that a file did not come until the page is loaded again. If it was, the reader says when to
-    // try.
+    // If a file failed to load, some browsers do not load it again until the page is reloaded. After a reload, the
+    // reader decides when to try again.
     const loaded = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
     if (!told && loaded?.type === 'reload') {
       told = true
@@ -33,13 +33,13 @@ async function come(abort: AbortSignal) {
   }
 }
 
-/** Lazy shows a view, the list of sites, or the door of a share link, as soon as its file has come. */
+/** Lazy shows a view, the list of sites, or the page of a share link, as soon as its file is loaded. */
 export function Lazy({ page }: { page: 'Views' | 'Sites' | 'OpenShare' }) {
   const Page = more.value?.[page]
   return Page ? <Page /> : <Waiting range={page === 'Views' && !still.includes(state.value.view)} />
 }
 
-/** still are the views without a range. */
+/** still has the views without a range. */
 const still: string[] = ['live', 'health', 'settings']
 
 function Waiting({ range }: { range: boolean }) {

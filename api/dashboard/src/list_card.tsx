@@ -1,4 +1,4 @@
-// A card with a table: its heading, what can be done with its figures, and what it says without rows.
+// A card with a table: its heading, the actions on its figures, and its text if there are no rows.
 import type { ComponentChildren } from 'preact'
 import { state } from './address'
 import type { Answer, AnyQuery, Result } from './api'
@@ -24,7 +24,7 @@ export function ListCard({
   query: AnyQuery | undefined
   result: Result | undefined
   busy: boolean
-  /** none is what the card says without rows. */
+  /** none is the text of the card if there are no rows. */
   none: string
   rows: number
   /** file writes the answer for a spreadsheet. */

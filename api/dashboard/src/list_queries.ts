@@ -7,13 +7,13 @@ import { keyOf } from './page_queries'
 /** Column is a column of the list: a member of its rows, or a metric. */
 export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
 
-/** sortable are the columns that the API sorts by. */
+/** sortable has the columns by which the API can sort. */
 export const sortable = (tab: Tab, column: Column) =>
   column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
 
 type Listing = {
   columns: (s: State) => Column[]
-  /** sort is the column that sorts the rows if the reader chose none: after a minus, descending. */
+  /** sort is the default order of the rows: a column, after a minus sign in descending order. */
   sort: string
   more: (s: State, now: number) => Partial<PagesQuery>
 }
@@ -42,7 +42,7 @@ export const listings: Record<Tab, Listing> = {
       where: opened[s.who],
       neverRead: false,
       kinds: ['current'],
-      // A whole day, so that the same question has the same answer for a while.
+      // The time is cut to a whole day, so that equal questions have the same answer for some time.
       notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
     }),
   },
@@ -58,7 +58,7 @@ export const listings: Record<Tab, Listing> = {
   },
 }
 
-/** sortOf is how the rows are sorted. */
+/** sortOf returns the order of the rows. */
 export const sortOf = (s: State) => s.sort || listings[s.tab].sort
 
 /** listQuery asks for at most limit pages. */
@@ -79,7 +79,7 @@ export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery
   }
 }
 
-/** known asks how many pages the site's spaces have. */
+/** known queries the number of pages in the site's spaces. */
 export const known = (s: State): PagesQuery => ({
   report: 'pages',
   range: s.range,
@@ -90,7 +90,7 @@ export const known = (s: State): PagesQuery => ({
   limit: 1,
 })
 
-/** readBy asks which of the pages people have opened. */
+/** readBy queries which of these pages people have opened. */
 export function readBy(s: State, rows: PageRow[]): PagesQuery {
   const pages = rows.flatMap((r) => (r.page ? [{ space: r.space ?? '', page: r.page }] : []))
   const paths = rows.flatMap((r) => (r.page ? [] : [keyOf(r), keyOf(r) + '/']))

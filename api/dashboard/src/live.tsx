@@ -1,4 +1,4 @@
-// Live figures of a site. All open pages of a site share the answers of the server.
+// Live figures of a site. All open pages of a site share the server's answers.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'
 import { call, insights, type Answer, type Result, type Results } from './api'
@@ -17,7 +17,7 @@ import { counter, Totals, type Total } from './totals'
 
 type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'titles' | 'sources' | 'countries'
 
-/** Live has the figures of the last minutes. Each part has the form of a query's answer. */
+/** Live has the figures of the last 30 minutes. Each part has the form of a query's answer. */
 export type Live = { now: string } & Record<Part, Answer>
 
 /** minutes returns the lines of people and agents in each of the last 30 minutes. */

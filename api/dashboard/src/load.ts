@@ -1,26 +1,26 @@
-// Loading, and what to do when an answer does not come.
+// Loading, and the handling of missing answers.
 import { effect, signal, type Signal } from '@preact/signals'
 import { Refusal } from './api'
 
-/** session is whether the reader is signed in. 'ended' means that it was. */
+/** session reports whether the reader is signed in. 'ended' means that the session has ended. */
 export const session = signal<'in' | 'out' | 'ended'>('in')
 
 export type Load<T> = {
-  /** value is what came last. It stays while the next is loading. */
+  /** value is the last answer. It stays until the next answer arrives. */
   value: T | undefined
   busy: boolean
   refusal: Refusal | undefined
-  /** retryAt is when the next try begins, in milliseconds of the clock, or 0. */
+  /** retryAt is the time of the next attempt in milliseconds, or 0. */
   retryAt: number
 }
 
-/** waits is how many seconds to wait after each failure in a row. */
+/** waits has the pauses in seconds, by the number of successive failures. */
 const waits = [2, 5, 10, 30]
 
 /** Loading loads a value. It may read the previous value, and show a part of the next value early. */
 export type Loading<T> = (signal: AbortSignal, before: T | undefined, show: (value: T) => void) => Promise<T>
 
-/** Loader loads again whenever what load reads has changed. */
+/** Loader loads again when the state that load reads has changed. */
 export class Loader<T> {
   readonly now: Signal<Load<T>> = signal({ value: undefined, busy: true, refusal: undefined, retryAt: 0 })
   private readonly turn = signal(0)
@@ -28,7 +28,10 @@ export class Loader<T> {
   private timer = 0
   private readonly stop: () => void
 
-  /** prepare reads the state and returns what loads it. Its key tells whether an older value may stay meanwhile. */
+  /**
+   * prepare reads the state and returns a function that loads the value. The returned key shows whether the older value
+   * may stay until the new value arrives.
+   */
   constructor(prepare: () => { key: string; load: Loading<T> }) {
     let key = ''
     let running: AbortController | undefined

@@ -1,5 +1,5 @@
-// The countries of a list on a map: a figure with a sentence, which keys go through country by country. The list below
-// it, and the table, have the same rows.
+// The countries of a list on a map. It is a figure with a sentence, and the arrow keys move from country to country.
+// The list below the map has the same rows, and so does the table.
 import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { addFilter, state } from './address'
@@ -8,15 +8,15 @@ import type { Panel } from './panels'
 import type { Row } from './rows'
 import { texts } from './texts'
 
-/** world has the outlines, as soon as their file has come. It is null if the file did not come. */
+/** world has the outlines of countries after their file is loaded. It is null if the file could not be loaded. */
 export const world = signal<typeof import('./world') | null | undefined>(undefined)
 
-/** shade is how strong a country's colour is. The root lets small values differ. */
+/** shade returns the strength of a country's colour. It uses a root, so that small values differ visibly. */
 const shade = (value: number, most: number) => 0.25 + 0.75 * Math.sqrt(value / most)
 
 type Known = { key: string; value: number }
 
-/** of returns the part of a country. Codes are texts that senders chose. */
+/** of returns the share of a country. Senders choose the codes, so they can be any text. */
 const of = (parts: Record<string, string> | undefined, code: string) =>
   parts && Object.hasOwn(parts, code) ? parts[code] : undefined
 
@@ -49,7 +49,7 @@ export function CountryMap({ panel, rows }: { panel: Panel; rows: Row[] }) {
     else point(Math.min(n - 1, Math.max(0, to)))
     event.preventDefault()
   }
-  /** under is the place in the list of the country below the pointer. */
+  /** under is the index of the country under the pointer in the list. */
   const under = (event: Event) => {
     const i = (event.target as SVGElement).dataset.at
     return i === undefined ? undefined : Number(i)

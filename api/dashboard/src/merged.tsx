@@ -31,7 +31,7 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   return { merge, span: sides(merge.at, now).span, asked, results: await batch(s.org, s.site, asked, signal) }
 }
 
-/** Merged shows the totals of a page on both sides of its last merge. It comes after the figures of the range. */
+/** Merged compares the totals of a page before and after its last merge. It loads after the figures of the range. */
 export function Merged() {
   const loader = useMemo(
     () =>

@@ -1,14 +1,16 @@
-// Queries about a page before and after a merge, for as long on both sides.
+// Queries about a page before and after a merge. Both ranges have the same length.
 import type { State } from './address'
 import type { Query } from './api'
 import { about } from './page_queries'
 import { ask, opened, people } from './queries'
 
 const day = 86_400_000
-/** longest is how long each side is at most. */
+/** longest is the maximum length of each range. */
 const longest = 7 * day
 
-/** sides are the ranges before and after a merge: both are as long as the time since, and at most a week. */
+/**
+ * sides returns the ranges before and after a merge. Both are as long as the time since the merge, and at most a week.
+ */
 export function sides(at: string, now: number) {
   const merged = Date.parse(at)
   const span = Math.min(longest, now - merged)
@@ -22,7 +24,7 @@ export function sides(at: string, now: number) {
 
 export const mergedQuery = (side: 'before' | 'after', name: string) => side + name
 
-/** mergedQueries has the queries of the page's totals, for each side. */
+/** mergedQueries returns the queries of the page's totals, for each side. */
 export function mergedQueries(s: State, at: string, now: number): Record<string, Query> {
   const { before, after } = sides(at, now)
   const all: Record<string, Query> = {}

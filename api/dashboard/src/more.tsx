@@ -1,5 +1,5 @@
-// All but the overview of a site: its other views, the list of sites, and the door of a share link. The bundle has them
-// in a file of their own.
+// All pages except a site's overview: the other views, the list of sites, and the page of a share link. They are in a
+// separate file of the bundle.
 import { state, unshared } from './address'
 import { Explore } from './explore'
 import { Figures } from './figures'
@@ -15,7 +15,7 @@ import { overview } from './views'
 export { OpenShare } from './open_share'
 export { Sites } from './sites'
 
-/** figures are views that a table describes, and own those that are made by themselves. */
+/** figures has the views that a table describes, and own has the views with separate code. */
 const figures = { search, agents, audience, broken, feedback, links, openapi }
 const own = { live: LiveView, journeys: Journeys, explore: Explore, health: Health, settings: Settings }
 

@@ -1,11 +1,11 @@
-// The table of lists of the views that are not the overview.
+// The table of the lists in all views except the overview.
 import { country, locale } from './format'
 import { asRatings, type Answers, type Ratings } from './rows'
 import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
 import { texts } from './texts'
 
-/** path is the path of an address. Events can have any text. */
+/** path returns the path of an address. Events can have any text as an address. */
 function path(key: string | null): string {
   try {
     return new URL(key ?? '').pathname
@@ -22,7 +22,7 @@ const valued = (column: string) => ({
 })
 
 const languages = new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' })
-/** language is the name of a language. Events can have any text. */
+/** language returns the name of a language. Events can have any text as a language. */
 function language(key: string | null): string {
   try {
     return key ? (languages.of(key) ?? key) : moreTexts.unknown
@@ -33,13 +33,13 @@ function language(key: string | null): string {
 
 const nation = (key: string | null) => (key ? country(key) : texts.unknownCountry)
 
-/** linked is what a link leads to. Events can have any text. */
+/** linked returns the target of a link. Events can have any text as a target. */
 function linked(key: unknown): string {
   const target = key as { url?: unknown } | string | null
   return typeof target === 'object' && target ? String(target.url ?? JSON.stringify(target)) : plain(target)
 }
 
-/** status is what a server answered. */
+/** status returns the text of a server's status. */
 const status = (key: unknown) => (key === null ? moreTexts.noStatus : String(key))
 
 const operator = { column: 'agentOperator', name: (key: string | null) => key || texts.unknownAgent, ...counted }
@@ -175,7 +175,7 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
 const lists = [...overviewPanels, ...more]
 const byID = new Map(lists.map((p) => [p.id, p]))
 
-/** others are the columns that no list has. Readers explore and filter by them. */
+/** others has the columns without a list. Readers can explore them and filter by them. */
 const others = Object.entries<string>(moreTexts.columns)
   .filter(([column]) => !lists.some((p) => p.column === column))
   .map(

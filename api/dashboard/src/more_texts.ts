@@ -1,4 +1,4 @@
-// Texts of the views that are not the overview. They are a part of texts.ts that comes with these views.
+// Texts of all views except the overview. They belong to texts.ts, and are loaded with these views.
 import type { Metric, Tab } from './address'
 import type { Column } from './list_queries'
 
@@ -285,7 +285,7 @@ export const moreTexts = {
   unknown: 'Unknown',
   withToken: 'API tokens',
   noStatus: 'Not sent',
-  /** values are how the values of columns read. */
+  /** values has the texts for values of columns. */
   values: {
     agentClass: {
       'person': 'People',

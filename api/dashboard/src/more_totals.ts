@@ -29,7 +29,7 @@ export const searchTotals: Total[] = [
   ),
 ]
 
-/** part is the share of a query's events in the events of a whole. */
+/** part is the fraction of all events that a query counts. */
 const part = (whole: string): Partial<Total> => ({
   read: (answer, results) => {
     const all = results[whole]
@@ -43,7 +43,9 @@ const part = (whole: string): Partial<Total> => ({
   },
   write: share,
 })
-/** rows is how many rows a list has, shown or not. The range before has no such number. */
+/**
+ * rows is the number of all rows of a list, including rows that are not shown. The previous range has no such number.
+ */
 const rows: Partial<Total> = { read: (answer) => ({ now: answer.rowsTotal ?? null, before: undefined }) }
 const sent = total('sent', 'sent', 'peopleCount')
 

@@ -1,11 +1,14 @@
-// A view of a range without events. The overview says how to get some.
+// A view of a range without events. The overview explains how to send events.
 import { useEffect, useState } from 'preact/hooks'
 import { go, state } from './address'
 import { address, call, insights } from './api'
 import { Command } from './parts'
 import { texts } from './texts'
 
-/** useKey returns the text of the site's first publishable key, if it has one and the reader may see it. */
+/**
+ * useKey returns the text of the site's first publishable key. It returns undefined without a key, or if the reader may
+ * not see keys.
+ */
 function useKey(org: string, site: string, wanted: boolean): string | undefined {
   const [key, found] = useState<string | undefined>(undefined)
   useEffect(() => {
@@ -20,7 +23,7 @@ function useKey(org: string, site: string, wanted: boolean): string | undefined 
   return key
 }
 
-/** Nothing says that the range of a view has no events. */
+/** Nothing is the message that the range of a view has no events. */
 export function Nothing({
   says,
   hint,

@@ -1,4 +1,4 @@
-// The view of a single page: its readers, where they come from and go to, their searches, links and feedback.
+// The view of a single page: its readers, the pages before and after it, and its searches, links and feedback.
 import { useEffect, useState } from 'preact/hooks'
 import { elsewhere, state } from './address'
 import { call, type PageRow, type Results } from './api'
@@ -15,7 +15,7 @@ export function OnePage() {
 
 type Known = Pick<PageRow, 'title' | 'path'> & Partial<PageRow>
 
-/** useKnown returns what is known about the page: its row of the list of pages. A page without events has none. */
+/** useKnown returns the page's row of the list of pages. A page without events has no row. */
 function useKnown(results: Results | undefined): Known | undefined {
   const { page } = state.value
   const row = results?.page?.answer.items?.[0]
@@ -27,7 +27,7 @@ function useKnown(results: Results | undefined): Known | undefined {
     const abort = new AbortController()
     call<Known>(`v1/spaces/${encodeURIComponent(space)}/content/page/${encodeURIComponent(id)}`, {
       signal: abort.signal,
-    }).then(set, () => set(undefined)) // Tokens for insights read no content.
+    }).then(set, () => set(undefined)) // Tokens for insights may not read content.
     return () => abort.abort()
   }, [missing, page])
   return row ?? found

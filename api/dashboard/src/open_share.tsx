@@ -1,4 +1,4 @@
-// The page that opens a share link of insights. It asks for the password of a link that takes one.
+// The page that opens a share link of insights. It prompts for the password if the link has one.
 import { batch } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { go, presets, type State } from './address'
@@ -16,7 +16,9 @@ type Access = { site: { title: string }; part?: { ranges: Pass['ranges']; timezo
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text)
 
-/** within returns the first range of the link that the page can show. It returns nothing if the address has a range. */
+/**
+ * within returns the first range of the link that the page can show. It returns undefined if the address has a range.
+ */
 function within(ranges: Pass['ranges']): Partial<State> {
   const q = new URLSearchParams(window.location.search)
   if (q.has('range') || q.has('from')) return {}
@@ -28,7 +30,7 @@ function within(ranges: Pass['ranges']): Partial<State> {
   return {}
 }
 
-/** openLink opens the link and shows its site. It returns the refusal if the link does not open. */
+/** openLink opens the link and shows its site. It returns the refusal if the link cannot be opened. */
 async function openLink(password: string): Promise<Refusal | undefined> {
   pass.value = undefined
   try {
@@ -54,7 +56,7 @@ async function openLink(password: string): Promise<Refusal | undefined> {
   return undefined
 }
 
-/** says returns the message for a link that did not open. */
+/** says returns the message about a link that could not be opened. */
 function says({ status, message }: Refusal): string {
   if (status === 401) return message.includes('password is wrong') ? t.wrong : t.ended
   return status === 0 ? texts.offline : status === 429 ? t.tooMany : texts.failed(status)
@@ -62,7 +64,7 @@ function says({ status, message }: Refusal): string {
 
 const focus = (field: HTMLInputElement | null) => field?.focus()
 
-/** OpenShare opens the link without a password first. If the link takes a password, it asks the reader. */
+/** OpenShare first opens the link without a password. If the link has a password, OpenShare prompts for it. */
 export function OpenShare() {
   const [refusal, refuse] = useState<Refusal | undefined>(undefined)
   const [locked, lock] = useState(false)
@@ -70,7 +72,7 @@ export function OpenShare() {
   const open = async (password: string) => {
     wait(true)
     const fault = await openLink(password)
-    if (!fault) return // The view replaces this page.
+    if (!fault) return // On success, the view replaces this page.
     const locked = fault.status === 401 && fault.message.includes('takes a password')
     lock((before) => before || locked)
     refuse(locked ? undefined : fault)

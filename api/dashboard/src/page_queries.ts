@@ -1,13 +1,13 @@
-// Queries about a single page, and the key that names it.
+// Queries about a single page, and the key that identifies it.
 import type { State } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { ask, chips, external, opened, people, sent, type, visitors } from './queries'
 import { titlesOf } from './titles'
 
-/** keyOf names a page of the list in an address. */
+/** keyOf returns the key of a page in the list, for the address. */
 export const keyOf = (row: PageRow) => (row.page ? `${row.space}/${row.page}` : (row.path ?? '/'))
 
-/** about chooses the events of a page. A path is the same with a slash at its end. */
+/** about selects the events of a page. A path with a slash at its end counts as the same path. */
 export function about(key: string): Condition {
   if (key.startsWith('/')) return { column: 'urlPath', values: key === '/' ? ['/'] : [key, key + '/'] }
   const [space = '', page = ''] = key.split('/')
@@ -35,7 +35,7 @@ export function pageQueries(s: State) {
   }
 }
 
-/** known is the page's row in the list of pages, if the page has events. */
+/** known queries the page's row in the list of pages. Only a page with events has a row. */
 function known(s: State, here: Condition): PagesQuery {
   const [space = ''] = s.page.split('/')
   return {
@@ -50,14 +50,17 @@ function known(s: State, here: Condition): PagesQuery {
   }
 }
 
-/** later asks what takes the paths of the page's addresses: the pages after it, and the searches that led to it. */
+/**
+ * later has the queries that need the paths of the page's addresses: the pages that readers opened next, and the
+ * searches that led to the page.
+ */
 export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const end = '/?([?#].*)?$'
   const address = `^https?://[^/?#]+(${quoted.join('|')})${end}`
   const path = `^(${quoted.map((one) => one || '/').join('|')})${end}`
   const from: Condition = { column: 'referrer', operator: 'matches', values: [address] }
-  // Senders name the result that a reader opened by its address, or by the page of a space.
+  // Senders identify an opened result by its address, or by the page of a space.
   const named: Condition = { column: 'eventSearchResultRecordId', operator: 'matches', values: [address, path] }
   const here = about(s.page)
   const ofSpace = 'column' in here && here.column === 'page'

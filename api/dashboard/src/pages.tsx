@@ -21,14 +21,14 @@ import { Chips, Toolbar } from './toolbar'
 
 const first = 50
 const mostPages = 1000
-/** agentPages is how many of the pages that agents read are compared with what people read. */
+/** agentPages is the number of pages read by agents that are compared with the pages read by people. */
 const agentPages = 200
 const limit = signal(first)
 
 /** Loaded has the rows of a tab. If it has none, all is how many pages the site's spaces have. */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
 
-/** load asks for the rows of a tab. Pages that only agents read are the pages of agents without the pages of people. */
+/** load queries the rows of a tab. Pages that only agents read are the list of agents, without the list of people. */
 async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
   const results = await batch(s.org, s.site, { list: asked }, abort)
@@ -170,7 +170,7 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
   )
 }
 
-/** label is the heading of a column. Agents read, and people view. */
+/** label is the heading of a column. In headings, agents "read" pages and people "view" them. */
 const label = (s: State, column: Column) =>
   column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents')
     ? texts.total.reads
@@ -185,7 +185,7 @@ function Heading({ s, column }: { s: State; column: Column }) {
         {text}
       </th>
     )
-  // Numbers begin with the greatest, texts and times with the least.
+  // Numbers begin with the greatest value. Texts and times begin with the least.
   const begin = column.endsWith('Count') || column === 'words' ? '-' + column : column
   return <SortHeading id={column} text={text} number={number} sort={sortOf(s)} begin={begin} />
 }

@@ -1,4 +1,4 @@
-// A panel: a list of rows that filter, with what can be done with its figures.
+// A panel: a list of rows that can become filters, with a menu of actions on its figures.
 import { useState } from 'preact/hooks'
 import { addFilter, elsewhere, state } from './address'
 import type { Query, Result } from './api'
@@ -23,7 +23,7 @@ export function PanelCard({
   panel: Panel
   query: Query | undefined
   result: Result | undefined
-  /** names has the titles of the panel's paths. */
+  /** names has the titles of pages by the panel's paths. */
   names?: Result | undefined
   busy: boolean
 }) {
@@ -59,7 +59,7 @@ export function PanelCard({
   )
 }
 
-/** Exactness says how far a figure may be off. Exact figures need no word. */
+/** Exactness shows the possible error of a figure. It shows nothing for exact figures. */
 export function Exactness({ result }: { result: Result | undefined }) {
   if (result?.headers['Octavo-Result'] !== 'approximate') return null
   const bound = result.headers['Octavo-Error-Bound'] ?? ''
@@ -162,10 +162,10 @@ function Rows({
   )
 }
 
-/** trimmed is the path of a page: the same with a slash at its end. */
+/** trimmed returns the path of a page without a slash at its end. */
 export const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
 
-/** Menu has what can be done with figures. */
+/** Menu shows the actions on figures. */
 export function Menu({
   title,
   name,

@@ -1,5 +1,5 @@
-// The table of lists of the overview, and what makes a list: a row is a panel, with its query of the batch and how its
-// rows read.
+// The table of the overview's lists, and the type of a list. A row is a panel, with its query in the batch and the
+// texts of its rows.
 import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import { brief, country, count, share } from './format'
@@ -7,25 +7,25 @@ import { helpful, rated, type Ratings, type Row } from './rows'
 import { texts } from './texts'
 
 export type Panel = {
-  /** id is the name of its query, too. */
+  /** id is also the name of the panel's query. */
   id: string
   title: string
-  /** none says that there are no rows. */
+  /** none is the text if there are no rows. */
   none: string
-  /** about says what the rows mean, if the title is not enough. */
+  /** about explains the rows, if the title does not explain them. */
   about?: string
-  /** column is the filter that a click on a row adds, and label its name. */
+  /** column is the column of the filter that a click on a row adds, and label returns the title of a row. */
   column: string
   label: string
-  /** opens says that a row is a page, which can be opened. */
+  /** opens means that a row is a page, and that a click opens it. */
   opens?: true
-  /** still says that a row is no filter. */
+  /** still means that a click on a row adds no filter. */
   still?: true
-  /** telling says that rows without a key say nothing by themselves. */
+  /** telling means that a list counts as empty if none of its rows has a key. */
   telling?: true
-  /** map says that rows are countries, which a map shows. */
+  /** map means that rows are countries, and that a map shows them. */
   map?: true
-  /** lessIsGood says that readers are glad of small numbers. */
+  /** lessIsGood means that small numbers are good. */
   lessIsGood?: true
   name: (key: string | null) => string
   /** size is the length of a row's bar. */
@@ -41,7 +41,7 @@ type Names<ID extends string> = {
   columns: Record<string, string>
 }
 
-/** table gives panels their texts. */
+/** table adds the texts to panels. */
 export const table = <ID extends string>(
   names: Names<ID>,
   all: (Omit<Panel, 'title' | 'none' | 'label'> & { id: ID })[],
@@ -102,7 +102,7 @@ export const overviewPanels = table(texts, [
   },
 ])
 
-/** Rated shows how many of a page's ratings are of each kind. */
+/** Rated shows how many ratings of each kind a page has. */
 export function Rated({ ratings }: { ratings: Ratings }) {
   const kinds = ['good', 'ok', 'bad'] as const
   const all = kinds.map((k) => `${count(ratings[k])} ${texts[k]}`).join(', ')

@@ -5,7 +5,7 @@ import type { Load } from './load'
 import { changed } from './format'
 import { texts } from './texts'
 
-/** Delta shows how a number differs from the previous number. Its sign says the same as its colour. */
+/** Delta shows how a number differs from the previous number. Its sign and its colour have the same meaning. */
 export function Delta({
   now,
   before,
@@ -15,7 +15,7 @@ export function Delta({
   now: number | null
   before: number | null | undefined
   write: (n: number) => string
-  /** added says that a number is new if the previous number is 0. */
+  /** added is the text of a number whose previous number is 0. */
   added?: boolean
 }) {
   if (added && now && before === 0) return <span class="delta">{texts.new}</span>
@@ -29,7 +29,7 @@ export function Delta({
   )
 }
 
-/** Choice is a row of buttons of which one is chosen. */
+/** Choice is a row of buttons. Readers choose one of them. */
 export function Choice<T extends string>({
   label,
   options,
@@ -52,7 +52,7 @@ export function Choice<T extends string>({
   )
 }
 
-/** Countdown counts the seconds until the next try. */
+/** Countdown shows the seconds until the next attempt. */
 function Countdown({ until }: { until: number }) {
   const left = () => Math.max(0, Math.ceil((until - Date.now()) / 1000))
   const [seconds, show] = useState(left())
@@ -83,7 +83,7 @@ function reason(status: number): string {
   }
 }
 
-/** Trouble says why figures did not come, and when the next try is. */
+/** Trouble shows why the figures are missing, and the time of the next attempt. */
 export function Trouble<T>({ load, again }: { load: Load<T>; again: () => void }) {
   const { refusal, retryAt } = load
   return (
@@ -128,11 +128,11 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    return false // Only pages of https and localhost may copy.
+    return false // Browsers let only pages of https and localhost copy text.
   }
 }
 
-/** Dialog is shown above the page while it is open. */
+/** Dialog appears above the page while it is open. */
 export function Dialog({
   title,
   open,

@@ -1,9 +1,9 @@
-// Queries of the overview, and the parts of other views' queries. A batch has all queries of a view.
+// Queries of the overview, and parts that the queries of other views share. A batch has all queries of a view.
 import type { Filter, State, Who } from './address'
 import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
-/** people are visitors whose programs are browsers. Events without a user agent count as people's. */
+/** people are visitors whose programs are browsers. Events without a user agent count as events of people. */
 export const people = { column: 'visitorBot', values: [''] } satisfies Condition
 const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
 export const type = (...values: string[]): Condition => ({ column: 'eventType', values })
@@ -16,7 +16,7 @@ export const sent: Record<Who, Condition[]> = { people: [people], agents: [agent
 export const external: Condition = { column: 'channel', operator: 'notIn', values: ['internal'] }
 
 export function chips(filters: Filter[]): Condition[] {
-  // Filters of one column and kind are one condition: a page is one page or another.
+  // Filters of the same column and kind become one condition, which matches any of their values.
   const conditions = new Map<string, Extract<Condition, { column: string }>>()
   for (const f of filters) {
     const key = f.column + f.not
@@ -27,7 +27,10 @@ export function chips(filters: Filter[]): Condition[] {
   return [...conditions.values()]
 }
 
-/** explored is the state that explores the rows of a list: undefined if an address cannot have its conditions. */
+/**
+ * explored returns a state that explores the rows of a list. It returns undefined if the address cannot have the list's
+ * conditions.
+ */
 export function explored({ where, groupBy, select, order }: Query): Partial<State> | undefined {
   const by = groupBy?.[0]?.column
   const of = select[1]?.column
@@ -49,7 +52,7 @@ export function explored({ where, groupBy, select, order }: Query): Partial<Stat
 
 const dayLength = 86_400_000
 
-/** intervalOf is how a range is cut for the graph. */
+/** intervalOf returns the interval of a range's graph. */
 export function intervalOf(range: State['range']): Interval {
   if (range === 'last24Hours' || range === 'today') return 'hour'
   if (typeof range === 'string') return 'day'
@@ -57,12 +60,12 @@ export function intervalOf(range: State['range']): Interval {
   return days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** rows is how many rows a list has. */
+/** rows is the number of rows that a list shows. */
 const rows = 9
-/** countries is more than there are: the map has all of them. */
+/** countries is more than the number of countries, because the map shows all of them. */
 const countries = 300
 
-/** ask returns what makes the queries of a state. All of them are about the events that meet about, too. */
+/** ask returns a function that makes queries for a state. All of these queries also have the conditions `about`. */
 export function ask(s: State, about: Condition[] = []) {
   const query = (select: string[], where: Condition[]): Query => ({
     range: s.range,
@@ -77,7 +80,7 @@ export function ask(s: State, about: Condition[] = []) {
     limit,
     count: true,
   })
-  /** worst lists what has the worst ratings first. */
+  /** worst lists the rows with the worst ratings first. */
   const worst = (column: string, metric: string, where: Condition[]): Query => ({
     ...list(column, metric, where),
     order: { by: { column: metric }, direction: 'asc' },
@@ -90,10 +93,13 @@ export function ask(s: State, about: Condition[] = []) {
   return { query, list, worst, series }
 }
 
-/** visitors is the metric of people or agents. Agents' requests have no lasting visitors, so requests are counted. */
+/**
+ * visitors returns the metric that counts people or agents. Agents have no lasting visitor ids, so their requests are
+ * counted.
+ */
 export const visitors = (s: State) => (s.who === 'people' ? 'peopleCount' : 'eventsCount')
 
-/** queries are those of the overview. */
+/** queries returns the queries of the overview. */
 export function queries(s: State) {
   const { query, list, worst, series } = ask(s)
   return {
@@ -115,7 +121,7 @@ export function queries(s: State) {
   }
 }
 
-/** weekOf asks about a site of the list of sites. */
+/** weekOf returns the queries about one site in the list of sites. */
 export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {
   const range = 'last7Days'
   const one = (where: Condition[], column: string): Query => ({

@@ -12,7 +12,10 @@ export function list(answer: Answer): Row[] {
   return values(answer.columns, 0).map((key, i) => ({ key: key as string | null, value: metric[i], before: before[i] }))
 }
 
-/** titles returns the titles of paths: of each path the first in the answer, which is the most frequent. */
+/**
+ * titles returns the titles of paths. For each path, it takes the first title in the answer, which is the most
+ * frequent.
+ */
 export const titles = (result: Result | undefined) =>
   new Map(
     result?.status === 200
@@ -22,7 +25,7 @@ export const titles = (result: Result | undefined) =>
       : [],
   )
 
-/** single returns the value of a metric in an answer of one row, and its value before. */
+/** single returns the value of a metric, and its previous value, from an answer of one row. */
 export function single<T>(answer: Answer, column: string): { now: T | null; before: T | null | undefined } {
   const find = (columns: Columns | undefined) => columns?.find((c) => c.column === column)?.values[0] as T | undefined
   return {
@@ -55,5 +58,5 @@ export const asRatings = (a: Answers | null): Ratings => ({ good: a?.positive ??
 
 export type Ratings = { good: number; ok: number; bad: number }
 export const rated = (r: Ratings) => r.good + r.ok + r.bad
-/** helpful is the part of ratings that are good: null without ratings. */
+/** helpful returns the share of good ratings, or null without ratings. */
 export const helpful = (r: Ratings | null | undefined) => (r && rated(r) ? r.good / rated(r) : null)

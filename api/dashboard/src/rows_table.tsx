@@ -1,4 +1,4 @@
-// A table of rows, which is a list of cards on a phone: a row of cells is a column.
+// A table of rows. On a phone it is a list of cards. Each entry of `cells` is a column.
 import type { ComponentChildren } from 'preact'
 import { go } from './address'
 import { texts } from './texts'
@@ -6,14 +6,17 @@ import { texts } from './texts'
 export type Cell<T> = {
   id: string
   label: string
-  /** number says that values stand at the right. */
+  /** number means that values are right-aligned. */
   number?: true
-  /** sorts says that a press of the heading sorts the rows, at first with the greatest values. */
+  /** sorts means that a press of the heading sorts the rows. The first press sorts the greatest values first. */
   sorts?: true
   show: (row: T) => ComponentChildren
 }
 
-/** SortHeading is the heading of a column that can be sorted. A press begins with begin, and the next turns it. */
+/**
+ * SortHeading is the heading of a column that can be sorted. The first press sorts in the order `begin`, and the next
+ * press reverses the order.
+ */
 export function SortHeading(h: { id: string; text: string; number: boolean; sort: string; begin: string }) {
   const down = h.sort === '-' + h.id
   const sorted = down ? 'descending' : h.sort === h.id ? 'ascending' : 'none'
@@ -42,7 +45,7 @@ export function RowsTable<T>({
   cells: [Cell<T>, ...Cell<T>[]]
   rows: T[]
   keyOf: (row: T) => string
-  /** sort is how the rows are sorted: the id of a column, after a minus descending. */
+  /** sort is the order of the rows: the id of a column, after a minus sign in descending order. */
   sort?: string
 }) {
   const [first, ...more] = cells

@@ -3,12 +3,12 @@ import { call, Refusal } from './api'
 import { session } from './load'
 import { texts } from './texts'
 
-/** signIn exchanges a token for the cookie. It returns what is wrong with it. */
+/** signIn exchanges a token for the cookie. It returns the message if the token is refused. */
 export async function signIn(token: string): Promise<string | undefined> {
   try {
     await call('o/session', { method: 'POST', token })
   } catch (fault) {
-    if (!(fault instanceof Refusal)) return texts.wrongToken // No header can have such a text.
+    if (!(fault instanceof Refusal)) return texts.wrongToken // A header cannot contain such a text.
     if (fault.status === 401) return texts.wrongToken
     if (fault.status === 403) return texts.wrongKind
     return fault.status ? texts.failed(fault.status) : texts.offline
@@ -22,14 +22,14 @@ export async function signOut() {
   session.value = 'out'
 }
 
-/** arrive signs in by what the address has: the secret of a link, or the code of a single sign-on. */
+/** arrive signs in with the secret of a link, or with the code of a single sign-on, if the address has one. */
 export async function arrive(): Promise<string | undefined> {
   const link = /^#in=(.+)$/.exec(location.hash)?.[1]
   const query = new URLSearchParams(location.search)
   const code = query.get('code')
   if (!link && !code) return undefined
   query.delete('code')
-  // Neither stays in the history.
+  // Remove the secret and the code from the browser's history.
   history.replaceState(null, '', location.pathname + (query.size ? '?' + query.toString() : ''))
   try {
     if (link) await call('o/session/link', { method: 'POST', body: { link } })

@@ -14,11 +14,11 @@ const t = toolTexts.settings
 
 type Known = { timezone: string; weekStart: string; hosts: string[]; respectGPC: boolean; retentionDays?: number }
 
-/** Lists are the things of each kind, or the refusal to show them. */
+/** List has the objects of a kind, or the refusal to show them. */
 export type List = { items: Item[]; more: boolean } | { refused: string }
 type Loaded = { known: Known; lists: Record<string, List> }
 
-/** most is how many things of a kind are shown: the newest. */
+/** most is the number of objects of a kind that are shown. The newest are shown. */
 const most = 50
 
 async function listOf(path: string, signal: AbortSignal): Promise<List> {
@@ -84,7 +84,7 @@ export function Settings() {
   )
 }
 
-/** reasonOf is why something did not work. */
+/** reasonOf returns the reason for a failure. */
 export const reasonOf = (fault: unknown) =>
   fault instanceof Refusal
     ? fault.status === 403
@@ -96,7 +96,7 @@ export const reasonOf = (fault: unknown) =>
 
 const weekDays = ['monday', 'saturday', 'sunday'] as const
 
-/** Zone has the settings of queries. */
+/** Zone shows the settings of queries. */
 function Zone({ known, again }: { known: Known; again: () => void }) {
   const { org, site } = state.value
   const [said, say] = useState({ text: '', wrong: false })
@@ -164,7 +164,7 @@ function Zone({ known, again }: { known: Known; again: () => void }) {
 
 type Verdict = { verdict: keyof typeof t.verdicts; message: string; url: string }
 
-/** Installation has the snippet of the first key, and checks whether a page has it. */
+/** Installation shows the snippet of the first key, and checks whether a page contains the snippet. */
 function Installation({ site: key, hosts }: { site: string; hosts: string[] }) {
   const { org, site } = state.value
   const [busy, wait] = useState(false)

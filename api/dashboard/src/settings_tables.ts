@@ -1,4 +1,5 @@
-// The table of what a site's administrators keep: a row is a kind of thing, with its operation of the public API.
+// The table of the objects that a site's administrators keep. A row is a kind of object, with its operation of the
+// public API.
 import { address } from './api'
 import { clock, count, date } from './format'
 import { rangesOf, type Pass } from './share'
@@ -7,7 +8,7 @@ import { toolTexts } from './tool_texts'
 
 const t = toolTexts.settings
 
-/** Item is a thing of a list. What it has depends on the list. */
+/** Item is an object in a list. Its members depend on the list. */
 export type Item = { id: string } & Record<string, unknown>
 
 export type Field = {
@@ -15,7 +16,7 @@ export type Field = {
   label: string
   kind: 'text' | 'password' | 'hosts' | 'days' | 'date' | 'range'
   required?: true
-  /** value is what a new form has. */
+  /** value is the value of the field in a new form. */
   value?: string
 }
 
@@ -26,18 +27,18 @@ export type Kept = {
   title: string
   about: string
   none: string
-  /** name is what the rows are called by. */
+  /** name is the member that serves as the rows' title. */
   name: (item: Item) => string
   columns: Column[]
   fields: Field[]
-  /** query is asked along with the list. */
+  /** query is added to the request of the list. */
   query?: string
-  /** made says what to do with what was made, whose secret is shown once. */
+  /** made explains how to use a new object, whose secret is shown once. */
   secret?: string
   made?: string
-  /** shown is how a secret is shown. */
+  /** shown is the form in which a secret is shown. */
   shown?: (secret: string) => string
-  /** deleting says what happens when a row is deleted. */
+  /** deleting explains the effect of a deletion. */
   deleting: string
 }
 
@@ -127,7 +128,7 @@ export const keeps: Kept[] = [
   },
 ]
 
-/** body is what a filled form sends. Empty fields are left out. */
+/** body returns the request body of a filled form. It leaves out empty fields. */
 export function body(fields: Field[], values: FormData): Record<string, unknown> {
   return Object.fromEntries(
     fields.flatMap(({ name, kind }): [string, unknown][] => {

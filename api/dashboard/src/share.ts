@@ -5,15 +5,15 @@ import { texts } from './texts'
 /** secret is the secret of the share link that opened the page. It is in the fragment, which servers never see. */
 export const secret = /^#share=(.+)$/.exec(location.hash)?.[1]
 
-/** Pass is the answer to opening the link. It is only in memory, so a reloaded page opens its link again. */
+/** Pass is the answer to opening the link. It is only in memory, so the page opens the link again after a reload. */
 export type Pass = {
   token: string
   title: string
-  /** ranges are the ranges that figures are cut to. If the list is empty, the link shows all time. */
+  /** ranges has the ranges that limit the figures. If the list is empty, the link shows all time. */
   ranges: (string | { from: string; to: string })[]
 }
 
-/** rangesOf names the ranges of a link. */
+/** rangesOf returns the text of a link's ranges. */
 export const rangesOf = (ranges: Pass['ranges']) =>
   ranges.map((r) => (typeof r === 'string' ? (texts.ranges[r as 'today'] ?? r) : `${r.from} – ${r.to}`)).join(', ')
 

@@ -1,10 +1,11 @@
-// The page of readers who are not signed in. Their address stays, so that they go on where they were.
+// The page for readers who are not signed in. The address stays, so that readers continue at the same place.
 import { useState } from 'preact/hooks'
 import { session } from './load'
 import { signIn } from './session'
 import { texts } from './texts'
 
-// The attribute autofocus acts when the browser draws, and browsers complain if the reader was faster.
+// The attribute autofocus takes effect when the browser draws. Browsers report an error if the reader has already
+// chosen another field.
 const focus = (field: HTMLInputElement | null) => field?.focus()
 
 export function SignIn({ problem }: { problem: string | undefined }) {

@@ -1,4 +1,4 @@
-// All sites that the reader may see, a row each.
+// The list of all sites that the reader may see. Each site has a row.
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { signal, type Signal } from '@preact/signals'
 import { elsewhere, go, state, type State } from './address'
@@ -13,7 +13,7 @@ import { series, single } from './rows'
 import { Spark } from './spark'
 import { texts } from './texts'
 
-/** Entry is a site with its figures, which come one site after the other. */
+/** Entry is a site with its figures. They are loaded for one site after the other. */
 type Entry = { org: Organization; site: Site; week: Signal<Week | undefined> }
 type Week = {
   people: number | null
@@ -21,7 +21,7 @@ type Week = {
   agents: number | null
   days: number[]
   fresh: string | undefined
-  /** refused is undefined for readers who may not know. */
+  /** refused is undefined for readers who may not see the number. */
   refused: number | undefined
 }
 
@@ -29,7 +29,7 @@ type Order = 'title' | 'people' | 'agents' | 'change'
 const order = signal<Order>('people')
 const searched = signal('')
 
-/** entries lists the sites. Those that were shown before keep their figures until there are newer ones. */
+/** entries lists the sites. Sites that were shown before keep their old figures until new figures arrive. */
 async function entries(before: Entry[]): Promise<Entry[]> {
   const known = new Map(before.map((e) => [e.site.id, e.week]))
   const orgs = await all<Organization>('v1/orgs')
@@ -77,7 +77,7 @@ const gap: Week = {
   refused: undefined,
 }
 
-/** fill asks for the figures of each site, two sites at a time: a token has two turns. */
+/** fill loads the figures of each site, two sites at a time, because a token may run two queries concurrently. */
 async function fill(list: Entry[], zone: string, abort: AbortSignal) {
   const queue = [...list]
   const work = async () => {
@@ -108,7 +108,7 @@ const compare: Record<Order, (a: Entry, b: Entry) => number> = {
   change: (a, b) => part(b) - part(a),
 }
 
-/** open is the state in which a site's overview is shown. */
+/** open returns the state that shows a site's overview. */
 const open = (e: Entry): Partial<State> => ({ ...elsewhere, view: 'overview', org: e.org.id, site: e.site.id })
 
 export function Sites() {

@@ -1,7 +1,10 @@
 // Figures for other programs: a file for spreadsheets, and a command for a shell.
 import { address, insights, type Answer, type AnyQuery, type PageRow } from './api'
 
-/** cell writes a value for a spreadsheet. Readers choose titles and searches, so none may begin a formula. */
+/**
+ * cell formats a value for a spreadsheet. Visitors choose titles and searches, so cell prevents that a text is read as
+ * a formula.
+ */
 export function cell(value: unknown): string {
   let text =
     value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -9,7 +12,7 @@ export function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text
 }
 
-/** csv has the columns of an answer, and after them those of the range before. */
+/** csv returns the columns of an answer, followed by the columns of the previous range. */
 export function csv(answer: Answer): string {
   const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
   const columns = [...answer.columns, ...before]
@@ -19,7 +22,7 @@ export function csv(answer: Answer): string {
   )
 }
 
-/** pagesCSV has a list of pages: what is known about each, and its metrics. */
+/** pagesCSV returns a list of pages. Each row has the known facts about a page, and its metrics. */
 export function pagesCSV(rows: PageRow[]): string {
   const metrics = Object.keys(rows[0]?.metrics ?? {})
   return lines(
@@ -50,7 +53,10 @@ export function download(name: string, text: string) {
   URL.revokeObjectURL(link.href)
 }
 
-/** curl is the command that asks the same. A shell keeps all of a text in single quotes but a single quote. */
+/**
+ * curl returns a command that sends the same request. Within single quotes, a shell changes no character. Only the
+ * single quote itself needs an escape.
+ */
 export function curl(org: string, site: string, query: AnyQuery): string {
   const { report = 'aggregate', ...body } = { report: undefined, ...query }
   const quoted = (text: string) => "'" + text.replaceAll("'", `'\\''`) + "'"

@@ -1,4 +1,4 @@
-// Where a broken address should lead: to what has its path, had it, or is found by its words.
+// The target of a broken address: a page that has the path, once had the path, or is found by the words of the path.
 import { all, call, Refusal } from './api'
 
 export type SiteSpace = { id: string; title: string; path: string; default: boolean; space: { id: string } }
@@ -6,7 +6,7 @@ export type SiteSpace = { id: string; title: string; path: string; default: bool
 /** Target is a page of a site's space, with why it is proposed. */
 export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'path' | 'former' | 'search' }
 
-/** Proposal is what is known about an address: where it leads already, or where it could lead. */
+/** Proposal has the facts about an address: its existing target, or a possible target. */
 export type Proposal = { leads: string } | { target: Target | undefined }
 
 type Destination = { kind: 'site-page'; siteSpaceId: string; pageId: string } | { kind: 'external'; url: string }
@@ -16,7 +16,7 @@ const siteAt = (org: string, site: string) => `v1/orgs/${encodeURIComponent(org)
 
 export const siteSpaces = (org: string, site: string) => all<SiteSpace>(siteAt(org, site) + '/site-spaces')
 
-/** found is undefined for what is not there, and for readers who may not read it. */
+/** found is undefined if the object does not exist, or if the reader may not read it. */
 async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -29,8 +29,8 @@ async function found<T>(answer: Promise<T>): Promise<T | undefined> {
 const trimmed = (path: string) => path.replace(/^\/+|\/+$/g, '')
 
 /**
- * within returns the paths that an address has within the site's spaces: the spaces whose own path it begins with come
- * first, and then the site's default.
+ * within returns the paths that an address can have within the site's spaces. First come the spaces whose own path the
+ * address begins with. The site's default space comes last.
  */
 export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; path: string }[] {
   const whole = trimmed(path)
@@ -42,7 +42,7 @@ export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; p
   return [...begins, ...others].filter((at) => at.path !== '').slice(0, 3)
 }
 
-/** words are what a path is about: its last parts without their ending. */
+/** words returns the words of a path's last parts, without the ending. */
 export const words = (path: string) =>
   trimmed(path)
     .replace(/\.(html?|md|php|aspx?)$/i, '')
@@ -79,7 +79,7 @@ export async function propose(org: string, site: string, path: string, spaces: S
       return space ? [{ space, page, path: page.path ?? '' }] : []
     }),
   )
-  // A page with the end of the address is likelier than a page with its words.
+  // A page whose path has the same end is a likelier target than a page with the same words.
   const ends = pages.find((p) => trimmed(p.path) !== '' && ('/' + trimmed(path)).endsWith('/' + trimmed(p.path)))
   const best = ends ?? pages[0]
   if (!best) return { target: undefined }
@@ -89,7 +89,7 @@ export async function propose(org: string, site: string, path: string, spaces: S
   }
 }
 
-/** redirect lets a path lead to a page or another address. */
+/** redirect creates a redirect from a path to a page or another address. */
 export const redirect = (org: string, site: string, source: string, destination: Destination) =>
   call<Redirect>(siteAt(org, site) + '/redirects', { method: 'POST', body: { source, destination } })
 

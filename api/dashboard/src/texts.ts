@@ -1,4 +1,4 @@
-// All texts of the page, with more_texts.ts. Another language is another object of this shape.
+// All texts of the page, together with more_texts.ts. Another language is another object of this shape.
 import type { Comparison, Preset, ViewName, Who } from './address'
 
 export const texts = {

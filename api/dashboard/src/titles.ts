@@ -1,4 +1,4 @@
-// Titles of pages in a view's lists, which have paths. A query asks for them when the paths are known.
+// Titles of pages for the paths in a view's lists. A query loads the titles when the paths are known.
 import type { State } from './address'
 import type { Condition, Query, Results } from './api'
 import type { View } from './views'
@@ -6,7 +6,7 @@ import type { View } from './views'
 /** most bounds the pairs of a path and a title. Paths have several titles if the titles change. */
 const most = 1000
 
-/** titlesOf asks for the titles that events have at paths, the most frequent first. */
+/** titlesOf returns a query for the titles of paths. The most frequent title comes first. */
 export const titlesOf = (s: State, where: Condition[]): Query => {
   const pair = [{ column: 'urlPath' }, { column: 'pageTitle' }]
   return {
@@ -19,13 +19,13 @@ export const titlesOf = (s: State, where: Condition[]): Query => {
   }
 }
 
-/** titlesIn asks for the titles of all paths in answers. */
+/** titlesIn returns a query for the titles of all paths in answers. */
 export const titlesIn = (s: State, results: Results): Record<string, Query> => {
   const at = pathsIn(results)
   return at.length ? { titles: titlesOf(s, [{ column: 'urlPath', values: at }]) } : {}
 }
 
-/** titled is a view that asks for the titles of all paths in its answers, too. */
+/** titled returns a view that also loads the titles of all paths in its answers. */
 export const titled = (view: View): View => ({ ...view, then: titlesIn })
 
 function pathsIn(results: Results): string[] {

@@ -1,4 +1,4 @@
-// Texts of the views with which a site is looked after: health, broken addresses, exploring, settings.
+// Texts of the views for administrators: health, broken addresses, exploring, settings.
 export const toolTexts = {
   total: {
     received: 'Received',
@@ -127,7 +127,7 @@ export const toolTexts = {
       engagedTime: 'Seconds on a page',
       meanScrollDepth: 'Percent of a page read',
     } as Record<string, string>,
-    /** groups has every column to explore by, by what it is about. */
+    /** groups has every column that can be explored, grouped by subject. */
     groups: {
       'Pages': ['urlPath', 'pageTitle', 'page', 'url', 'siteSection', 'siteSpace', 'siteShareKey', 'displayContext'],
       'Reading': ['eventType', 'engagedSeconds', 'scrollDepth', 'httpStatus', 'eventPageNotFoundType'],

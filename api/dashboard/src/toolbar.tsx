@@ -1,4 +1,4 @@
-// Choices of the reader: range, comparison, whose figures, and filters.
+// The reader's choices: range, comparison, people or agents, and filters.
 import { useState } from 'preact/hooks'
 import { comparisons, go, presets, state, whos, type Comparison, type Days, type Filter, type Preset } from './address'
 import { overviewPanels, type Panel } from './panels'
@@ -6,7 +6,10 @@ import { Choice } from './parts'
 import { pass, rangesOf } from './share'
 import { texts } from './texts'
 
-/** Toolbar has what every view of a site has. A list of pages has no range before, and agents are all of one kind. */
+/**
+ * Toolbar has the choices that all views of a site share. A list of pages has no comparison. The view of agents has no
+ * choice between people and agents.
+ */
 export function Toolbar({ compared = true, whose = true }: { compared?: boolean; whose?: boolean }) {
   const s = state.value
   const custom = typeof s.range !== 'string'
@@ -72,14 +75,14 @@ function DaysForm({ days }: { days: Days | undefined }) {
   )
 }
 
-/** named is how a filter reads: as the rows of a list of its column. */
+/** named returns the text of a filter, like the rows of a list of its column. */
 function named(f: Filter, panels: Panel[]): string {
   const panel = [...panels, ...overviewPanels].find((p) => p.column === f.column)
   const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)
   return `${panel?.label ?? f.column} ${f.not ? texts.isNot : texts.is} ${value}`
 }
 
-/** Chips are the filters. panels are those of the view. */
+/** Chips shows the filters. panels has the panels of the view. */
 export function Chips({ panels = [] }: { panels?: Panel[] }) {
   const { filters } = state.value
   if (filters.length === 0) return null

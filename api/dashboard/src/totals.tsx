@@ -1,4 +1,4 @@
-// The totals of the overview, and what makes a total.
+// The totals of the overview, and the type of a total.
 import type { Results } from './api'
 import { count, duration, share } from './format'
 import { Exactness } from './panel'
@@ -14,7 +14,7 @@ export type Total = {
   read: (answer: Answer, results: Results) => { now: number | null; before: number | null | undefined }
   write: (n: number) => string
   note?: (answer: Answer) => string
-  /** lessIsGood says that readers are glad of a small number. */
+  /** lessIsGood means that a small number is good. */
   lessIsGood?: true
 }
 
@@ -40,7 +40,7 @@ export function rating(column: string, of: (value: unknown) => Ratings | null): 
   }
 }
 
-/** counter makes totals of numbers, with their texts. */
+/** counter returns totals that count events, with their texts. */
 export const counter =
   <ID extends string>(names: { total: Record<ID, string>; totalHints: Record<ID, string> }) =>
   (id: ID, query: string, column = 'eventsCount', more: Partial<Total> = {}): Total => ({

@@ -10,41 +10,41 @@ import { texts } from './texts'
 import { titlesIn } from './titles'
 import { overviewTotals, type Total } from './totals'
 
-/** Drawn is a line of a view's graph. Its class is its colour. */
+/** Drawn is a line of a view's graph. Its CSS class sets its colour. */
 export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
 
-/** Shown are the answers of a view with what was asked. */
+/** Shown has the answers of a view, with their queries. */
 export type Shown = { s: State; results: Results | undefined; asked: Record<string, Query>; busy: boolean }
 
 export type View = {
   queries: (s: State) => Record<string, Query | PagesQuery>
-  /** then asks what follows from the answers, which are shown meanwhile. */
+  /** then returns queries that depend on the first answers. The view shows these answers meanwhile. */
   then?: (s: State, results: Results) => Record<string, Query>
   totals: Total[]
   title: (s: State) => string
   lines: (s: State) => Drawn[]
-  /** metrics says that the reader chooses what the graph counts. */
+  /** metrics means that the reader chooses the graph's metric. */
   metrics: boolean
   panels: Panel[]
-  /** body is what the view shows before its lists. */
+  /** body is the part of the view before its lists. */
   body?: FunctionComponent<Shown>
-  /** whose says that the reader chooses whose lists are shown. */
+  /** whose means that the reader chooses between the lists of people and agents. */
   whose: boolean
-  /** empty reports whether nothing happened, neither by people nor by agents. */
+  /** empty reports whether there was no event, of people or of agents. */
   empty: (results: Results) => boolean
   /** nothing says so. */
   nothing: (range: string) => string
-  /** hint says why that may be. */
+  /** hint explains why there may be no events. */
   hint?: string
 }
 
-/** none reports that a metric of a query is known to be 0. */
+/** none reports whether a query's metric is known to be 0. */
 export const none = (results: Results, query: string, column: string) => {
   const result = results[query]
   return result?.status === 200 && !single<number>(result.answer, column).now
 }
 
-/** readers are people and agents over time. */
+/** readers shows people and agents over time. */
 export const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
   title: (s) => texts.graph[s.metric],
   lines: (s) => [

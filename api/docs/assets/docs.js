@@ -1,4 +1,5 @@
-// The search, the choice of a language, and requests from the page. Pages read completely without this script.
+// This script searches, switches the language of examples, and sends requests from the page. Pages can be read
+// completely without it.
 const root = document.body.dataset.root;
 const docs = document.body.dataset.docs;
 
@@ -8,7 +9,7 @@ const make = (name, members = {}, ...children) => {
     return element;
 };
 
-// Search. The index is fetched when the field gets the focus.
+// The search fetches its index when its field gets the focus.
 const field = document.getElementById('find');
 const list = document.getElementById('found');
 const count = document.querySelector('.count');
@@ -16,7 +17,7 @@ let index;
 let chosen = -1;
 field.closest('.find').hidden = false;
 
-/** load returns the index. A failure is forgotten, so the next call asks again. */
+/** load returns the index. After a failure, the next call fetches it again. */
 const load = () =>
     (index ??= fetch(`${docs}/search.json`)
         .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.statusText))))
@@ -25,7 +26,10 @@ const load = () =>
             throw fault;
         }));
 
-/** How well an entry fits the words: 0 if a word is missing. Names count more than paths, and paths more than texts. */
+/**
+ * Returns the rank of an entry for the words: 0 if a word is missing. A word in a name counts more than in a path, and
+ * in a path more than in a text.
+ */
 const fit = (entry, words) => {
     const route = (entry.route ?? '').toLowerCase();
     let sum = route !== '' && (route === words.join(' ') || route.split(' ')[1] === words[0]) ? 50 : 0;
@@ -113,7 +117,7 @@ const go = (item) => {
         .focus({ preventScroll: true });
 };
 
-field.addEventListener('focus', () => load().catch(() => {})); // The search tells of a failure.
+field.addEventListener('focus', () => load().catch(() => {})); // The search shows the failure.
 field.addEventListener('input', search);
 field.addEventListener('blur', close);
 field.addEventListener('keydown', (event) => {
@@ -141,20 +145,20 @@ document.addEventListener('keydown', (event) => {
     }
 });
 
-// On a phone the menu is closed at first.
+// On a phone, the menu is closed when the page is opened.
 const menu = document.querySelector('.menu');
 const phone = matchMedia('(max-width: 52rem)');
 const fold = () => (menu.open = !phone.matches);
 fold();
 phone.addEventListener('change', fold);
 
-// The language stays from page to page.
+// The chosen language applies to later pages, too.
 const languages = [...document.querySelectorAll('.languages input')];
 const remembered = () => {
     try {
         return localStorage.getItem('octavo-docs-language');
     } catch {
-        return null; // The browser keeps nothing for this page.
+        return null; // The browser's storage is disabled for this page.
     }
 };
 languages.find((input) => input.id === remembered())?.click();
@@ -163,20 +167,20 @@ for (const input of languages) {
         try {
             localStorage.setItem('octavo-docs-language', input.id);
         } catch {
-            /* The choice ends with the page. */
+            /* Without storage, the choice ends with the page. */
         }
     });
 }
 
-// Requests from the page.
+// This part sends requests from the page.
 
-/** The pasted token. It is in the memory of this page only. */
+/** The pasted token, which is only in the memory of this page. */
 let token = '';
 
-/** The one place that knows how the page authenticates: what is added to a request. */
+/** The headers that authenticate a request. No other function adds them. */
 const authorization = () => (token === '' ? {} : { Authorization: `Bearer ${token}` });
 
-/** The body of the example, as curl has it. */
+/** Returns the body of the example's curl command. */
 const exampleBody = (operation) => {
     const text = operation.querySelector('.in-curl code').textContent;
     return /-d '([\s\S]*)'$/.exec(text)?.[1].replaceAll(`'\\''`, `'`);

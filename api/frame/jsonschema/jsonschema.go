@@ -1,6 +1,6 @@
 package jsonschema
 
-// Dict is a JSON object: a schema, or a part of one.
+// Dict is a JSON object: a schema, or a part of a schema.
 type Dict = map[string]any
 
 func AnyOf(values []string) []any {

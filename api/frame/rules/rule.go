@@ -18,7 +18,7 @@ import (
 //	rules:"enum=role"       a closed set of values, by its name in Vocabulary.Enums
 //	rules:"pattern=slug"    a form of text, by its name in Vocabulary.Patterns
 //	rules:"some"            on a body: at least one of its members must be present
-//	rules:"default=desc"    what absence means; documentation only, the function does it
+//	rules:"default=desc"    the meaning of an absent member; only for documentation, the function implements it
 //	each:"…"                the same rules for each entry of an array or value of a map
 //	keys:"…"                the same rules for each key of a map
 //

@@ -63,7 +63,7 @@ func write(t *testing.T, c book.Config, s pdf.Source) []byte {
 	return out.Bytes()
 }
 
-// english has pages of the first level and below, with links in all directions, notes, tables and long texts.
+// english returns pages of the first level and below, with links in all directions, notes, tables and long texts.
 func english() []page {
 	long := strings.Repeat("Some words that fill a line of a sheet, and then the next one. ", 120)
 	pages := []page{

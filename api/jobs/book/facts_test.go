@@ -24,7 +24,7 @@ func factsOf(t *testing.T, text []byte) facts {
 	}
 	root := r.Trailer().Key("Root")
 	f := facts{}
-	sheets := map[int64]int{} // by their key in the tree of tags
+	sheets := map[int64]int{} // numbers of sheets, by their key in the tree of tags
 	for i := 1; i <= r.NumPage(); i++ {
 		page := r.Page(i)
 		key := page.V.Key("StructParents").Int64()

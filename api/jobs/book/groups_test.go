@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// groups returns pages with headings of the contents, which are pages without a text. Headings are on the first level
-// and below, next to each other, without children, and at the end.
+// groups returns pages with headings of the contents, which are pages without a text. Some headings are on the first
+// level, and some below. Some are next to each other, some have no children, and some are at the end.
 func groups() []page {
 	text := strings.Repeat("Words of a page in a group. ", 90)
 	pages := []page{{"First group", 0, ""}, {"Empty group", 0, ""}}
@@ -24,7 +24,7 @@ func groups() []page {
 	return append(pages, page{"Last group", 0, ""})
 }
 
-// reusing has pages that share contents, so several parts have the same headings, notes, tables and links. Missing
+// reusing returns pages that share contents, so several parts have the same headings, notes, tables and links. Missing
 // contents are shown as cards.
 func reusing() []page {
 	var pages []page

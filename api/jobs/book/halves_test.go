@@ -49,7 +49,7 @@ func (w *weak) Render(
 	return w.counting.Render(ctx, input, out)
 }
 
-// huge has a page that no part can hold.
+// huge returns a page that no part can hold.
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
@@ -65,7 +65,7 @@ func huge() []page {
 	}
 }
 
-// below returns pages with a single page of the first level.
+// below returns one page of the first level, and pages below this page.
 func below() []page {
 	pages := []page{{"Top", 0, "The top."}}
 	for range 12 {

@@ -261,8 +261,8 @@ func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 	return webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback), Timeout: timeout})
 }
 
-// poll is short enough for tests. River hears of new jobs and of turns without a poll. A runner queries the jobs of
-// each kind at every poll. With a shorter poll, most statements of tests would be polls.
+// poll is short enough for tests. River is notified of new jobs and of turns, and need not poll. A runner queries the
+// jobs of each kind at every poll. With a shorter poll, most statements of tests would be polls.
 const poll = 400 * time.Millisecond
 
 // Start starts a runner that polls quickly, and stops it when the test ends, or earlier.

@@ -95,7 +95,7 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 			return host, nil
 		}
 		defer c.places.Release(1)
-		// Others may wait for this look-up, so it continues when the first caller disconnects.
+		// Other callers may wait for this look-up, so it continues when the first caller disconnects.
 		page, ok := c.look(context.WithoutCancel(ctx), &at)
 		life := lifeGood
 		if !ok {

@@ -142,7 +142,7 @@ func TestFindOnce(t *testing.T) {
 		})
 	}
 	<-begun
-	// While all places are taken, the host is the name of an address. This result is not remembered.
+	// While all places are taken, an address gets its host as its name. This result is not cached.
 	if err := client.places.Acquire(t.Context(), maxFlight-1); err != nil {
 		t.Fatal(err)
 	}

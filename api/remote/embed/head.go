@@ -76,7 +76,8 @@ func first(to *string, value string) {
 	}
 }
 
-// page makes the texts fit to be shown, and the address of the icon absolute. at is where the page was found.
+// page makes the texts fit to be shown, and the address of the icon absolute. at is the address at which the page was
+// found.
 func (h head) page(at *url.URL) Page {
 	page := Page{Title: shorten(h.ogTitle, maxTitle), Site: shorten(h.ogSite, maxSite)}
 	if page.Title == "" {
@@ -101,7 +102,7 @@ var reordering = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// shorten makes one line of a text, with at most `most` characters and without control characters.
+// shorten returns a text as one line of at most `most` characters, without control characters.
 func shorten(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(reordering, r) {

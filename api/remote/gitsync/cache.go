@@ -27,7 +27,7 @@ import (
 
 // CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use them.
 // Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
-// nothing is cached. Without an ID nothing is kept.
+// nothing is cached.
 type CacheKey struct{ Owner, ID string }
 
 const (
@@ -213,7 +213,8 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 	return nil
 }
 
-// VerifyCache reads the packs of a cache, and calls each with the size of each pack. err is nil unless it is damaged.
+// VerifyCache reads the packs of a cache, and calls the function each with the size of each pack. err is nil unless it
+// is damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
 	for _, path := range paths {

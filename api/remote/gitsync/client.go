@@ -35,7 +35,7 @@ type Remote struct {
 type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
-	TempDir string // packs are stored below; "" means the system's
+	TempDir string // folder for packs; "" means the system's folder
 	// CacheDir has the objects with a key in Remote.Cache, up to CacheBytes. Nothing is cached if either is not set.
 	CacheDir   string
 	CacheBytes int64

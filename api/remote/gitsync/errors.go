@@ -29,7 +29,7 @@ const (
 	StepPush         Step = "push"         // send it
 )
 
-// Reason is why a fetch or push failed: one row of Reasons.
+// Reason is the cause of a failed fetch or push: one row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Retryable bool   // whether a later attempt may succeed without a change
@@ -103,7 +103,7 @@ func (e *Error) Retryable() bool {
 	return e.Reason.Retryable
 }
 
-// stepOf has the step of an outbound reason. Other reasons belong to the step that made the request.
+// stepOf has the step in which an outbound reason occurs. A reason without a row occurs in the step of the request.
 var stepOf = map[*outbound.Reason]Step{
 	outbound.InvalidAddress: StepResolve, outbound.RefusedPort: StepResolve, outbound.RefusedNetwork: StepResolve,
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,
@@ -163,7 +163,7 @@ func explain(step Step, err error) *Error {
 	return &Error{Step: step, Reason: PushRefused, cause: err}
 }
 
-// said makes one line of a server's text.
+// said returns a server's text as one line.
 func said(text string) string {
 	const longest = 300
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")

@@ -22,7 +22,7 @@ const cacheBytes = 16 << 20
 // pack is a pack in a separate folder, which close removes, or a pack of the cache. A pack is for one goroutine at a
 // time.
 type pack struct {
-	dir     string // "" for one of the cache
+	dir     string // "" for a pack of the cache
 	file    *goGitFile
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo

@@ -20,7 +20,7 @@ import (
 type rawObject struct {
 	kind     plumbing.ObjectType
 	declared uint64
-	base     []byte // of a delta: the hash of its base
+	base     []byte // only for a delta: the hash of its base
 	content  []byte
 }
 
@@ -54,7 +54,7 @@ func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }
 
-// manyDeltas has deltas that each copy 4 bytes of a large base.
+// manyDeltas returns deltas that each copy 4 bytes of a large base.
 func manyDeltas(deltas int) []byte {
 	base := bytes.Repeat([]byte("base"), 1<<20)
 	copies := append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), 4), 0x90, 4)

@@ -27,7 +27,8 @@ const (
 	packVersion = 2
 )
 
-// writePack makes a pack of objects, without deltas. It stops and is false if the pack would have more bytes than allowed.
+// writePack makes a pack of objects, without deltas. It stops and returns false if the pack would have more bytes than
+// allowed.
 func writePack(ctx context.Context, file packFile, from objects, hashes []plumbing.Hash, allowed int64) (fits bool, err error) {
 	out := bufio.NewWriter(file)
 	header := binary.BigEndian.AppendUint32(append([]byte("PACK"), 0, 0, 0, packVersion), uint32(len(hashes)))

@@ -29,7 +29,7 @@ type Commit struct {
 	NewBranch bool
 	Changes   []Change
 	Message   string
-	// Name and Email are those of the author and committer.
+	// Name and Email are the name and the address of the author, who is also the committer.
 	Name, Email string
 	At          time.Time
 	// Force overwrites changes of the branch since Parent was fetched.

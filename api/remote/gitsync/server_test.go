@@ -48,7 +48,7 @@ func fetch(t *testing.T, c *Client, r Remote) *Snapshot {
 	return s
 }
 
-// chain is all that a log could show of an error.
+// chain returns every text of an error that a log could show.
 func chain(err error) string {
 	if err == nil {
 		return ""

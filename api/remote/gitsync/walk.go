@@ -19,11 +19,11 @@ type File struct {
 
 // Left is an entry of a commit that was not read.
 type Left struct {
-	Path string // as it is in the repository: it may not be safe to show or use
+	Path string // exactly as in the repository, so it may be unsafe to show or use
 	Why  Leaving
 }
 
-// Leaving is why an entry was not read.
+// Leaving is the reason for not reading an entry.
 type Leaving string
 
 // These are the reasons why entries are left.
@@ -99,7 +99,7 @@ func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, de
 	return nil
 }
 
-// entry reads one entry, or says why it is left.
+// entry reads one entry, or returns the reason why it is left out.
 func (w *walker) entry(ctx context.Context, entry object.TreeEntry, path string, depth int, names map[string]string) (Leaving, error) {
 	if !safeName(entry.Name) {
 		return LeftName, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is why a mail was not sent: one row of Reasons.
+// Reason is the cause of a mail's failure: one row of Reasons.
 type Reason struct {
 	Label string
 	// Mail means that the failure is about this mail, so other mails may be sent on the connection. If it is false, the
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 	if e.Status != "" {
 		text += " (" + e.Status + ")"
 	}
-	if why, ok := e.cause.(*outbound.Error); ok { //nolint:errorlint // The cause itself: what it wraps is for logs.
+	if why, ok := e.cause.(*outbound.Error); ok { //nolint:errorlint // Errors that the cause wraps are for logs.
 		text += ": it " + why.Reason.Text
 	}
 	return text
@@ -83,7 +83,7 @@ func status(err error) (text string, code int) {
 	return text, answer.Code
 }
 
-// opening makes an Error of a connection that was not made.
+// opening returns the Error for a connection that could not be opened.
 func opening(err error) *Error {
 	text, code := status(err)
 	e := &Error{Reason: Unwilling, Status: text, cause: err}
@@ -100,7 +100,7 @@ func opening(err error) *Error {
 	return e
 }
 
-// unanswered makes an Error of a connection that failed or got no answer.
+// unanswered returns the Error for a connection that failed or got no answer.
 func unanswered(err error) *Error {
 	why := outbound.Explain(err)
 	e := &Error{Reason: Interrupted, cause: why}
@@ -116,8 +116,8 @@ func unanswered(err error) *Error {
 	return e
 }
 
-// sending makes an Error of a mail that was not sent; nil if it was sent. The library reports only the codes and one
-// text for all errors of a mail.
+// sending returns the Error for a mail that was not sent; nil if it was sent. The library reports only the codes and
+// one text for all errors of a mail.
 func sending(err error) *Error {
 	failed, ok := errors.AsType[*mail.SendError](err)
 	if !ok {

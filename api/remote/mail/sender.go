@@ -16,7 +16,7 @@ import (
 // Config defines the server that sends mails, and their sender. All members except Timeout and Authorities are
 // required.
 type Config struct {
-	// Guard opens the host of Server, which is the operator's.
+	// Guard opens the host of Server, because the operator has named this host.
 	Guard  *outbound.Guard
 	Server Server
 	From   *mail.Address

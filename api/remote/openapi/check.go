@@ -18,7 +18,7 @@ type checker struct {
 	refs     references
 	seen     map[visit]bool
 	queue    []queued
-	// retryable is whether a document that was not read may be read later.
+	// retryable reports whether a document that could not be read may be readable later.
 	retryable bool
 }
 

@@ -24,7 +24,7 @@ type Limits struct {
 	Bytes     int64
 }
 
-// DefaultLimits are those of the product.
+// DefaultLimits are the limits of the product.
 var DefaultLimits = Limits{Whole: time.Minute, Each: 20 * time.Second, Documents: 50, Bytes: 2 * MaxText}
 
 const maxRedirects = 5
@@ -48,7 +48,7 @@ func NewFetcher(guard *outbound.Guard, l Limits) *Fetcher {
 type Fetched struct {
 	// Unchanged means that no document has changed; Document is then empty.
 	Unchanged bool
-	// Document is the specification as JSON, with all that it refers to.
+	// Document is the specification as JSON, with all parts of other documents to which it refers.
 	Document []byte
 	// Sources are the documents that were read, the specification first.
 	Sources []schema.OpenAPISourceState

@@ -76,7 +76,7 @@ func withRef(ref string) string {
 	return "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {$ref: '" + ref + "'}}\n"
 }
 
-// TestFetchFails has a server that fails in every way. No other server receives a request.
+// TestFetchFails uses a server that fails in every way. No other server receives a request.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
@@ -181,7 +181,7 @@ func TestFetchWithBytesAsETag(t *testing.T) {
 	}
 }
 
-// TestFetchTimesOut has servers that never answer, or whose answers never end. Limits apply to the specification, to
+// TestFetchTimesOut uses servers that never answer, or whose answers never end. Limits apply to the specification, to
 // another document, and to all documents together.
 func TestFetchTimesOut(t *testing.T) {
 	t.Parallel()
@@ -219,7 +219,7 @@ func TestFetchTimesOut(t *testing.T) {
 	}
 }
 
-// TestManyMissingDocuments has a discriminator that names 200 missing documents. At most as many are requested as
+// TestManyMissingDocuments uses a discriminator that names 200 missing documents. At most as many are requested as
 // problems are reported.
 func TestManyMissingDocuments(t *testing.T) {
 	t.Parallel()
@@ -295,7 +295,7 @@ func TestFetchAgain(t *testing.T) {
 	step("moved", false, "/openapi.yaml 200", "/a.yaml 200")
 }
 
-// TestFetchWithoutValidators has a document whose server does not report changes. No document is read twice.
+// TestFetchWithoutValidators uses a document whose server does not report changes. No document is read twice.
 func TestFetchWithoutValidators(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)

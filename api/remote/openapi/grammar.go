@@ -38,7 +38,7 @@ type shape struct {
 	kind   string   // an object of this kind
 	array  *shape
 	object *shape
-	names  bool // of object: names that start with x- are extensions
+	names  bool // only for objects: names that start with x- are extensions
 	either []shape
 }
 
@@ -112,7 +112,7 @@ securityScheme* type!:=apiKey,http,oauth2,openIdConnect,mutualTLS description:st
 flows implicit:flow password:flow clientCredentials:flow authorizationCode:flow deviceAuthorization:flow
 `
 
-// foreign is where parts of other documents go that OpenAPI has no place for.
+// foreign is the member for parts of other documents that have no place in OpenAPI.
 const foreign = "x-bundled"
 
 var (

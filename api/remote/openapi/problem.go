@@ -19,7 +19,7 @@ type Problem struct {
 	// pointer's target.
 	Text string
 	Code string
-	// Retryable is whether the same document may be read later.
+	// Retryable reports whether the same document may be readable later.
 	Retryable bool
 }
 

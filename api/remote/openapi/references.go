@@ -59,7 +59,7 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // its name in its document, if the name is free
+	name string // the part's name in its document, if this name is free
 	// instead is an object of the specification that is only a reference to this part. at is the object's path.
 	instead *node
 	at      *path

@@ -14,7 +14,7 @@ import (
 // Limits bound one use of HTTP. All limits except Redirects are required.
 type Limits struct {
 	TLS     time.Duration // the TLS handshake
-	Headers time.Duration // from the end of the request to the headers of the answer
+	Headers time.Duration // the time from the end of the request to the headers of the answer
 	Whole   time.Duration // everything, redirects and reading the body included
 	// Redirects is the number of redirects that are followed; 0 means no redirect.
 	Redirects int
@@ -33,7 +33,7 @@ const (
 // Answers are inflated if they are gzip. A redirect to another origin sends only the headers of safeHeaders.
 func (g *Guard) Client(l Limits) *http.Client {
 	base := &http.Transport{
-		Proxy:       nil, // also none from the environment: a proxy would resolve names itself
+		Proxy:       nil, // ignores the environment, because a proxy would resolve names itself
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,

@@ -299,7 +299,7 @@ func TestBodies(t *testing.T) {
 				} else {
 					w.(http.Flusher).Flush()
 				}
-				_, _ = w.Write(test.body) // the client may have gone
+				_, _ = w.Write(test.body) // the client may have disconnected
 			})
 			text, err := w.do(t, test.method, w.at("http", "open.example", ""), "")
 			if test.reason == nil && err != nil || test.reason != nil && (err == nil || Explain(err).Reason != test.reason || Explain(err).Host != "open.example") {

@@ -1,7 +1,7 @@
 // Package outbound reaches hosts that users name: Git, webhooks, specifications, embeds, front ends, mail, identity
 // providers and other providers. No other package connects to these hosts; a linter checks this.
 //
-// Its one job is that a user's address leads to the public network only. It resolves a name once, checks every answer
+// It makes sure that a user's address leads only to the public network. It resolves a name once, checks every answer
 // against a table of networks, and connects to a checked address. It repeats this for each redirect. The operator may
 // allow networks and hosts (OCTAVO_OUTBOUND_ALLOW). Some rows of the table can never be allowed, such as the metadata
 // services of clouds.

@@ -89,7 +89,7 @@ func networkOf(part netip.Prefix) network {
 	return found
 }
 
-// refusedPorts are the ports above 1023 of protocols that may take a request's lines for commands. The list is
+// refusedPorts are the ports above 1023 whose servers may execute lines of a request as commands. The list is
 // https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached added.
 var refusedPorts = map[uint16]bool{
 	1719: true, 1720: true, 1723: true, 2049: true, 3659: true, 4045: true, 4190: true, 5060: true, 5061: true, 6000: true, 6379: true,

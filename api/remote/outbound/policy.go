@@ -94,7 +94,7 @@ func (p Policy) check(addr netip.Addr, opened bool) error {
 var privateNames = []string{"localhost", "localdomain", "internal", "local", "metadata", "instance-data"}
 
 // PermitsURL reports whether an http or https URL may be reached, judged by the URL only. The addresses of a name are
-// checked when a connection is opened. Login data in the URL is ignored. Login data in the URL is ignored.
+// checked when a connection is opened. Login data in the URL is ignored.
 func (p Policy) PermitsURL(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestAddresses(t *testing.T) {
 	everything := policy(t, "0.0.0.0/0", "::/0")
 	for _, test := range []struct {
 		addr         string
-		public, open bool // by the zero policy; by one that opens all that can be opened
+		public, open bool // allowed by the zero policy; allowed by the policy that opens the most
 	}{
 		{"8.8.8.8", true, true},
 		{"1.1.1.1", true, true},

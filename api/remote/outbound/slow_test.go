@@ -33,7 +33,7 @@ func (d *drip) Read(data []byte) (int, error) {
 
 func (*drip) Close() error { return nil }
 
-// TestSlowTransfers has requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
+// TestSlowTransfers uses requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
 // requests. A request that is over is not reported.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,8 @@ func TestClientsTellOfSlowTransfers(t *testing.T) {
 	}
 }
 
-// TestNothingToWatch: an answer without a body ends the watch of its request, and a request is watched for somebody.
+// TestNothingToWatch: an answer without a body ends the watch of its request. A request whose context has no watcher is
+// not watched.
 func TestNothingToWatch(t *testing.T) {
 	t.Parallel()
 	if watched := startPace(t.Context()); watched != nil || watched.watch(http.NoBody, true) != http.NoBody {

@@ -18,7 +18,7 @@ import (
 
 // Config has the settings of a provider. Key may be empty, and so may Timeout.
 type Config struct {
-	// Guard opens the host of URL, which is the operator's.
+	// Guard opens the host of URL, because the operator has named this host.
 	Guard *outbound.Guard
 	URL   *url.URL
 	// Key is sent as a bearer token.
@@ -59,8 +59,8 @@ func New(cfg Config) *Client {
 	}).Do}
 }
 
-// Post sends a document to a path below the address of the provider, and decodes the answer into another. Its errors
-// are of type *Error, except for a request that cannot be encoded.
+// Post sends a document to a path below the address of the provider, and decodes the answer. Its errors are of type
+// *Error, except for a request that cannot be encoded.
 func (c *Client) Post(ctx context.Context, path string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {

@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	if e.Status != 0 && e.Status != http.StatusOK {
 		text += " (status " + strconv.Itoa(e.Status) + ")"
 	}
-	if why, ok := e.cause.(*outbound.Error); ok { //nolint:errorlint // The cause itself: what it wraps is for logs.
+	if why, ok := e.cause.(*outbound.Error); ok { //nolint:errorlint // Errors that the cause wraps are for logs.
 		text += ": it " + why.Reason.Text
 	}
 	return text

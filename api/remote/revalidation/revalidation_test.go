@@ -90,7 +90,7 @@ func TestRevalidate(t *testing.T) {
 	}
 }
 
-// TestRevalidateFails has a front end that fails. The other front end is still notified.
+// TestRevalidateFails uses a front end that fails. The other front end is still notified.
 func TestRevalidateFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -17,7 +17,8 @@ type Provider interface {
 	Translate(ctx context.Context, b Batch) ([]string, error)
 	// Check returns an error unless the provider has these languages.
 	Check(ctx context.Context, from, to string) error
-	// Bounds are how many texts, and bytes of texts, a batch has at most. A text may be longer than all.
+	// Bounds returns the largest number of texts in a batch, and the largest number of their bytes. A text may be
+	// longer than all.
 	Bounds() (texts, bytes int)
 	// KnowsTerms reports whether the provider accepts terms. If it does not, the engine inserts the terms.
 	KnowsTerms() bool
@@ -70,7 +71,7 @@ const (
 	// retried.
 	longestPause = 30 * time.Second
 	firstPause   = time.Second
-	// hopelessAfter is how many single texts a provider rejects before the provider counts as the cause.
+	// hopelessAfter is the number of rejected single texts after which the provider counts as the cause.
 	hopelessAfter = 10
 )
 

@@ -29,7 +29,7 @@ type token struct {
 	kind tokenKind
 	// text is the unescaped text of a text token.
 	text string
-	// id and name are those of a tag.
+	// id and name are the tag's id and name.
 	id, name string
 }
 
@@ -134,7 +134,7 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape has the tags, the pair around each, and which pairs have text. It ignores their order.
+// shape returns the tags, the pair around each tag, and which pairs have text. It ignores their order.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}

@@ -15,8 +15,8 @@ import (
 
 // Place is a segment of a document and where it is.
 type Place struct {
-	// ID names it within the document: the key of its block, and which of the block's texts it is. A document that was translated
-	// has it under the same id.
+	// ID names the place within the document: by the key of the block, and by the text within the block. A translated
+	// document has the same places under the same ids.
 	ID string
 	// Source is the text to translate, in the notation, without white space at both ends. It is "" if there is no text
 	// to translate.
@@ -50,7 +50,7 @@ func (p *Place) Put(target string) bool {
 	return true
 }
 
-// Copy copies the content of another document's equal place.
+// Copy copies the content of the same place in another document.
 func (p *Place) Copy(from *Place) {
 	if (p.inlines == nil) == (from.inlines == nil) {
 		p.put(from.inlines, from.Text)
@@ -146,7 +146,7 @@ func (w *walk) inline(n *schema.Node, id string) {
 	w.places = append(w.places, p)
 }
 
-// beside finds the texts of an inline that are not part of its block's.
+// `beside` finds the texts of an inline that are not part of the block's text.
 func (w *walk) beside(n *schema.Node, id string) {
 	w.members(n, id)
 	for i := range n.Nodes {

@@ -7,16 +7,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Refs changes the references of a document from a space to the copy of the space. Pages and anchors have equal ids in
-// both. contents maps the ids of reusable contents that differ in the copy. Refs changes the document, which must be a
-// clone that Places made. It returns the files of the copy to which the document refers.
+// Refs changes the references of a document from a space to the copy of the space. Pages and anchors have the same ids
+// in both spaces. contents maps the ids of reusable contents that differ in the copy. Refs changes the document, which
+// must be a clone that Places made. It returns the files of the copy to which the document refers.
 func Refs(d *schema.Document, space, copied string, contents map[string]string) []string {
 	r := refs{space: space, copied: copied, contents: contents, files: map[string]bool{}}
 	r.nodes(d.Nodes)
 	return slices.Sorted(maps.Keys(r.files))
 }
 
-// Ref does the same for one reference, such as the target of a link among the pages.
+// Ref does the same for one reference, for example a link to one of the pages.
 func Ref(ref schema.Data, space, copied string) schema.Data {
 	r := refs{space: space, copied: copied, files: map[string]bool{}}
 	changed, _ := r.value(map[string]any(ref)).(map[string]any)

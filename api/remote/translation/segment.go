@@ -13,11 +13,11 @@ type Work struct {
 	Glossary     *Glossary
 }
 
-// Segment is a source with all that its translation depends on.
+// Segment is a source with all inputs of its translation.
 type Segment struct {
 	Key    string
 	Source string
-	// Terms are those of the glossary that occur in it.
+	// Terms are the glossary's terms that occur in the source.
 	Terms []Term
 }
 
@@ -30,7 +30,7 @@ func (w Work) Segment(source string) Segment {
 	hash := sha256.New()
 	add := func(text string) {
 		// The lengths separate adjacent texts, so that different lists have different hashes.
-		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // A hash takes everything.
+		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // Writing to a hash never fails.
 		_, _ = hash.Write([]byte(text))
 	}
 	for _, text := range []string{w.From, w.To, w.Instructions, source} {

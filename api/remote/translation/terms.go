@@ -62,14 +62,14 @@ func fold(text string) []rune {
 	return runes
 }
 
-// found is where a term is in a text, in characters.
+// found is the position of a term in a text, in characters.
 type found struct {
 	Term
 	from, to int
 }
 
-// find returns the places of terms in a text. Of terms that overlap, the first counts, and of those at one place the
-// longest.
+// find returns the places of terms in a text. If terms overlap, the first one counts. If several terms begin at the
+// same place, the longest one counts.
 func (g *Glossary) find(text string) []found {
 	if g == nil || len(g.byStart) == 0 {
 		return nil

@@ -26,7 +26,7 @@ const (
 	longestRetryAfter = 24 * time.Hour
 )
 
-// Config says how to deliver. Guard is required.
+// Config has the settings of deliveries. Guard is required.
 type Config struct {
 	Guard *outbound.Guard
 	// Timeout bounds a whole delivery; 0 means DefaultTimeout.

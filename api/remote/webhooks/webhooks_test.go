@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/webhooks/webhookstest"
 )
 
-// TestSignature has the example that the libraries of the specification test with.
+// TestSignature uses the example that the libraries of the specification test with.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -57,7 +57,7 @@ func newClient(t *testing.T, timeout time.Duration, allow ...string) (*Client, *
 	return New(Config{Guard: outboundtest.Guard(t, allow...), Timeout: timeout, Metrics: m}), m
 }
 
-// TestSend has a receiver for every outcome of a delivery.
+// TestSend uses a receiver for every outcome of a delivery.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	key := []byte("a key of 24 bytes or more, or so")

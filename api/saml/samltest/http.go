@@ -45,7 +45,7 @@ func (i *IdP) Handler(who func() Person) http.Handler {
 		}
 		service := saml.Service{EntityID: request.Issuer.Value, ACSURL: request.AssertionConsumerServiceURL}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = answerPage.Execute(w, map[string]string{ // The browser may have gone.
+		_ = answerPage.Execute(w, map[string]string{ // The browser may have disconnected.
 			"Address": service.ACSURL, "Answer": i.Good(service, request.ID, who()),
 		})
 	})

@@ -27,7 +27,7 @@ type IdP struct {
 	Certificate *x509.Certificate
 }
 
-// The keys are made once: that takes longer than anything else in most tests.
+// The keys are made only once, because this takes longer than the rest of most tests.
 var (
 	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
@@ -59,7 +59,7 @@ func (i *IdP) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.Certificate.Raw}))
 }
 
-// Person is who logs in.
+// Person is the person who logs in.
 type Person struct {
 	NameID string
 	Format crewjam.NameIDFormat

@@ -1,7 +1,7 @@
-// The core of the tracker: page views, declarative events, and the way to the door for browsers.
+// The core of the tracker. It sends page views and declarative events to the server's address for browsers (the door).
 //
-// It keeps nothing on the reader's device and reads nothing there. What waits is in the page's memory: after the page's
-// end, only requests that have left arrive.
+// It stores nothing on the reader's device and reads nothing there. Unsent events are in the page's memory. Only events
+// that were sent before the page ends arrive.
 
 // start returns the function octavo(type, more). o has the door's address (url), the opt-outs (dnt, local), and the
 // function leave, which adds the last events of a page that is left.
@@ -15,20 +15,22 @@ export const start = (o) => {
   const queue = []
   let page = {}, url = location.href, referrer = document.referrer, timer, last
 
-  // attempt sends a batch, which is the request's options too. All attempts send the same bytes, so that the batch counts once.
+  // attempt sends a batch, whose object is also the request's options. All attempts send the same bytes, so that the
+  // batch counts once.
   const attempt = async (b) => {
     clearTimeout(b.timer)
     waiting.delete(b)
     const r = await fetch(o.url + '?late=' + since(b.age), b)
       .catch((error) => error)
-    // Tries without a network do not count.
+    // Attempts without a network do not count.
     if (!(r.status < 429 || (b.tries += navigator.onLine) > 4)) {
       waiting.add(b)
       b.timer = setTimeout(attempt, (+r.headers?.get('retry-after') || 3 * 2 ** b.tries) * (1e3 + Math.random() * 1e3), b)
     }
   }
 
-  // flush sends the queue as a batch. Frameworks set a title after the address, so it is read late.
+  // flush sends the queue as a batch. It reads the page's title only now, because frameworks set the title after the
+  // address.
   const flush = () => {
     page.title = document.title
     queue.map((e) => e.age = since(e.age))
@@ -41,7 +43,7 @@ export const start = (o) => {
     })
   }
 
-  // An event of a hidden page leaves at once: the page may end before any timer does.
+  // An event of a hidden page is sent immediately, because the page may end before a timer fires.
   const track = (type, more) => {
     const e = { ...more, type, url, referrer, language: navigator.language, age: Date.now() }
     clearTimeout(timer)
@@ -50,7 +52,7 @@ export const start = (o) => {
     return e
   }
 
-  // view counts a page view if a page is seen whose address is not that of the last one.
+  // view counts a page view if the page is visible and its address differs from the last counted one.
   const view = () => {
     const here = location.pathname
     if (!document.hidden && here != last) {
@@ -73,7 +75,7 @@ export const start = (o) => {
     addEventListener('popstate', view)
   }
   addEventListener('pageshow', view)
-  // A page that comes back from the browser's cache is seen again.
+  // A page that the browser restores from its cache counts as viewed again.
   addEventListener('pagehide', () => flush(last = 0))
   addEventListener('visibilitychange', () => document.hidden ? waiting.forEach(attempt, flush()) : view())
   addEventListener('online', () => waiting.forEach(attempt))

@@ -1,14 +1,16 @@
-// The extension for documentation: links, downloads, engaged time and depth, site search, copied code, feedback.
+// The extension for documentation sites. It sends events about links, downloads, engaged time and depth, searches,
+// copied code and feedback.
 
-// Rows of results in the searches of frameworks: DocSearch, VitePress and others with roles; Material for MkDocs;
-// Pagefind; mdBook, Sphinx and MkDocs, whose rows have a link each.
+// These selectors find the rows of search results. The first is for DocSearch, VitePress and others that set roles. The
+// next are for Material for MkDocs and Pagefind. The others are for mdBook, Sphinx and MkDocs, where each row has a
+// link.
 const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] a'
 
 // extend adds the extension to a tracker that start returned for the options o.
 export const extend = (o, track) => {
   const on = (type, f) => document.addEventListener(type, f, true)
 
-  // Engaged time counts while the page has the focus. bottom is the lowest point that was seen.
+  // Engaged time counts while the page has the focus. bottom is the lowest point of the page that was visible.
   let from, spent = 0, bottom = 0, sent = 0
   const clock = () => {
     const now = performance.now()
@@ -32,15 +34,15 @@ export const extend = (o, track) => {
     leave()
     spent = bottom = sent = query = 0
   }
-  // The core listens at the window, so it sends what is added here.
+  // The core listens at the window, whose listeners run later. So it sends the events that are added here.
   on('visibilitychange', () => document.hidden ? leave() : clock())
   on('scroll', see)
   addEventListener('focus', clock)
   addEventListener('blur', clock)
   clock()
 
-  // A query counts when it has been typed and has results, or has none after another two seconds. When it is left
-  // before, whether it has none is not known.
+  // A typed query counts when it has results, or when it has no results after another two seconds. If the reader leaves
+  // the search earlier, it is unknown whether the query has results.
   let input, query, timer, button
   const settle = (sure) => {
     const typed = input?.value.trim()
@@ -94,10 +96,11 @@ export const extend = (o, track) => {
   const copied = (element) => {
     if (element?.closest('pre,figure,[class*=language-],.highlight')) track('code_copy')
   }
-  // A button that copies by a selection fires both events, and readers who select click elsewhere.
+  // Some copy buttons select the text, and so cause a copy event too. This event does not count. A reader who copies a
+  // selection has clicked elsewhere.
   on('copy', (e) => button || copied(e.target.closest?.('pre')))
 
-  // The form of Material for MkDocs.
+  // This is the feedback form of Material for MkDocs.
   on('submit', (e) => {
     const value = e.submitter?.dataset.mdValue
     if (value) track('page_post_feedback', { feedback: { rating: value > 0 ? 'good' : 'bad' } })

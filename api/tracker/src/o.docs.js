@@ -1,4 +1,4 @@
-// The entry of a script tag: the core with the extension for documentation, in one request.
+// The script that a script tag loads: the core and the extension for documentation, in one request.
 import { start } from './core.js'
 import { extend } from './docs.js'
 

@@ -1,4 +1,5 @@
-// The entry of a script tag. An element whose id is "octavo" is a member of window too, and no function.
+// The script that a script tag loads. If an element has the id "octavo", window.octavo is this element, and not a
+// function.
 import { start } from './core.js'
 
 const s = document.currentScript

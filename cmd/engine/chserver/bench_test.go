@@ -74,7 +74,7 @@ func readNumbers(b *testing.B, db driver.Conn) {
 	must(b, err)
 	var v, n uint64
 	for rows.Next() {
-		if err := rows.Scan(&v); err != nil { // not must: testing's Helper costs more than the scan
+		if err := rows.Scan(&v); err != nil { // must is not used here: testing's Helper costs more than the scan
 			b.Fatal(err)
 		}
 		n++

@@ -21,7 +21,7 @@ type Config struct {
 	User, Password string
 
 	MaxConnections int           // default 64
-	MaxMemory      int64         // bytes the engine may use, default half of the machine's
+	MaxMemory      int64         // bytes that the engine may use, default half of the machine's memory
 	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB, or less with less MaxMemory
 	MaxInserts     int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
 	DrainTimeout   time.Duration // how long running statements may continue after Run's context ends, default 5 s
@@ -36,7 +36,7 @@ const (
 	leastMaxInsert        = 64 << 20 // several times the largest insert of a sink
 	defaultDrainTimeout   = 5 * time.Second
 
-	helloTimeout = 5 * time.Second // from accept to the end of the greeting
+	helloTimeout = 5 * time.Second // the time from accept to the end of the greeting
 	killEvery    = 20 * time.Millisecond
 )
 

@@ -23,8 +23,8 @@
 //     format in the text of an INSERT.
 //   - Result columns of type AggregateFunction, Variant, Dynamic, JSON and
 //     other types without a fixed layout are refused with UNKNOWN_TYPE.
-//   - low_cardinality_allow_in_native_format = 0 makes an INSERT's columns plain,
-//     but not those of a result.
+//   - low_cardinality_allow_in_native_format = 0 makes an INSERT's columns plain. Columns of a result keep their
+//     dictionaries.
 //   - Totals, extremes, logs and profile events are not sent, and external
 //     tables are refused.
 //   - A repeated INSERT is recognised as a whole, by a hash of its blocks, not

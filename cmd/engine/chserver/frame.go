@@ -43,8 +43,8 @@ func (p *plainReader) giveBack(unused int) error {
 	return err
 }
 
-// A compressed frame has 16 bytes of checksum over all later bytes, 1 byte for the method, 4 bytes packed size
-// (including these 9 bytes), 4 bytes plain size, and the data.
+// A compressed frame begins with a checksum of all later bytes (16 bytes). Then come the method (1 byte), the packed
+// size including these 9 bytes (4 bytes), the plain size (4 bytes), and the data.
 const (
 	frameChecksum = 16
 	frameHeader   = 9

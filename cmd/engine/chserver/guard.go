@@ -31,8 +31,8 @@ var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 var allowedEngines = words(`MergeTree ReplacingMergeTree SummingMergeTree AggregatingMergeTree CollapsingMergeTree
 	VersionedCollapsingMergeTree CoalescingMergeTree GraphiteMergeTree Memory Null Log TinyLog StripeLog Set Join Buffer Merge Atomic`)
 
-// plainVerbs are the first words of statements that create nothing, so that
-// ENGINE is a column there.
+// plainVerbs are the first words of statements that create nothing. In these statements, ENGINE is the name of a
+// column.
 var plainVerbs = words("SELECT WITH FROM ( INSERT DELETE UPDATE DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL")
 
 func words(text string) map[string]bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile are statements that would open a file, an address or another database, or gain the right to. SECRET is
+// hostile are statements that would open a file, an address or another database, or grant the right to do so. SECRET is
 // replaced by a file, FOLDER by a writable folder, and URL by a server that detects requests.
 var hostile = []string{
 	// These are statements of another user of this machine.
@@ -118,8 +118,8 @@ var harmless = []string{
 	"DROP TABLE harmless",
 }
 
-// TestHostileStatements runs all hostile statements. Each must be refused, and must not write to the folder or connect
-// to the address.
+// TestHostileStatements runs all hostile statements. Each statement must be refused, and must not write to the folder
+// or connect to the address.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)

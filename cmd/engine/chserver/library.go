@@ -80,7 +80,7 @@ func openLibrary(path string) (*library, error) {
 func (l *library) open(args []string) (*engineConn, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	argv := make([]unsafe.Pointer, len(args)+1) // ends with NULL, like main's
+	argv := make([]unsafe.Pointer, len(args)+1) // ends with NULL, like main's argv
 	for i, arg := range args {
 		text := append([]byte(arg), 0)
 		pin.Pin(&text[0])

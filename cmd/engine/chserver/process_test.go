@@ -32,7 +32,7 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		must(t, db.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS d.t (b UInt64, n UInt64) ENGINE = MergeTree ORDER BY b"))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		enough, before := make(chan struct{}), len(acknowledged) // some are acknowledged between enough and the kill
+		enough, before := make(chan struct{}), len(acknowledged) // some inserts end after enough and before the kill
 		for range 3 {
 			wg.Go(func() {
 				for {

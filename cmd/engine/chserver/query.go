@@ -32,7 +32,7 @@ func readQuery(r wireReader) (*query, error) {
 	if _, err := r.text(maxShortText); err != nil { // the hash of the interserver secret
 		return nil, err
 	}
-	if _, err := r.uvarint(); err != nil { // the stage: everything is run to the end
+	if _, err := r.uvarint(); err != nil { // the stage: the server always runs the whole query
 		return nil, err
 	}
 	compressed, err := r.uvarint()
@@ -108,8 +108,7 @@ func skipClientInfo(r wireReader) error {
 // settingName matches valid names, so that a name cannot inject SQL into a SET.
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// readSettings reads pairs until an empty name. Values are plain text, those of
-// custom settings are literals.
+// readSettings reads pairs until an empty name. Values are plain text, but values of custom settings are literals.
 func readSettings(r wireReader) ([]assignment, error) {
 	var out []assignment
 	for {

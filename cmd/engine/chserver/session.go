@@ -12,20 +12,19 @@ import (
 //
 // A query's settings are reset before the next statement, in one statement together with the new settings. So no extra
 // statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
-// client must run inside with, or settings would leak.
+// client must run inside session.with. Otherwise, its settings would stay for the next query.
 type session struct {
 	engine   *engine
 	conn     *engineConn
 	marker   string            // identifies this session's statement in system.processes
-	own      map[string]string // set by the client's SET: from name to literal
-	passing  map[string]string // set now, but only for the last query
-	database string            // from the greeting or the client's USE, as a quoted identifier
+	own      map[string]string // the values of the client's SET statements, as literals by name
+	passing  map[string]string // settings of the last query that are still set
+	database string            // named in the greeting or the client's USE, as a quoted identifier
 }
 
-// baseline is set in every session: the embedded library's defaults for these
-// settings differ from a server's.
+// baseline is set in every session, because the embedded library has other defaults for these settings than a server.
 var baseline = map[string]string{
-	"implicit_select":               "0", // or a mistyped keyword would be an expression
+	"implicit_select":               "0", // otherwise, a mistyped keyword would be an expression
 	"allow_introspection_functions": "0",
 	"session_timezone":              quoteText(timezone),
 }
@@ -127,7 +126,7 @@ func (s *session) with(settings []assignment, f func() error) error {
 	return f()
 }
 
-// enter replaces the last query's settings by the next query's.
+// enter replaces the settings of the last query by the settings of the next query.
 func (s *session) enter(settings []assignment) error {
 	wanted := make(map[string]string, len(settings))
 	for _, a := range settings {
@@ -199,11 +198,11 @@ func (s *session) ran(st *statement) {
 		s.database = strings.TrimSpace(st.text[l.pos:])
 	case setSession:
 		for _, a := range st.assignments {
-			if a.name == markerSetting { // it is the marker's: reset it before the next statement
+			if a.name == markerSetting { // the client has set the marker's setting: reset it before the next statement
 				s.passing[a.name] = a.value
 				continue
 			}
-			delete(s.passing, a.name) // it has the value of the SET now, not the query's
+			delete(s.passing, a.name) // the setting now has the value of the SET statement
 			if strings.EqualFold(a.value, "DEFAULT") {
 				delete(s.own, a.name)
 			} else {
@@ -220,8 +219,8 @@ type described struct{ name, typ, defaultKind string }
 // statements.
 const noLimits = " SETTINGS max_result_rows = 0, max_result_bytes = 0, max_rows_to_read = 0, max_bytes_to_read = 0"
 
-// describe runs a DESCRIBE statement. It is part of a client's statement, so
-// call it inside with.
+// describe runs a DESCRIBE statement. The DESCRIBE is part of a client's statement, so callers run describe inside
+// session.with.
 func (s *session) describe(what string, params []param) ([]described, error) {
 	res, err := s.conn.call(s.conn.lib.query, "DESCRIBE "+what+noLimits, "Native", params)
 	if err != nil {

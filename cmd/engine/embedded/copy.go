@@ -26,7 +26,7 @@ func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 		return refuse("the data directory has no file %s, so nobody can tell", marksFile)
 	}
 	folder := filepath.Join(dir, ClickHouse)
-	places := []string{dir, folder} // of files of marks
+	places := []string{dir, folder} // the folders that files of marks list
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		folder, places = dir, places[:1]
 	}

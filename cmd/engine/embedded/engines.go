@@ -90,7 +90,8 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 }
 
 // killed returns the function that halves the load after an engine was killed for its memory. The kernel counts its
-// kills, which distinguishes them from other kills. Without this count, any kill may be the kernel's.
+// kills, which distinguishes them from other kills. Without this count, killed treats every kill as a kill by the
+// kernel.
 func (c *Config) killed() func(engine string) {
 	var mu sync.Mutex
 	before, _ := c.Kills()

@@ -21,7 +21,8 @@ type marks struct {
 	ID string `json:"id"`
 	// Starts counts each engine's starts.
 	Starts map[string]int64 `json:"starts"`
-	// Losses say why engines started only because of Config.AcceptLoss, until ForgetLosses.
+	// Losses has, by engine, the loss that let the engine start only because of Config.AcceptLoss. ForgetLosses clears
+	// it.
 	Losses map[string]string `json:"losses,omitzero"`
 }
 
@@ -33,7 +34,8 @@ func (m *marks) accept(engine, loss string) {
 	m.Losses[engine] = loss
 }
 
-// mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the directory's.
+// mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the count of the
+// directory.
 type mark struct {
 	ID     string `json:"id"`
 	Starts int64  `json:"starts"`
@@ -96,7 +98,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 		own.accept(engine, folder+" "+reason)
 	}
 	if own.ID == "" && marked && !accepted {
-		own.ID = m.ID // the directory's file is gone, and the folders have its content
+		own.ID = m.ID // the directory's file no longer exists, and the folders have its content
 	}
 	own.Starts[engine] = max(started, m.Starts)
 	return nil

@@ -31,8 +31,8 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// TestFoldersOfAnotherTime refuses a folder that is missing, empty, older than the data directory, or another
-// installation's. The message names the ways out, and nothing is changed. With the typed consent, it starts.
+// TestFoldersOfAnotherTime: a folder is refused if it is missing, empty, older than the data directory, or of another
+// installation. The message names the ways to start anyway, and nothing is changed. With the typed consent, it starts.
 func TestFoldersOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	other := withBinary(t, embedded.Config{Want: embedded.Set{Kafka: true}})
@@ -41,7 +41,7 @@ func TestFoldersOfAnotherTime(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir, older string)
-		word   string // a word of the refusal; "" for none
+		word   string // a word of the refusal; "" if Start does not refuse
 	}{
 		"whole": {func(*testing.T, string, string) {}, ""},
 		"gone":  {func(t *testing.T, dir, _ string) { remove(t, dir, "kafka") }, "lacks its data"},

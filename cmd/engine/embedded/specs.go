@@ -35,7 +35,7 @@ type plan struct {
 // programs are the installed engines.
 type programs struct {
 	postgresBin, clickHouseLibrary string
-	writeGuard                     *os.File // open as long as ClickHouse may start
+	writeGuard                     *os.File // stays open while ClickHouse may start
 }
 
 // find locates the wanted engines. It fails if an engine is not installed.
@@ -80,7 +80,7 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 			if login == (Login{}) {
 				arguments = append(arguments, "--without-login")
 			}
-			spec, address := c.own(Kafka, port, login, arguments...) // the child outlives its start
+			spec, address := c.own(Kafka, port, login, arguments...) // the child outlives this call
 			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address, login.User, login.Password) }
 			return spec, address, nil
 		}})
@@ -149,7 +149,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			if most := c.Memory[name]; name == Kafka && most > 0 {
-				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go has all of its memory
+				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // its runtime may use all of it
 			}
 			return cmd, nil
 		},

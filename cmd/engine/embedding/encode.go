@@ -53,7 +53,7 @@ func sizes() map[string]int {
 func (m *Model) Encode(text string) []float32 {
 	w, cut := m.weights, m.pieces.cut(text)
 	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])
-	// A row has the vector of a piece, and then each branch's view of it and its neighbors.
+	// A row has the vector of a piece, and then each branch's result for the piece and its neighbors.
 	seen := make([][]float32, len(cut))
 	for t, piece := range cut {
 		table, at := int(piece)%tables, int(piece)/tables*width

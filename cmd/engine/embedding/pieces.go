@@ -17,10 +17,11 @@ const (
 	lastPiece
 )
 
-// unknownPenalty is how much less likely than the least likely piece an unknown character is.
+// unknownPenalty is subtracted from the score of the least likely piece. The result is the score of an unknown
+// character.
 const unknownPenalty = 10
 
-// pieces is a unigram model of word pieces: a text is cut in the likeliest way.
+// pieces is a unigram model of word pieces. It cuts a text into the pieces with the highest probability.
 type pieces struct {
 	numbers map[string]int32
 	scores  []float32
@@ -85,7 +86,8 @@ func (p *pieces) cut(text string) []int32 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// best has the likeliest last piece of each beginning of the text.
+	// A prefix of the text is cut into the pieces with the best score. best has the last of these pieces for each
+	// prefix.
 	type piece struct {
 		score  float32
 		start  int

@@ -22,7 +22,7 @@ const (
 func FreeAddress() (string, error) {
 	address, reservation, err := reserve()
 	if err == nil {
-		reservations.Store(address, reservation) // or the garbage collector would close it
+		reservations.Store(address, reservation) // without a reference, the garbage collector would close it
 	}
 	return address, err
 }

@@ -164,7 +164,7 @@ func TestMissingPackages(t *testing.T) {
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for range 500 { // of 10,000: without a reservation, twelve pairs would be the same
+	for range 500 { // without a reservation, about twelve pairs of 500 addresses from 10,000 ports would be equal
 		address := enginetest.Address(t)
 		if seen[address] {
 			t.Fatalf("%s was given twice", address)

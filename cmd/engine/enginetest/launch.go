@@ -37,7 +37,7 @@ type Login struct {
 	Password string `json:"password"`
 }
 
-// Launch says which engines to run.
+// Launch has the engines to run, and their settings.
 type Launch struct {
 	Binary  string
 	Engines []string

@@ -26,7 +26,7 @@ const (
 	keepBuffer = 1 << 20
 
 	idleTime  = 10 * time.Minute
-	frameTime = 30 * time.Second // to read the rest of a request or write a response
+	frameTime = 30 * time.Second // longest time to read the rest of a request, or to write a response
 )
 
 // conn is one connection. Its requests are answered one after the other, as in Kafka.

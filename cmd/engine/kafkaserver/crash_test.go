@@ -37,7 +37,7 @@ func oneRecord(n int) []byte {
 // kept is the part of a partition that the broker must have retained.
 type kept struct {
 	first  int64
-	values []int // from offset 0 on
+	values []int // values of the records from offset 0 on
 }
 
 // TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses

@@ -48,7 +48,8 @@ func (p *patient) mustOpen() *broker {
 	return b
 }
 
-// topic creates a topic with partitions of some messages, and stops the broker. It returns the topic's folder.
+// topic creates a topic whose partitions have the given numbers of messages, and stops the broker. It returns the
+// topic's folder.
 func (p *patient) topic(name string, messages ...int) string {
 	p.t.Helper()
 	b := p.mustOpen()

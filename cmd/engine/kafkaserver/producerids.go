@@ -19,8 +19,8 @@ type producerIDs struct {
 
 	mu         sync.Mutex
 	next, most int64
-	// least is above all ids in the logs. Damage may have taken the journal's entry, and a log takes the batches of a
-	// reused id for repeats.
+	// least is above all ids in the logs. If damage removed the journal's entry, an id could be used again. A log would
+	// then treat the new producer's batches as repeats.
 	least int64
 }
 

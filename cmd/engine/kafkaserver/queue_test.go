@@ -119,7 +119,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
 	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
-	// grow waits until the broker has removed old records, as the other topic shows.
+	// grow waits until the broker has removed old records. It polls the other topic.
 	grow := func() {
 		t.Helper()
 		before, _ := offsets(t, c, "large", 0)

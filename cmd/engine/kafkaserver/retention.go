@@ -155,7 +155,8 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 // twice.
 const leastRest = 64 << 20
 
-// cleanKept removes the oldest candidates until RetainBytes are left, or, when space is short, until there is enough.
+// cleanKept removes the oldest candidates until RetainBytes are left. When space is short, it removes candidates until
+// there is enough space.
 func (b *broker) cleanKept(kept []candidate) {
 	slices.SortStableFunc(kept, func(x, y candidate) int { return cmp.Compare(x.segment.MaxTime, y.segment.MaxTime) })
 	sum := int64(0)

@@ -10,7 +10,7 @@ import (
 // settings are a topic's parsed configs.
 type settings struct {
 	retention      time.Duration // < 0: forever
-	retentionBytes int64         // of a partition; < 0: no limit
+	retentionBytes int64         // limit for a partition; < 0: no limit
 	maxMessage     int
 	minInSync      int
 	appendTime     bool

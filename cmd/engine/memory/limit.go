@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Limit is how much memory a process may use.
+// Limit is the memory that a process may use.
 type Limit struct {
 	Bytes int64
 	Set   string // the file that sets the limit

@@ -8,7 +8,7 @@ import (
 // Part is a part of a node with a separate share of the memory.
 type Part string
 
-// The parts. Each except System is a process or, with Node and Git, a part of one.
+// The parts. System is not a process. Node and Git are parts of the node's process. Each other part is a process.
 const (
 	System   Part = "system"   // the kernel's caches of files and programs
 	Node     Part = "node"     // this process: requests, the sink, jobs
@@ -21,10 +21,11 @@ const (
 
 const mib = 1 << 20
 
-// table has the memory of each part in MiB. A part gets its least, plus its percentage of the memory that remains after
-// the leasts of all parts. Its most limits this. A part with `useful` gets nothing below that size. It gets that size
-// as soon as half of the remaining memory is enough. Store gets the remaining memory, at most half of the whole. The
-// percentages sum to less than 100, including the half of PDF, so that the parts fit into each budget.
+// table has the memory of each part in MiB. A part gets its minimum (least), plus its percentage of the memory that
+// remains after the minimums of all parts. Its maximum (most) limits the sum. A part with `useful` gets nothing below
+// that size. It gets that size as soon as half of the remaining memory is enough. Store gets the remaining memory, at
+// most half of the whole. The percentages sum to less than 100, including the half of PDF, so that the parts fit into
+// each budget.
 var table = []struct {
 	part                         Part
 	least, percent, most, useful int64

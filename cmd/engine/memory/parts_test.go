@@ -75,7 +75,7 @@ func TestPartsFit(t *testing.T) {
 	}
 }
 
-// TestParts has the division of usual sizes.
+// TestParts checks the division of usual sizes.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	if memory.LeastBytes() != 512*mib {

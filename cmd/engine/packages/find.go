@@ -12,15 +12,15 @@ import (
 // filled.
 const EnvDir = "OCTAVO_ENGINES_DIR"
 
-// Config says where to look. The zero value looks where `octavo serve` does.
+// Config has the places in which to look. The zero value looks where `octavo serve` does.
 type Config struct {
 	// Dir is the folder with the engines' package.json and node_modules. If it is empty, the folder is EnvDir's value.
 	// Without EnvDir, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working
 	// directory or one of its parents.
 	Dir string
-	// GOOS and GOARCH default to this build's.
+	// GOOS and GOARCH default to the values of this build.
 	GOOS, GOARCH string
-	// Executable and WorkDir default to this process's.
+	// Executable and WorkDir default to the paths of this process.
 	Executable, WorkDir string
 }
 

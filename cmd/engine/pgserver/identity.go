@@ -89,7 +89,7 @@ func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identit
 	return who, nil
 }
 
-// ownerOf returns the owner of an existing data directory, or nil if it is absent or root's.
+// ownerOf returns the owner of a data directory. It returns nil if the directory is absent or belongs to root.
 func ownerOf(dataDir string) (*syscall.Credential, error) {
 	info, err := os.Stat(dataDir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -126,7 +126,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// checkVersion compares the cluster's PG_VERSION with the binary's.
+// checkVersion compares the cluster's PG_VERSION with the version of the binary.
 func (s *Server) checkVersion(clusterVersion []byte) error {
 	cluster := strings.TrimSpace(string(clusterVersion))
 	if cluster == s.identity.major {

@@ -75,7 +75,7 @@ func (s *Server) killLeftovers() (int, error) {
 		}
 		if worksBelow(pid, root) {
 			found++
-			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // if it fails, the process is gone or found again in the next round
+			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // or the next round kills it
 		}
 		_ = unix.Close(handle)
 	}

@@ -46,7 +46,7 @@ function isMath(text, names) {
   return colored === 0;
 }
 
-// nesting is how deep the braces, brackets, delimiters and environments of a formula are, at most.
+// nesting returns the depth to which the braces, brackets, delimiters and environments of a formula are nested.
 function nesting(tex) {
   let depth = 0, deepest = 0;
   for (const [sign] of tex.matchAll(/\\left(?![a-z])|\\right(?![a-z])|\\begin|\\end|\\[^a-z]|[{}\[\]]/g)) {

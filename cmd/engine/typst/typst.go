@@ -42,7 +42,7 @@ type Config struct {
 	EnginesDir string
 	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
-	// Refusal is why this node renders no PDFs; "" if it does. It is for users.
+	// Refusal is the reason why this node renders no PDFs; "" if it does. It is for users.
 	Refusal string
 }
 
@@ -197,7 +197,7 @@ func (r *Renderer) run(
 }
 
 const (
-	// waitDelay is how long after its end a child's pipes may stay open.
+	// waitDelay is the time for which a child's pipes may stay open after the child's end.
 	waitDelay = 5 * time.Second
 	maxSaid   = 16 << 10
 )

@@ -38,7 +38,7 @@ type listRow struct {
 const (
 	startBits  = 12
 	startBytes = 3
-	// maxText is how many bytes of a user agent are searched.
+	// maxText bounds the bytes of a user agent that are searched.
 	maxText = 512
 )
 

@@ -29,8 +29,8 @@ type rangeSet struct {
 
 type span struct{ first, last netip.Addr }
 
-// MaxAge bounds the time between an event and a set's date. Within it, an address outside of the set counts as an
-// impostor's. Operators change their addresses without notice.
+// MaxAge bounds the time between an event and a set's date. Within it, an address outside of the set counts as the
+// address of an impostor. Operators change their addresses without notice.
 const MaxAge = 60 * 24 * time.Hour
 
 const maxPrefixes = 100_000
@@ -171,7 +171,7 @@ func lastOf(p netip.Prefix) netip.Addr {
 	for bit := p.Bits(); bit < len(b)*8; bit++ {
 		b[bit/8] |= 0x80 >> (bit % 8)
 	}
-	last, _ := netip.AddrFromSlice(b) // the length is an address's
+	last, _ := netip.AddrFromSlice(b) // b has the length of an address
 	return last
 }
 
@@ -189,8 +189,8 @@ func (r *Ranges) Has(set Set, ip netip.Addr) bool {
 	return at > 0 && ip.Compare(spans[at-1].last) <= 0
 }
 
-// Holds reports whether a set is complete at a time, so that other addresses are not the operator's. The set must have
-// addresses, and a date at most MaxAge from that time.
+// Holds reports whether a set is complete at a time. Then other addresses do not belong to the operator. The set must
+// have addresses, and a date at most MaxAge from that time.
 func (r *Ranges) Holds(set Set, at time.Time) bool {
 	if set == 0 || r.sets[set-1].date.IsZero() {
 		return false

@@ -7,18 +7,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Last is the last word of LongWords and LongPage, and LastChinese ends LongChinese. Both words are only there.
+// Last is the last word of LongWords and LongPage. LastChinese is the last word of LongChinese. Each of the two words
+// occurs once.
 const (
 	Last        = "zebrafinch"
 	LastChinese = "终末龟"
 )
 
-// LongWords is a text of a page's largest size in one paragraph. No word is there twice.
+// LongWords is a text of a page's largest size in one paragraph. No word occurs twice.
 func LongWords() string {
 	return filled(Last, func(i int) string { return distinct(i) + " " })
 }
 
-// LongChinese is a text of a page's largest size in one paragraph of Chinese. Few pairs of characters are there twice.
+// LongChinese is a text of a page's largest size in one paragraph of Chinese. Few pairs of characters occur twice.
 func LongChinese() string {
 	const from, characters = 0x4e00, 0x5000
 	at, step := 0, 1

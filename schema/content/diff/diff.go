@@ -150,7 +150,7 @@ func Align(n, m int, score func(i, j int) float64) []int {
 
 // Increasing returns the indices of a longest strictly increasing subsequence.
 func Increasing(values []int) []int {
-	var tails []int // tails[k] is the index of the lowest last value of a chain of k+1
+	var tails []int // tails[k] is the end of the chain of k+1 values whose last value is lowest
 	before := make([]int, len(values))
 	for i, value := range values {
 		k, _ := slices.BinarySearchFunc(tails, value, func(tail, value int) int { return values[tail] - value })

@@ -70,7 +70,7 @@ func TestMatchIsACommonSubsequence(t *testing.T) {
 	})
 }
 
-// TestMatchIsBounded has the inputs that make a diff quadratic.
+// TestMatchIsBounded uses the inputs that make a diff quadratic.
 func TestMatchIsBounded(t *testing.T) {
 	t.Parallel()
 	const n = 200_000

@@ -19,8 +19,8 @@ import (
 // limit.
 const (
 	maxBytes    = 128 << 10
-	refBytes    = 40 // and more if it names a space
-	branchBytes = 24 // in addition to its expression
+	refBytes    = 40 // more bytes if the reference names a space
+	branchBytes = 24 // memory of a branch, in addition to its expression
 )
 
 // Refs has the files and contents to which one document refers. Their size is linear in the document's size, with any
@@ -63,7 +63,7 @@ func OfFile(file []byte) Refs {
 		return Refs{}
 	}
 	refs := Of(d)
-	refs.Includes = nil // Contents do not include others.
+	refs.Includes = nil // A content cannot include another content.
 	return refs
 }
 

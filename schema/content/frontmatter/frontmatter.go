@@ -30,7 +30,7 @@ type lineSpan struct{ from, to int }
 // maxBytes bounds the size of front matter. Longer text is a part of the page.
 const maxBytes = 64 << 10
 
-// ErrNotMap means that the front matter is not a map of YAML. The text is then a part of the page.
+// ErrNotMap means that the front matter is not a map of YAML. The text then belongs to the page.
 var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
 // Split separates the front matter of a file from its Markdown. If there is no front matter, or an error, body is the
@@ -238,7 +238,7 @@ func sameYAML(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// Join puts front matter before Markdown. If its last field was removed, nothing of it is left.
+// Join puts front matter before Markdown. If a change removed the last field, Join writes no front matter.
 func (f *Fields) Join(body string) string {
 	if f.emptied && strings.TrimSpace(strings.ReplaceAll(f.source, "-", "")) == "" {
 		return body

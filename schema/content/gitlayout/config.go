@@ -14,7 +14,7 @@ import (
 type Repository struct {
 	Files []File
 	Read  func(path string) ([]byte, error)
-	// Left are entries that cannot be read as files. They are never written.
+	// Left has the entries of the repository that cannot be read as files. They are never written.
 	Left []Left
 	// Fold returns equal texts for paths that cannot coexist; nil folds case. Writable reports whether a file can have
 	// a path; nil allows every path.
@@ -54,7 +54,7 @@ var (
 	ErrTooLarge = errors.New("the repository is too large for a space")
 )
 
-// Layout is where the content of a repository is.
+// Layout is the place of the content in a repository, with its configuration.
 type Layout struct {
 	// Root is the folder of the content with a slash at its end, or "" for all of the repository.
 	Root string
@@ -174,7 +174,8 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
-// pageExtensions end the names of pages. An .mdx file is Markdown. Its components are shown as text or left out.
+// pageExtensions has the endings of names of pages. An .mdx file is Markdown. Its components are shown as text or left
+// out.
 var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"

@@ -52,12 +52,12 @@ type exporter struct {
 	pages  []tree.Page // as a tree
 	// paths has the files of the existing pages by id. keys has the keys of all pages and entries by id.
 	paths, keys map[string]string
-	ids         map[string]string // of pages, by path
+	ids         map[string]string // ids of pages, by path
 	rewrite     map[string]bool   // pages whose files the repository has changed
-	assets      map[string]string // paths of files of the space, by id
-	folded      map[string]bool   // paths that are taken, without case
+	assets      map[string]string // paths of the space's files, by id
+	folded      map[string]bool   // paths that are taken, in a form without case
 	changes     map[string]Change
-	outside     map[string]string // paths of pages of other folders, by id
+	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note
 	// written counts the pages that were looked at, of their number.
 	written, count int
@@ -155,7 +155,7 @@ func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) err
 		}
 		x.keys[id] = name
 		if !strings.HasPrefix(name, keyPrefix) {
-			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // The path has no file that the page stands for.
+			gone := kept[id] && !l.has(name) && l.blocked(name) == "" // the page's file no longer exists
 			if x.ids[name] = id; there[id] && !gone {
 				x.paths[id] = name
 				x.folded[l.fold(name)] = true

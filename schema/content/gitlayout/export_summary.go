@@ -12,7 +12,7 @@ import (
 // contents is an item that the table of contents must have.
 type contents struct {
 	item
-	// known is the key of the entry if the table already has it, and otherwise empty.
+	// known is the entry's key if the table already has the entry. Otherwise it is empty.
 	known string
 	// own, ownLabel and ownDest are true if the old line already has the right title, label or destination.
 	own, ownLabel, ownDest bool

@@ -57,10 +57,11 @@ type Tools struct {
 // Asset is a file of the repository that becomes a file of the space.
 type Asset struct{ ID, Path string }
 
-// Content is the content of a space that a repository's files make.
+// Content is the content of a space that is made from a repository's files.
 type Content struct {
 	Pages []tree.Node
-	// Beside are pages of the last synchronisation that do not belong to this folder. Like Pages, they stay.
+	// Beside are pages of the last synchronisation that do not belong to this folder. They stay, like the pages in
+	// Pages.
 	Beside []tree.Node
 	Assets []Asset
 	// Removed are the files of the space whose repository files were deleted or replaced.
@@ -146,7 +147,7 @@ func (m *importer) same(name string) bool {
 // identify assigns ids to the entries. An entry keeps its previous id, even if its file was renamed. A new entry gets
 // the id of the space's page at its path, or a new id.
 func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
-	gone := map[string]string{} // ids of pages whose files are gone, by blob
+	gone := map[string]string{} // ids of pages whose files no longer exist, by blob
 	for name, synced := range m.base.Files {
 		if _, there := m.layout.files[name]; there || synced.Page == "" || synced.Blob == "" {
 			continue
@@ -284,7 +285,8 @@ func (m *importer) compareNames() {
 		}
 	}
 	for name := range m.layout.files { // a new file that a page named before it existed
-		if _, known := m.base.Files[name]; !known && (isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
+		if _, known := m.base.Files[name]; !known &&
+			(isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
 			changed(name)
 		}
 	}
@@ -363,7 +365,7 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 			n.Title = title
 		}
 		n.LinkTitle = e.label()
-		asBefore := before == (file.headingText == n.Title) // otherwise the heading joins the text, or leaves it again
+		asBefore := before == (file.headingText == n.Title) // otherwise the heading enters or leaves the text
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}

@@ -124,7 +124,7 @@ func TestKept(t *testing.T) {
 					n.Kept = kept
 					s.edit(t, n.Title, "", "Edited.")
 					n.Icon += "bolt"
-					// New pages get names that are free.
+					// New pages get free names.
 					for i, title := range []string{"x", "X", "MOD", "mod"} {
 						page := tree.Page{ID: fmt.Sprint("new", i, kept == ""), Kind: tree.KindDocument, Title: title,
 							Slug: fmt.Sprint(title, kept == "")[:len(title)]}

@@ -432,7 +432,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestRenamedFile keeps its page, and the pages that name it follow.
+// TestRenamedFile: the page of a renamed file stays, and links to the file change in other pages.
 func TestRenamedFile(t *testing.T) {
 	t.Parallel()
 	s := newSpace(maps.Clone(book))

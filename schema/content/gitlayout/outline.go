@@ -144,7 +144,7 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	_, there := l.files[target]
 	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there &&
 		folder {
-		target, there = own, true // a link to a folder leads to the folder's page
+		target, there = own, true // a link to a folder leads to the page of the folder
 	}
 	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {
 		entry := b.plain(it, parent, tree.KindLink)
@@ -168,7 +168,7 @@ func (b *outliner) plain(it *item, parent *Entry, kind string) *Entry {
 
 // unique numbers the keys of entries with equal titles.
 func (b *outliner) unique(key string) string {
-	const longest = 2000 // keys are stored, and indexed
+	const longest = 2000 // keys are stored and indexed, so they must not be too long
 	if len(key) > longest {
 		key = strings.ToValidUTF8(key[:longest], "")
 	}
@@ -182,7 +182,7 @@ func (b *outliner) unique(key string) string {
 
 // folderOrder makes the outline of a repository without a table of contents.
 func (l *Layout) folderOrder() []*Entry {
-	children := map[string][]string{} // by folder, whose name ends with a slash
+	children := map[string][]string{} // names by their folder, whose name ends with a slash
 	listed := map[string]bool{}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(l.files)), maps.Keys(l.left))
 	for _, name := range names {

@@ -69,7 +69,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		m.out.Beside = append(m.out.Beside, n)
 		if name := at[n.ID]; name != "" && !strings.HasPrefix(name, keyPrefix) && m.pageIDs[name] == "" {
 			if _, there := m.layout.files[name]; there {
-				m.pageIDs[name] = n.ID // links still lead there
+				m.pageIDs[name] = n.ID // links still lead to this page
 			}
 		}
 	}

@@ -102,7 +102,7 @@ const maxPosition = 64
 // fill replaces as few positions as possible, so that all positions are in ascending order. "" is a missing position.
 func fill(positions []string) {
 	keep := increasing(positions)
-	next := make([]string, len(positions)+1) // the first position that is kept, from an index on
+	next := make([]string, len(positions)+1) // by index: the first kept position at or after the index
 	for i := len(positions) - 1; i >= 0; i-- {
 		if next[i] = next[i+1]; keep[i] {
 			next[i] = positions[i]

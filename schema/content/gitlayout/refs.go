@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// linker turns the references of one repository into those of a space, and back.
+// linker converts the references of a repository to references of a space, and back.
 type linker struct {
 	layout  *Layout
 	treeURL string
@@ -114,7 +114,7 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-// withExtension finds the page for a link without an extension, which is common in site generators.
+// withExtension finds the page for a link without an extension. Links of site generators often have this form.
 func (k *linker) withExtension(target string) string {
 	for _, ext := range pageExtensions {
 		if _, ok := k.page(target + ext); ok {
@@ -196,7 +196,7 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		means := ref
 		if own := k.ownAnchor(from, ref); own != nil {
-			means = own // a text that no client has written has the file's form
+			means = own // a text that no client has changed has the file's form
 		}
 		if spelled := links.next(means); spelled != nil {
 			return spelled
@@ -220,7 +220,7 @@ func (k *linker) ownAnchor(from string, ref map[string]any) map[string]any {
 func meaning(ref map[string]any) string {
 	text, err := json.Marshal(ref, json.Deterministic(true))
 	if err != nil {
-		return "" // It was decoded from JSON.
+		return "" // The value was decoded from JSON.
 	}
 	return string(text)
 }

@@ -32,7 +32,7 @@ type rewriter struct {
 // newParent is the parent of items below an entry that the table does not have yet.
 const newParent = "new"
 
-// entryForm is how a line of an entry begins.
+// entryForm matches the beginning of an entry's line.
 type entryForm struct{ indent, bullet string }
 
 // rewrite writes the table of contents. If reuse is set, existing entries keep their old lines.
@@ -202,7 +202,7 @@ func (w *rewriter) insert(i int, ruled bool) {
 	}
 }
 
-// ruleAhead finds the rule between here and the next item that keeps its place.
+// ruleAhead finds the rule between the present line and the next item that keeps its place.
 func (w *rewriter) ruleAhead(i int) int {
 	to := len(w.old.lines)
 	for at := i + 1; at < len(w.want); at++ {

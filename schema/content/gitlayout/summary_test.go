@@ -70,7 +70,7 @@ func spaceOf(t fataler, summary string) *space {
 var arrangements = regexp.MustCompile(
 	`^(rename|label|link) (.+?): ?(.*)$|^(delete) (.+)$|^(move|add|group) (.+?)( first)?(?: (after|below) (.+))?$`)
 
-// arrange makes an edit of a case.
+// arrange makes one edit, which a test case describes in words.
 func (s *space) arrange(t *testing.T, edit string) {
 	t.Helper()
 	found := arrangements.FindStringSubmatch(edit)

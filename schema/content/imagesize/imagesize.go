@@ -18,7 +18,7 @@ import (
 // maxSide bounds a stated width and height, in pixels.
 const maxSide = 1 << 20
 
-// svgStart is how many bytes of a file may precede the end of an SVG image's first element.
+// svgStart bounds the bytes of a file up to the end of an SVG image's first element.
 const svgStart = 16 << 10
 
 // Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file has

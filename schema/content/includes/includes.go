@@ -18,7 +18,7 @@ import (
 // block that exceeds the bounds stays unchanged, and so does a block whose content is missing.
 const (
 	maxNamed         = 100
-	MaxBytes         = 64 << 10 // of one content, as Markdown
+	MaxBytes         = 64 << 10 // bytes of one content, as Markdown
 	MaxExpandedBytes = 256 << 10
 )
 

@@ -28,8 +28,8 @@ type carrier struct {
 	*assignment
 	// byKey has the blocks of the document before.
 	byKey map[string]*schema.Node
-	// taken has the blocks of the previous document that have a partner. done has the blocks of this document that have
-	// a partner.
+	// taken has the blocks of the previous document that already have a partner. done has the blocks of this document
+	// that already have a partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash
 	words       map[*schema.Node][]uint64
@@ -59,7 +59,7 @@ func carry(a *assignment, before, after []schema.Node) {
 	c.moved(before, after)
 }
 
-// list pairs the children of two nodes that are the same.
+// list pairs the children of two nodes that count as the same node.
 func (c *carrier) list(before, after []schema.Node) {
 	a, b := c.free(before, c.taken), c.free(after, c.done)
 	pairs := diff.Match(c.hashList(a), c.hashList(b))

@@ -53,7 +53,7 @@ func hashValue(value any) Hash { return sha256.Sum256(canonicalJSON(value)) }
 func canonicalJSON(value any) []byte {
 	encoded, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		panic("keys: a part of a document has no JSON: " + err.Error()) // It was decoded from JSON.
+		panic("keys: a part of a document has no JSON: " + err.Error()) // the part was decoded from JSON
 	}
 	return encoded
 }

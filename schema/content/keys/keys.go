@@ -66,7 +66,7 @@ type assignment struct {
 	used map[string]bool
 	// settled has the final keys of the document's nodes: the keys that it already had, and the carried keys.
 	settled map[string]bool
-	// count is how many keys were derived from a hash.
+	// count is the number of keys that were derived from a hash.
 	count map[Hash]int
 }
 

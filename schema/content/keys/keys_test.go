@@ -108,7 +108,7 @@ func TestKeysAreCarriedOver(t *testing.T) {
 			if got := kept(before, keyed(t, c.after, &before)); got != c.want {
 				t.Errorf("got %s\nwant %s", got, c.want)
 			}
-			// The same from a document that was stored without keys.
+			// The result is the same for a document that was stored without keys.
 			if bare := read(t, c.before); kept(before, keyed(t, c.after, &bare)) != c.want {
 				t.Error("differs from the document without keys")
 			}
@@ -257,7 +257,7 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded has pairs of documents of the largest size, with as few and as many common blocks as possible.
+// TestAssignIsBounded uses pairs of documents of the largest size, with as few and as many common blocks as possible.
 // The short form has a quarter of the blocks and of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func (t table) values(row string) map[string]any {
 	return values
 }
 
-// cell returns the fragment that a cell shows, if it shows one.
+// cell returns the fragment that a cell shows, if any.
 func (t table) cell(row, column string) (*schema.Node, bool) {
 	name, _ := t.values(row)[column].(string)
 	f, ok := t.fragments[name]

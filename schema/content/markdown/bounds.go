@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The parsers here take precedence over goldmark's. They make parsing linear in the length of any text. Goldmark
-// rescans some constructs many times, and nests without bound.
+// The parsers here take precedence over the parsers of goldmark. They make parsing linear in the length of any text.
+// Goldmark rescans some constructs many times, and nests without bound.
 
 // maxNesting bounds the nesting of containers. Deeper containers are read as text. So the document of any text stays
 // within the schema's depth limit, and each line is tried with few containers.

@@ -96,7 +96,7 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 			return nil, false
 		}
 		if !strings.HasSuffix(text, "\n") {
-			return nil, false // A part of a line is highlighted, or the last line has no end.
+			return nil, false // If a part of a line is highlighted, or the last line has no end, the block is not read.
 		}
 		added := codeLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"))
 		for i := range added {

@@ -28,7 +28,7 @@ var (
 // maxComponentTag bounds the length of a tag.
 const maxComponentTag = 64 << 10
 
-// isComponent reports whether a tag that has a line to itself is a component's.
+// isComponent reports whether a tag on a separate line belongs to a component.
 func isComponent(tag string) bool {
 	return componentAlone.MatchString(tag) && !placeholder.MatchString(tag)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestForVisitor has the expressions `yes` and `no`, and compares a visitor's document as Markdown.
+// TestForVisitor uses the expressions `yes` and `no`, and compares a visitor's document as Markdown.
 func TestForVisitor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ in, want string }{
@@ -52,7 +52,7 @@ func TestForVisitor(t *testing.T) {
 	}
 }
 
-// TestForVisitorNodes has conditional blocks that an editor wrote as nodes.
+// TestForVisitorNodes uses conditional blocks that an editor wrote as nodes.
 func TestForVisitorNodes(t *testing.T) {
 	t.Parallel()
 	block := func(text string) schema.Node {

@@ -13,8 +13,8 @@
 //   - comments and tags in a line are leaves without text that keep their source, and a block of HTML is a paragraph
 //     with its text.
 //
-// Text is never lost. Reading and writing a text is stable: a second round gives the same bytes. Edit keeps the bytes
-// of untouched blocks.
+// Reading and writing lose no text. Reading and writing a text is stable: a second round gives the same bytes. Edit
+// keeps the bytes of untouched blocks.
 //
 // A file only calls files further down in this list. A few files are exceptions, because writing reads its own result:
 //

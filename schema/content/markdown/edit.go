@@ -169,10 +169,10 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	return kept
 }
 
-// placeDefinitions finds places for the units without nodes. If a unit followed n replaced blocks, it will follow n of
-// the new blocks.
+// placeDefinitions finds places for the units without nodes. If a unit followed n replaced blocks, it follows n of the
+// new blocks afterwards.
 func placeDefinitions(units []unit, kept []int, end int) {
-	limits := make([]int, len(units)) // the place of the next unit that is kept
+	limits := make([]int, len(units)) // the place of the next unit that stays
 	for i := len(units) - 1; i >= 0; i-- {
 		if kept[i] >= 0 {
 			end = kept[i]
@@ -192,7 +192,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened also gives up the neighbours of the units that were given up.
+// widened also gives up the neighbours of units that were given up.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -214,7 +214,7 @@ type splicer struct {
 	spelling spelling
 }
 
-// spelling is how edited blocks are written.
+// spelling is the notation in which edited blocks are written.
 type spelling int
 
 const (

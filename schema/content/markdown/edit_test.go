@@ -116,7 +116,7 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			return // The words occur twice, and either place may be the edited one.
+			return // The word occurs twice, and the edit may have changed either place.
 		}
 		parts[at] = text
 		if want := join(); got != want {

@@ -90,7 +90,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	if bottom != nil {
 		closer = bottom.NextDelimiter
 	}
-	// For each kind of closer, openers before this position have been tried without success.
+	// For each kind of closer, the position before which openers were already tried without success.
 	var tried map[closerKind]int
 	for closer != nil {
 		if !closer.CanClose {

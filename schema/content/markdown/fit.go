@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Reading makes any block in any place, and kinds of blocks outside the grammar. fit turns them into a document that
-// satisfies the grammar. The document's Markdown stays as it was:
+// Reading can put any block at any place, and can make blocks of kinds outside the grammar. fit turns them into a
+// document that satisfies the grammar. The document's Markdown stays as it was:
 //   - Some containers are not allowed in their place, or have content that is not allowed. Such a container becomes its
 //     content, between two paragraphs that keep its tag and its end.
 //   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
@@ -69,7 +69,7 @@ func fitInside(n *schema.Node) {
 	}
 }
 
-// holdsItsOwn reports whether a block that consists of parts contains only its own kind of part.
+// holdsItsOwn reports whether all children of a block have the kind that its parts must have.
 func holdsItsOwn(n *schema.Node) bool {
 	part, ok := partKinds[n.Type]
 	for i := range n.Nodes {
@@ -101,7 +101,7 @@ func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	return content.Clean(source), true
 }
 
-// keptAs is the block that a source reads as, if that is one block.
+// keptAs returns the block that a source is read as, if it is read as a single block.
 func keptAs(source, parent string) (*schema.Node, bool) {
 	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
 	if len(made.Nodes) != 1 {

@@ -268,7 +268,7 @@ var leafKinds = map[string]func(t *rapid.T, n *schema.Node){
 	"table": genTable,
 }
 
-// genTable makes a table with the names that reading gives.
+// genTable makes a table with the names that Read gives.
 func genTable(t *rapid.T, n *schema.Node) {
 	b := newTableBuilder()
 	view := map[string]any{"type": "grid", "hideHeader": rapid.Bool().Draw(t, "headless")}

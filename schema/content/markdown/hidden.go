@@ -21,10 +21,10 @@ func rawBlock(source string) schema.Node {
 	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
 }
 
-// memberMarkdown in a paragraph's meta has the source that the paragraph keeps.
+// memberMarkdown is the member of a paragraph's meta that has the source which the paragraph stores.
 const memberMarkdown = "markdown"
 
-// keptSource returns the source that a paragraph keeps; "" if it keeps none.
+// keptSource returns the source that a paragraph stores, or "" if it stores none.
 func keptSource(n *schema.Node) string {
 	if n.Type != "paragraph" {
 		return ""
@@ -57,7 +57,7 @@ func hides(leaves []schema.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" })
 }
 
-// htmlNames are the elements of HTML: a tag of one is never text.
+// htmlNames are the elements of HTML. A tag with one of these names is never text.
 var htmlNames = setOf(
 	`a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br button
 	canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
@@ -73,7 +73,7 @@ var blockNames = setOf(
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
 	tfoot th thead tr ul`)
 
-// silentNames are the elements whose content is not text. Of players, the address is shown.
+// silentNames are the elements whose content is not text. Players show their address.
 var (
 	silentNames = setOf("canvas head math noscript object script select style svg template title")
 	playerNames = setOf("audio embed iframe video")

@@ -16,7 +16,7 @@ const maxElements = 24
 // maxAttributes bounds the attributes of a tag or an element. A tag with more is kept.
 const maxAttributes = 32
 
-// element is a part of HTML that was read. Text has no name.
+// element is an HTML element or a text that was read. A text has no name.
 type element struct {
 	name  string
 	attrs attributes
@@ -31,7 +31,7 @@ type attributes []attribute
 
 type attribute struct {
 	name, value string
-	flag        bool // given without a value
+	flag        bool // true for an attribute without a value
 }
 
 func (a attributes) get(name string) (string, bool) {

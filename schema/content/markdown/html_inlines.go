@@ -33,7 +33,7 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		n := &nodes[i]
 		for _, p := range htmlPieces(n.Leaves) {
 			switch {
-			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text): // It would be text in HTML.
+			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text): // The piece would become text in HTML.
 			case p.hidden || p.raw && isTagInHTML(p.text):
 				h.turnTo(p.style)
 				h.out.Write(bytes.ReplaceAll(p.text, []byte("\n"), []byte(" ")))
@@ -83,7 +83,7 @@ func htmlPieces(leaves []schema.Leaf) []piece {
 	return pieces
 }
 
-// spanHTML writes a unit, which is an inline without text; "" if it has no HTML form.
+// spanHTML writes an inline without text. It returns "" if the inline has no HTML form.
 func spanHTML(n *schema.Node) string {
 	if n.Type == "link" {
 		return openTag("a", linkAttributes(n)) + inlinesHTML(n.Nodes) + "</a>"

@@ -9,7 +9,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// pairTags pairs the opening and closing tags among the children of a node. Each is looked at a bounded number of times.
+// pairTags pairs the opening and closing tags among the children of a node. It looks at each tag a bounded number of
+// times.
 func (r *reader) pairTags(n ast.Node) map[ast.Node]ast.Node {
 	var open []ast.Node
 	var pairs map[ast.Node]ast.Node
@@ -64,8 +65,8 @@ func isTextUntil(n, end ast.Node) bool {
 	return true
 }
 
-// isTagsUntil reports whether there are only tags between two tags. It stops after a limit of tags, and then returns
-// true.
+// isTagsUntil reports whether there are only tags between two tags. It stops after a fixed number of tags, and then
+// returns true.
 func isTagsUntil(n, end ast.Node) bool {
 	for range 4 * maxInlineElements {
 		if n = n.NextSibling(); n == nil || n == end {

@@ -15,7 +15,7 @@ type inlineElement struct {
 	name   string
 	attrs  attributes
 	open   string      // the opening tag as written in the source
-	empty  func() bool // whether it has no text that could have a mark, and would be lost
+	empty  func() bool // whether the element has no text that could have a mark, so that the mark would be lost
 	read   func(b *inlineBuilder) bool
 	plain  func() (string, bool) // the content, if that is only text
 	inside func() ([]*element, bool)

@@ -14,13 +14,13 @@ import (
 // The members of data for properties of GitBook's tags that the grammar does not have.
 const (
 	memberAttributes = "attributes" // attributes that the row of the tag does not have
-	memberTagName    = "tag"        // the tag's name, if a different tag than usual writes the type
+	memberTagName    = "tag"        // the tag's name, if the type was written with another tag than usual
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
 	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
 )
 
-// otherAttributes writes attributes that no row knows, in the order of their names.
+// otherAttributes writes the attributes that the table does not have, in the order of their names.
 func otherAttributes(others map[string]any, known attributes) attributes {
 	var attrs attributes
 	for _, name := range slices.Sorted(maps.Keys(others)) {
@@ -65,7 +65,7 @@ func attributed(n *schema.Node) bool {
 // memberTitle of an image means that its caption was the title of a Markdown image, and not a <figcaption>.
 const memberTitle = "title"
 
-// alignments are the values of align and what they are called in documents.
+// alignments has the values of align, with their names in documents.
 var alignments = map[string]string{"left": "start", "center": "center", "right": "end"}
 
 func alignmentName(member string) string {

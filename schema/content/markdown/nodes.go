@@ -45,7 +45,7 @@ type detailsNode struct {
 // lineBefore remembers whether the last line of a container is blank.
 type lineBefore struct{ isBlank bool }
 
-// next takes the next line, and reports whether the line before it is blank.
+// next reads the next line, and reports whether the previous line is blank.
 func (b *lineBefore) next(line []byte) bool {
 	before := b.isBlank
 	b.isBlank = util.IsBlank(line)

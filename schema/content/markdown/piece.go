@@ -14,7 +14,7 @@ type piece struct {
 	style
 	text []byte
 	node *schema.Node
-	span string // of a node: how it is written
+	span string // a node in Markdown; "" for text
 }
 
 // delimited are the marks that Markdown writes with delimiters. Such delimiters cannot be next to white space on the
@@ -322,7 +322,7 @@ func (b *inlineBuilder) inlines() []schema.Node {
 	return nodes
 }
 
-// loneEmojis makes text of the emojis in words, where a shortcode is not read.
+// loneEmojis turns emojis next to letters into text, because a shortcode would not be read there.
 func loneEmojis(pieces []piece) []piece {
 	for i := range pieces {
 		if !pieces[i].isEmoji() {
@@ -343,7 +343,7 @@ func loneEmojis(pieces []piece) []piece {
 	return pieces
 }
 
-// emoji adds an emoji. A link has no room for the node: it gets the characters.
+// emoji adds an emoji. In a link there is no place for the node, so the link gets the characters.
 func (b *inlineBuilder) emoji(node schema.Node) {
 	if b.inLink {
 		code, _ := node.Data["code"].(string)

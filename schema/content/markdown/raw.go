@@ -225,7 +225,7 @@ func LeftOut(d schema.Document) []string {
 	return list
 }
 
-// structural are the elements that need no mention: the text of them is all that they have.
+// structural has the elements that need no mention, because they have only text.
 var structural = setOf(
 	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
 	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details

@@ -19,19 +19,19 @@ type markdownState struct {
 	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
 	runs    map[int]int
 	spanned ast.Node
-	// paired has the positions of the tags that have an end.
+	// paired has the positions of the tags that have an end tag.
 	paired map[int]bool
-	// tables has where tables of HTML with blank lines end, by where they begin.
+	// tables has the ends of HTML tables with blank lines, by their beginnings.
 	tables map[int]int
 	// noDollars, noTagEnd and noCommentEnd are positions up to which a search has failed: for the end of a formula, of
 	// a tag, and of a comment.
 	noDollars, noTagEnd, noCommentEnd int
 	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
 	failedSearch int
-	// nextComment is the position behind the next end of a comment. If no comment ends, it is a position behind the
-	// text.
+	// nextComment is the position after the next end of a comment. If there is no further end, it is a position after
+	// the text.
 	nextComment int
-	// notes are the footnotes that are defined. labels are known without their notes.
+	// notes has the footnotes that are defined. labels has labels whose notes are not known yet.
 	notes  map[string]*noteBlock
 	labels []string
 	// definitions are the positions where definitions of links begin at the top level.

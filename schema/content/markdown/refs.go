@@ -141,7 +141,7 @@ func mapNames(list []any, kind string, change refChange) (after []any, changed b
 	return after, changed
 }
 
-// withValue is a table's data with another value of a cell.
+// withValue returns a table's data with another value for a cell.
 func withValue(data schema.Data, record, column string, value any) schema.Data {
 	data = maps.Clone(data)
 	records := maps.Clone(stringMap(data["records"]))

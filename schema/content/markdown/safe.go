@@ -204,7 +204,7 @@ func (s *safeScan) destination(target []byte) {
 	}
 }
 
-// secureScheme goes before the address of a host without a scheme.
+// secureScheme is put before the address of a host without a scheme.
 const secureScheme = "https:"
 
 // hostInAttribute matches an attribute whose address has a host and no scheme.
@@ -219,7 +219,7 @@ func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	return found
 }
 
-// tag turns a tag into text if one of its addresses has a scheme that is not on the list.
+// tag turns a tag into text if the scheme of one of its addresses is not on the list.
 func (s *safeScan) tag(t tag, from int) {
 	for _, a := range t.attrs {
 		if !slices.Contains(addressAttributes, a.name) || !unsafeLink(a.value) {

@@ -176,7 +176,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestSafeKeeps has texts whose bytes must not change.
+// TestSafeKeeps uses texts whose bytes must not change.
 func TestSafeKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -198,7 +198,7 @@ func TestSafeKeeps(t *testing.T) {
 	}
 }
 
-// TestSafeCompletes has addresses of hosts that get a scheme, wherever they are.
+// TestSafeCompletes uses addresses of hosts that get a scheme, wherever they are.
 func TestSafeCompletes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -86,7 +86,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if row.kind == "update" { // a front end does not show an update without a date, and its date is a time stamp
+	if row.kind == "update" { // front ends need the date of an update, as a time stamp
 		date := content.Member(n.Data, "date")
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
@@ -187,7 +187,7 @@ func shownKept(n schema.Node, source string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-// shownNode returns a node as it is shown.
+// shownNode returns the form in which a node is shown.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {
 		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && partKinds[n.Type] == "" {
@@ -218,7 +218,7 @@ func shownNode(n schema.Node) schema.Node {
 	return n
 }
 
-// captionFragments are the caption of a block whose data has it as Markdown.
+// captionFragments returns the caption of a block whose data has the caption as Markdown.
 func captionFragments(n *schema.Node) []schema.Node {
 	caption := content.Member(n.Data, memberCaption)
 	if caption == "" || len(n.Fragments) > 0 {
@@ -285,7 +285,7 @@ func annotationLabel(n *schema.Node) string {
 	return "*"
 }
 
-// shownTable gives the columns with a single choice a list as value.
+// shownTable turns the value of a column with a single choice into a list.
 func shownTable(data schema.Data) schema.Data {
 	definition := stringMap(data["definition"])
 	records := map[string]any{}

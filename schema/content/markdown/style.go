@@ -65,7 +65,7 @@ func styleOf(list []schema.Mark) style {
 		case "color":
 			text, background := content.Member(mark.Data, "text"), content.Member(mark.Data, "background")
 			if tag := content.Member(mark.Data, memberTag); plainTag(tag) {
-				if looks(tag)&^s.marks == 0 { // otherwise an editor has removed the mark, and the element with it
+				if looks(tag)&^s.marks == 0 { // otherwise an editor has removed the mark, and also the element
 					s = s.within(tag)
 				}
 			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
@@ -113,7 +113,7 @@ func (s style) layers() []layer {
 
 // layer has the texts that open and close a style.
 type layer struct {
-	mark        content.Marks // of the marks that Markdown writes with delimiters
+	mark        content.Marks // the marks that Markdown writes with delimiters
 	open, close string
 	html        string // the name of the HTML element with the same meaning
 }
@@ -170,12 +170,12 @@ var unmarked = []string{
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark but are not written as one.
+// likeMarks has the elements that look like a mark but are not written as a mark.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }
 
-// looks returns the marks that elements show without a mark of their own. A leaf has these marks. While it is read and
+// looks returns the marks that elements show although they are not marks. A leaf has these marks. While it is read and
 // written, its style has only their tags.
 func looks(tags string) (marks content.Marks) {
 	for tag := range strings.SplitSeq(tags, tagBreak) {

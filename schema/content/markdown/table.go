@@ -85,7 +85,7 @@ type tableColumn struct {
 
 type tableCell struct {
 	value  any
-	blocks []schema.Node // of a cell of text
+	blocks []schema.Node // the blocks of a text cell
 }
 
 func viewOf(n *schema.Node) tableView {

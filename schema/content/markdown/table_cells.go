@@ -188,7 +188,7 @@ func writeListCell(_ map[string]any, value any) string {
 			switch item := item.(type) {
 			case string:
 				b.WriteString(anchorHTML(content.Clean(item), fileLabel(content.Clean(item))))
-			case map[string]any: // the value was given a name
+			case map[string]any: // the value has a name
 				link := content.Link(item)
 				if user, ok := item["user"].(string); ok {
 					link = user

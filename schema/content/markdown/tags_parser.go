@@ -149,7 +149,7 @@ func readDivision(line []byte) (tag, bool) {
 	return t, t.name != ""
 }
 
-// known are the attributes that the tag can have.
+// known returns the attributes that a tag can have.
 func (row *tagRow) known() []tagAttribute {
 	if row == nil {
 		return nil

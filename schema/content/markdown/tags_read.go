@@ -19,7 +19,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 		}
 	}
 	first := rawBlock(t.open)
-	if t.row != nil && t.row.form == formCaption && !t.terminated { // without its end tag, the tag has no content
+	if t.row != nil && t.row.form == formCaption && !t.terminated { // if a tag has no end tag, it has no content
 		if n, ok := t.row.node(t.tag); ok {
 			first = n
 		}

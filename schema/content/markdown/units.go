@@ -12,7 +12,7 @@ import (
 // unit is a block of the source, with the corresponding blocks of the document. A definition has no blocks in the
 // document.
 type unit struct {
-	from, to int // without the following blank lines
+	from, to int // the position without the following blank lines
 	nodes    []schema.Node
 }
 
@@ -24,7 +24,7 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 		return nil, nil, false
 	}
 	units = r.units(root, string(r.source))
-	for i := range units { // After all references to notes are known.
+	for i := range units { // This happens after all references to notes are known.
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
 	}
 	for _, at := range r.state.definitions {

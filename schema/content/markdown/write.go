@@ -33,8 +33,8 @@ func (w writer) blocks(nodes []schema.Node) string {
 	return w.between(nodes, 0, len(nodes), pairKept(nodes))
 }
 
-// between writes the blocks from one index to another. ends has the index of the end of each tag that is stored as
-// source.
+// between writes the blocks from one index to another. ends has, for each tag that is stored as source, the index of
+// the tag's end.
 func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder
 	previous := ""

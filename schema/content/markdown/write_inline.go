@@ -74,7 +74,7 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	return ok && samePieces(settle(w.pieces(nodes, where)), want)
 }
 
-// lineOf returns the inlines of a text that is a single line in its place. ok is false for any other text.
+// lineOf returns the inlines of a text that is a single line at its place. ok is false for any other text.
 func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bool) {
 	line := root.FirstChild()
 	if where == inParagraph && !w.inLabel {
@@ -145,7 +145,7 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 // leafPieces splits code at newlines, because a span of code cannot contain newlines.
 func leafPieces(leaf schema.Leaf, where place) []piece {
 	if source := hiddenSource(leaf); source != "" {
-		if where != inParagraph { // Headings and cells are one line.
+		if where != inParagraph { // Headings and cells have only one line.
 			source = strings.ReplaceAll(source, "\n", " ")
 		}
 		return []piece{{style: style{raw: true, hidden: true}, text: []byte(source)}}

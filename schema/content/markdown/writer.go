@@ -24,7 +24,7 @@ func (w writer) inside(kind string) writer {
 	return w
 }
 
-// place is where inlines are. Headings and cells are one line, and cells end at a pipe.
+// place is the kind of block that contains inlines. Headings and cells are one line, and cells end at a pipe.
 type place int
 
 const (
@@ -41,7 +41,7 @@ var blockWriters map[string]func(w writer, n *schema.Node) string
 
 // noteList collects the footnotes of a document that is written.
 type noteList struct {
-	echo           bool // annotations keep the labels that they were read with
+	echo           bool // annotations are written with the labels that they had when they were read
 	labels, bodies []string
 	// taken has the labels in Markdown that is written unchanged. The value is true for labels in blocks, because such
 	// a block may come from another document. A reference within a line only stays unchanged if it has a definition,

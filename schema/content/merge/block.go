@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// build makes the blocks of a list of the result.
+// build returns the merged blocks of one list.
 func (m *merger) build(at spot) []schema.Node {
 	nodes := []schema.Node{}
 	for _, key := range m.lists[at] {
@@ -36,7 +36,7 @@ func (m *merger) block(key string) schema.Node {
 	}
 	n.Key = key
 	if strings.HasPrefix(key, foreign) && n.Type != typeTable && n.Type != typeRow {
-		n.Key = "" // Ours already has this key, so a new key is made.
+		n.Key = "" // A block of ours already has this key, so the node gets a new key.
 	}
 	if !holdsText(&n) {
 		n.Nodes = m.build(spot{key, ""})
@@ -112,7 +112,7 @@ func (m *merger) shell(key, slot string) schema.Node {
 	return mine
 }
 
-// own merges the data of a block that is on both sides, without the blocks below it.
+// own merges the data of a block that both sides have, without the blocks below it.
 func (m *merger) own(key string) schema.Node {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	if was == nil {

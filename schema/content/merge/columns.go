@@ -17,7 +17,7 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 		block, path := blockOf(key, "definition."+column)
 		mine, other := m.ours.column(key, column), m.theirs.column(key, column)
 		if m.stray(m.ours, key, column) || m.stray(m.theirs, key, column) {
-			continue // the side already had cells without the column, which do not count
+			continue // the side already had cells without the column, and they do not count
 		}
 		take, _ := m.conflicts.decide(Conflict{
 			Kind: KindDelete, Block: block, Path: path, Base: m.base.column(key, column), Ours: mine, Theirs: other,
@@ -126,7 +126,7 @@ func dropCells(n *schema.Node, column string) {
 	}
 }
 
-// restoreCells names the fragments that were kept in the cells that had shown them.
+// restoreCells sets the names of the kept fragments in the cells that showed them before.
 func (m *merger) restoreCells(key string, n *schema.Node) {
 	for i := range n.Nodes {
 		row := &n.Nodes[i]

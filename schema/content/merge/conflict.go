@@ -82,8 +82,8 @@ type Choice struct {
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is where a page is. A choice names only the parent. The position is theirs. A parent that is not there counts
-// as ours.
+// Place is the parent and the position of a page. A choice names only the parent. The position is theirs. If the parent
+// does not exist, the place counts as ours.
 type Place struct {
 	Parent   string `json:"parent"`
 	Position string `json:"position,omitempty"`
@@ -140,7 +140,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 const (
 	maxTitle       = 256
 	maxSlug        = 100
-	maxWord        = 50 // An emoji, or the name of an icon.
+	maxWord        = 50 // an emoji, or the name of an icon
 	maxDescription = 1000
 )
 
@@ -214,11 +214,11 @@ func (c Conflict) compare(other Conflict) int {
 // Takes lists how the conflict can be resolved.
 func (c Conflict) Takes() []string {
 	switch {
-	case c.Kind == KindSize: // Only fewer pages help.
+	case c.Kind == KindSize: // Only a smaller number of pages can resolve this conflict.
 		return nil
 	case c.value == noValue:
 		return []string{TakeOurs, TakeTheirs}
-	case c.Kind == KindParent: // The page cannot be at the place that theirs gave it.
+	case c.Kind == KindParent: // The page cannot be placed where theirs has placed it.
 		return []string{TakeOurs, TakeValue}
 	}
 	return []string{TakeOurs, TakeTheirs, TakeValue}

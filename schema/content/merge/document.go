@@ -47,13 +47,14 @@ type merger struct {
 	// dead has the blocks that are not in the result. replaced has the values that choices put in the place of blocks.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks that replacement has decided. bare has deleted blocks without a replacement.
+	// settled has the blocks for which the function replacement has decided. bare has deleted blocks without a
+	// replacement.
 	settled, bare map[string]bool
 	// lists has the blocks of the result by their place, in order.
 	lists map[spot][]string
-	// anchors has the anchors of ours by the block they lead to.
+	// anchors has the anchors of ours by the blocks to which they lead.
 	anchors map[string]string
-	emitted int // the blocks of the result that were made
+	emitted int // the number of blocks of the result that were made
 	// kept has the texts that stay in the result although a side deleted them there. compared counts the blocks that
 	// were compared with such texts.
 	kept     map[*side]*passage
@@ -92,8 +93,8 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	return m
 }
 
-// estrange renames the blocks that theirs added and that have the key of a block that ours added. Keys are derived from the
-// content, so both may have written the same in different places.
+// estrange renames the blocks that theirs added and that have the key of a block that ours added. Keys are derived from
+// the content. So both sides may have written the same content at different places.
 func (m *merger) estrange(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -208,7 +209,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		default: // The deleter keeps the block elsewhere. It is an edit if the block was not here before.
+		default: // The deleter keeps the block elsewhere. This counts as an edit if the block was not here before.
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place
 		}
@@ -226,7 +227,7 @@ func (m *merger) kill(key string, deleter, other *side) {
 	})
 }
 
-// place puts every block of the result into its list and orders the lists.
+// place puts each block of the result into its list, and orders the lists.
 func (m *merger) place() {
 	placed := map[spot]map[string]bool{}
 	var spots []spot

@@ -118,7 +118,7 @@ func copyOf(d schema.Document) schema.Document {
 	return c
 }
 
-// place in a document that an edit may change.
+// listAt is a place in a document that an edit may change.
 type listAt struct {
 	list   *[]schema.Node
 	parent string

@@ -19,7 +19,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	})
 	var joined []string
 	i, next := 0, 0
-	both := func(mine, others []string) { // both handles the blocks between two equal blocks.
+	both := func(mine, others []string) { // both joins the blocks between two equal blocks.
 		if len(gone) > 0 || m.isCode(at) {
 			m.contest(at, gone, m.added(m.ours, mine), m.added(m.theirs, others))
 			joined = append(append(joined, mine...), others...)
@@ -96,7 +96,7 @@ func (m *merger) apart(at spot, list []string) []string {
 	return slices.DeleteFunc(list, func(key string) bool { return m.dead[key] })
 }
 
-// contest reports that both sides put different blocks at one place. The blocks of the side that is not chosen go.
+// contest reports that both sides put different blocks at one place. The blocks of the other side are removed.
 func (m *merger) contest(at spot, base, mine, others []string) {
 	if len(mine) == 0 || len(others) == 0 {
 		return

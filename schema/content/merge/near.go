@@ -132,7 +132,7 @@ func (t saying) near(o saying) float64 {
 	return 0
 }
 
-// common counts the elements that two sorted lists have both.
+// common counts the elements that occur in both of two sorted lists.
 func common[T any](a, b []T, compare func(T, T) int) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch order := compare(a[0], b[0]); {

@@ -9,8 +9,8 @@ type sequence struct {
 	// join merges the elements that ours and theirs put at one place, instead of these elements of base. Both lists
 	// have the twins of that place. Without a function, all of ours comes first.
 	join func(base, ours, theirs []string) []string
-	// decide is called for an element that the sides have put at different places. It returns true to use the place of
-	// theirs.
+	// decide is called for an element that the two sides have put at different places. It returns true to use the place
+	// of theirs.
 	decide func(element string) bool
 }
 
@@ -84,7 +84,7 @@ func has(at map[string]int, e string) bool {
 	return ok
 }
 
-// moved returns the elements of base whose place in the list has changed, as few as possible.
+// moved returns the elements of base whose place in the list has changed. It chooses as few elements as possible.
 func moved(list []string, inBase map[string]int) map[string]bool {
 	var kept []string
 	var order []int

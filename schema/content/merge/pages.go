@@ -54,8 +54,8 @@ type Result struct {
 //
 // Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
 // to one parent, ours decides its position. A move to another parent overrides a reordering. Two reorderings are a
-// conflict. If both sides put pages at one place, all of them stay, by position and then by id. The newest of the times
-// counts.
+// conflict. If both sides put pages at one place, all of them stay, by position and then by id. Of two times, the newer
+// one counts.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
 	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
@@ -93,7 +93,7 @@ type pages struct {
 	conflicts conflicts
 	rows      map[string]*row
 	order     []string // the ids of the rows
-	// below has the rows by the parent in the result.
+	// below has the rows, by their parent in the result.
 	below map[string][]string
 }
 

@@ -178,7 +178,7 @@ func versionIf(there bool, n tree.Node) any {
 	return placeOf(n)
 }
 
-// allows is fits for a parent that a choice names. The parent must exist, and must not be below the page.
+// allows does the same as fits for a parent that a choice names. The parent must exist, and must not be below the page.
 func (p *pages) allows(r *row, parent string) bool {
 	for id := parent; id != ""; {
 		n, ok := p.page(id)
@@ -271,7 +271,7 @@ func (r *row) incoming() bool {
 		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)
 }
 
-// slugsBelow has the slugs of the pages of ours below a page.
+// slugsBelow returns the slugs of the pages of ours below a page.
 func (p *pages) slugsBelow(parent string) map[string]string {
 	slugs := map[string]string{}
 	for _, n := range p.children(parent) {

@@ -150,7 +150,7 @@ func wellFormed(rows map[string]tree.Node) error {
 type gardener struct {
 	writer
 	docs library
-	// root is the page below which it works, "" for all.
+	// root is the page below which the gardener works. "" means all pages.
 	root string
 }
 
@@ -188,7 +188,7 @@ func (g gardener) pick(rows map[string]tree.Node) string {
 	return rapid.SampledFrom(list).Draw(g.t, g.name)
 }
 
-// step tries one edit and takes it back if it is not allowed.
+// step tries one edit and undoes it if it is not allowed.
 func (g gardener) step(rows map[string]tree.Node) map[string]tree.Node {
 	next := maps.Clone(rows)
 	id := g.pick(next)

@@ -76,7 +76,7 @@ func (s *side) add(at spot, nodes []schema.Node) {
 	}
 }
 
-// slotOf names a fragment among those of its block.
+// slotOf returns the name of a fragment among the fragments of its block.
 func slotOf(f *schema.Node) string { return f.Fragment + "/" + f.Type }
 
 // holdsText reports whether the children of a block are inlines. Inlines are merged by word.

@@ -65,7 +65,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	})
 }
 
-// sayBoth puts a text into the same list of both drafts.
+// sayBoth puts the same text into the same list of both drafts.
 func sayBoth(writers [2]writer, drafts *[2]schema.Document) {
 	w := writers[0]
 	mine, other := map[string]listAt{}, map[string]listAt{}
@@ -116,7 +116,7 @@ func sentence(parent string, words []string) schema.Node {
 	return schema.Block("paragraph", text)
 }
 
-// moveEdited edits a paragraph of one side. The other deletes it and writes its text elsewhere in the list.
+// moveEdited edits a paragraph of one side. The other side deletes it and writes its text elsewhere in the list.
 func moveEdited(writers [2]writer, lists [2]listAt, at int) {
 	was := (*lists[0].list)[at]
 	words := strings.Fields(saidBy(&was))
@@ -146,7 +146,7 @@ func saidBy(n *schema.Node) (text string) {
 	return text
 }
 
-// keyedLists has the lists of a document by the keys of their blocks.
+// keyedLists returns the lists of a document by the keys of their blocks.
 func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listAt) {
 	lists[key] = listAt{nodes, parent}
 	for i := range *nodes {

@@ -121,7 +121,7 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 	return found
 }
 
-// written has the texts of a side's added blocks, and its edited texts that are not short, by their keys.
+// written returns the texts of a side's added blocks, and its edited texts that are not short, by their keys.
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {
@@ -150,7 +150,7 @@ func (p *pairing) names(list []string, written, other map[string]string) []strin
 	return names
 }
 
-// said returns a name for a block's text. The name is not a valid key.
+// said returns a name that stands for a block's text. Names and keys are never equal.
 func (p *pairing) said(s *side, key string) string {
 	n := *s.blocks[key].node
 	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {
@@ -241,7 +241,7 @@ func (p *pairing) cross(pairs []int) {
 	}
 }
 
-// discard removes the pairs of short texts that do not stand at one place.
+// discard removes the pairs of short texts that are not at one place.
 func (p *pairing) discard(pairs []int) {
 	partners := map[int]bool{}
 	twins := func(i int) bool {

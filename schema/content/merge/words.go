@@ -14,7 +14,7 @@ type token struct {
 	text   string
 	leaf   *schema.Leaf // the leaf that contains the text
 	marks  string
-	inline *schema.Node // instead of a text
+	inline *schema.Node // an inline in place of a text
 	word   bool
 }
 
@@ -257,8 +257,8 @@ func wordBetween(base []token, from, to int) bool {
 	return false
 }
 
-// replaced returns the range of a side that stands for a range of base. The tokens of base around the range are unchanged on
-// that side.
+// replaced returns the range of a side that replaces a range of base. The tokens of base around the range are unchanged
+// on that side.
 func replaced(pairs []int, h hunk, length int) (from, to int) {
 	if h.from > 0 {
 		from = pairs[h.from-1] + 1

@@ -96,7 +96,7 @@ func (k Known) means(ref map[string]any, from Page) map[string]any {
 		}
 	}
 	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
-		return nil // it leads out of the pages' files
+		return nil // the link leads out of the pages' files
 	}
 	return pageAt(k.Pages, ref, from)
 }
@@ -119,7 +119,7 @@ func (k Known) Resolve(d schema.Document, from Page) schema.Document {
 	})
 }
 
-// forms are the references of a document that mean the same, in their order.
+// forms has the references of a document that have the same meaning, in their order.
 type forms struct {
 	list []map[string]any
 	keys map[string]bool // of the list
@@ -203,7 +203,7 @@ func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any
 func keyOf(ref map[string]any) string {
 	text, err := json.Marshal(ref, json.Deterministic(true))
 	if err != nil {
-		return "" // It was decoded from JSON.
+		return "" // The value was decoded from JSON.
 	}
 	return string(text)
 }

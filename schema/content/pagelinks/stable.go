@@ -42,7 +42,7 @@ func stableLink(ref map[string]any) string {
 	return ""
 }
 
-// named is the reference that a stable address stands for. An address with something else behind the id is somebody's own.
+// named returns the reference for a stable address. An address with more text after the id was written by a user.
 func named(ref map[string]any) (map[string]any, bool) {
 	found := map[string]any{}
 	rest := linkOf(ref)

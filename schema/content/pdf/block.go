@@ -54,7 +54,7 @@ func (b *builder) blocks(nodes []schema.Node) []node {
 	return made
 }
 
-// snug shows a single paragraph without the space around one.
+// snug shows a single paragraph without the space above and below it.
 func (b *builder) snug(nodes []schema.Node) []node {
 	if len(nodes) == 1 && nodes[0].Type == "paragraph" {
 		made := append([]node{}, b.inlines(nodes[0].Nodes)...)
@@ -184,7 +184,7 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
-	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The line numbers take some letters.
+	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The line numbers also take some letters.
 	return made
 }
 

@@ -13,7 +13,7 @@ type Book struct {
 	pages  []measured
 }
 
-// measured is what a Book keeps of a page, without the text: the page's anchors, and the extent of each block.
+// measured is the part of a page that a Book stores: the page's anchors and the extent of each block, without the text.
 type measured struct {
 	anchors []string
 	blocks  []extent
@@ -22,7 +22,7 @@ type measured struct {
 // extent is a block's need of memory, notes and anchors.
 type extent struct {
 	cost    int64
-	notes   int // at the foot of the sheets
+	notes   int // number of notes at the foot of the sheets
 	anchors int // number of the page's anchors up to the end of this block
 }
 

@@ -35,7 +35,7 @@ func costOf(n *node) int64 {
 	return cost
 }
 
-// rowsOf are the cells of a table, with its head's.
+// rowsOf returns the rows of a table's cells, including the head.
 func rowsOf(n *node) [][]node {
 	if n.Columns == nil {
 		return nil

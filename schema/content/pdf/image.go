@@ -27,7 +27,7 @@ const (
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes
 	maxSVG      = 2 << 20
-	// svgStart is where an SVG's first element begins at the latest.
+	// svgStart is the last position at which an SVG's first element may begin.
 	svgStart = 4 << 10
 )
 
@@ -48,7 +48,7 @@ func (b *builder) image(ref any) string {
 	return name
 }
 
-// sendImages yields the images that pages have named. The more there are, the smaller they are.
+// sendImages yields the images that pages have named. The more images there are, the smaller they are.
 func (w *writer) sendImages() {
 	most := min(largePixels, allPixels/max(1, len(w.wanted)))
 	size := 0

@@ -16,7 +16,7 @@ import (
 type node struct {
 	Kind     string `json:"k,omitempty"`
 	Children []node `json:"c,omitzero"`
-	// Text is shown as it is.
+	// Text is shown unchanged.
 	Text  *string `json:"t,omitzero"`
 	Marks string  `json:"m,omitempty"`
 	Color string  `json:"color,omitempty"`
@@ -35,13 +35,13 @@ type node struct {
 	Number *int  `json:"n,omitzero"`
 	Tight  *bool `json:"tight,omitzero"`
 	Done   *bool `json:"done,omitzero"`
-	// Formula is a formula's place in the list of all.
+	// Formula is the index of a formula in the list of all formulas.
 	Formula *int    `json:"f,omitzero"`
 	Title   *string `json:"title,omitzero"`
 	Lang    *string `json:"lang,omitzero"`
 	Lines   bool    `json:"lines,omitzero"`
 	Marked  []int   `json:"marked,omitempty"`
-	// Source names the file of an image. Width is in pixels, Share a part of the room.
+	// Source names the file of an image. Width is in pixels, and Share is a fraction of the available width.
 	Source   string    `json:"src,omitempty"`
 	Width    float64   `json:"w,omitzero"`
 	Share    float64   `json:"share,omitzero"`
@@ -67,7 +67,7 @@ const maxDepth = 10
 // builder turns documents into nodes.
 type builder struct {
 	Source
-	index    map[string]int // of the pages in the document, by id
+	index    map[string]int // index of the pages in the document, by id
 	language string         // of the space
 	// These describe the current page.
 	page      int

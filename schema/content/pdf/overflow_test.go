@@ -62,7 +62,7 @@ func TestNothingOverflows(t *testing.T) {
 				strings.Repeat("| (abcdefghij) ", 10) + "|\n",
 		}, "\n\n"),
 	}
-	// Each case has a page with unique words. Another page has a long title and description.
+	// Each case has a page with unique words. A separate page has a long title and a long description.
 	names := slices.Sorted(maps.Keys(cases))
 	partOf := func(i int) string { return "abcdefghi" + string(rune('k'+i)) }
 	documents := []schema.Document{read(t, "Text.")}

@@ -60,7 +60,7 @@ func nameOf(ref map[string]any) string {
 	return ""
 }
 
-// source has a page for each document: p0, p1 and so on.
+// source returns a page for each document: p0, p1 and so on.
 func source(tb testing.TB, documents ...schema.Document) pdf.Source {
 	tb.Helper()
 	s := pdf.Source{

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Main is the name of the file that the renderer starts with.
+// Main is the name of the file with which the renderer starts.
 const Main = "main.typ"
 
 //go:embed main.typ
@@ -97,7 +97,7 @@ func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }
 type writer struct {
 	*builder
 	yield func(File, error) bool
-	ended bool // after an error, or if yield returns false
+	ended bool // set after an error, or if yield returns false
 }
 
 func (w *writer) send(name string, content []byte, err error) {
@@ -145,7 +145,7 @@ func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) [
 	return w.anchors
 }
 
-// rest yields the files after the pages.
+// rest yields the files that come after the pages.
 func (w *writer) rest(anchors [][]string, part *partInfo) {
 	if w.ended {
 		return

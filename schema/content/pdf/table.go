@@ -22,7 +22,7 @@ type column struct {
 	Narrow   bool    `json:"narrow,omitzero"`
 }
 
-// cellKinds has a row per type of column whose values are not shown as text.
+// cellKinds has a row for each type of column whose values are not shown as text.
 var cellKinds map[string]func(b *builder, about map[string]any, value any) []node
 
 func init() { // The table is set in init, because the rows call the builder's methods, which read the table.
@@ -36,7 +36,7 @@ func init() { // The table is set in init, because the rows call the builder's m
 	}
 }
 
-// cellAligns has the alignment per type of column, for columns without an alignment.
+// cellAligns has the alignment for each type of column. It applies to columns without an alignment.
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
@@ -85,7 +85,7 @@ func (b *builder) table(n *schema.Node) node {
 	return made
 }
 
-// columnsOf lists the columns that the view shows, and then the others.
+// columnsOf lists the columns that the view shows, and then the other columns.
 func columnsOf(view, definition map[string]any) []string {
 	var ids []string
 	listed := map[string]bool{}

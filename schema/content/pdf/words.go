@@ -17,7 +17,7 @@ const (
 	roomOfEdge   = 16  // width of the edges of a cell or a column
 	shareOfInner = 0.9 // fraction of the width that such an edge leaves in a cell
 	letter       = 10.5
-	letterCode   = 5.6 // in a block of code
+	letterCode   = 5.6 // the width of a letter in a block of code
 	fewest       = 3
 )
 

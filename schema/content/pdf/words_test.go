@@ -30,7 +30,7 @@ func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	return lines
 }
 
-// whole counts how often a word is in a line.
+// whole counts how many times a word is within a single line.
 func whole(lines map[string]int, word string) int {
 	found := 0
 	for line, n := range lines {

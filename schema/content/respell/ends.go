@@ -50,7 +50,7 @@ func Ends(original, edited string) string {
 			end = "" // the text after the last line feed has no line end
 		}
 		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
-			end = "\r" // Both would be the end of the same line.
+			end = "\r" // A carriage return and a line feed would be the end of the same line.
 		}
 		b.WriteString(text + end)
 	}

@@ -202,7 +202,7 @@ func repeats(words []word) bool {
 // wordsOf splits a text. The parts in order are the text.
 func wordsOf(text string) []word {
 	var words []word
-	begin := true // whether the text ends with the beginning of a line, or with a marker at the beginning of a line
+	begin := true // whether the text ends at the beginning of a line, or with a marker there
 	for text != "" {
 		w := word{}
 		switch length := markerLength(text); {
@@ -224,7 +224,7 @@ func wordsOf(text string) []word {
 	return words
 }
 
-// markerLength is the length of the marker of a list's item that a text begins with, or 0.
+// markerLength returns the length of the list marker with which a text begins. It returns 0 without a marker.
 func markerLength(text string) int {
 	digits := 0
 	for digits < len(text) && digits < 9 && text[digits] >= '0' && text[digits] <= '9' {
@@ -249,7 +249,7 @@ func nextWord(text string) (string, wordKind) {
 	rest := strings.TrimLeft(text, " \t\n")
 	for length := len(text) - len(rest); strings.Contains(text[:length], "\n") &&
 		strings.HasPrefix(rest, ">"); length = len(text) - len(rest) {
-		rest = strings.TrimLeft(rest[1:], " \t\n") // The marks of a quote go on in its next line.
+		rest = strings.TrimLeft(rest[1:], " \t\n") // The marks of a quote continue in its next line.
 	}
 	if space := text[:len(text)-len(rest)]; space != "" {
 		if strings.Count(space, "\n") > 1 {

@@ -24,7 +24,7 @@ type Attributes struct {
 	NoRobotsIndex *bool
 	// Document is the hash of the new document, for document pages only.
 	Document *string
-	// Target is where a link leads.
+	// Target is the target of a link.
 	Target schema.Data
 }
 
@@ -86,7 +86,7 @@ type Changed struct {
 // None reports whether no page changed.
 func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
 
-// Pages returns the ids of the pages that were put or are gone.
+// Pages returns the ids of pages that were put or removed.
 func (c Changed) Pages() []string {
 	ids := make([]string, len(c.Put), len(c.Put)+len(c.Gone))
 	for i, n := range c.Put {
@@ -96,8 +96,8 @@ func (c Changed) Pages() []string {
 }
 
 // Apply makes either all of the changes in the pages of a revision, or none of them. It reads only the affected pages.
-// Its error is a *Problem or the source's error. A page whose changes cancel out is not a changed page. Its times do
-// not matter for this.
+// Its error is a *Problem or the source's error. A page whose changes cancel out is not a changed page. Times are
+// ignored in this comparison.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},

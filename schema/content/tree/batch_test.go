@@ -87,7 +87,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// named returns the change with the id that "mine" stands for.
+// named returns a change in which "mine" is replaced by the page's id.
 func named(change Change, mine string) Change {
 	switch c := change.(type) {
 	case Insert:

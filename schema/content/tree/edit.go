@@ -24,7 +24,7 @@ type edit struct {
 // entry is a page that was read or added.
 type entry struct {
 	Node
-	// was is the page before the changes; nil for a new page.
+	// was is the page before the changes. It is nil for a new page.
 	was  *Node
 	gone bool
 }
@@ -71,7 +71,7 @@ func (e *edit) named(name string) (*entry, error) {
 	return page, err
 }
 
-// below returns the ids of all pages below one.
+// below returns the ids of all pages below a page.
 func (e *edit) below(id string) ([]string, error) {
 	if !e.whole[id] {
 		nodes, err := e.from.Below(id)
@@ -116,8 +116,8 @@ func (e *edit) childrenOf(parent string) ([]string, error) {
 	return e.children[parent], nil
 }
 
-// readChildren notes the source's children, except children that earlier changes have taken away. No change adds any:
-// that reads the children first.
+// readChildren notes the source's children, except children that earlier changes have taken away. No change can have
+// added any of them, because an addition reads the children first.
 func (e *edit) readChildren(parent string, nodes []Node) {
 	slices.SortFunc(nodes, InOrder)
 	ids := make([]string, 0, len(nodes))
@@ -169,7 +169,7 @@ func (e *edit) height(page *entry) (int, error) {
 	return height, nil
 }
 
-// put records the place of a new, deleted or moved page.
+// put records the place of a page that is new, deleted or moved.
 func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	parent, depth := "", 1
 	if into != nil {

@@ -47,7 +47,7 @@ type Source interface {
 	Page(id string) (n Node, ok bool, err error)
 	// Children reads the pages directly below a page, in their order. "" means the root.
 	Children(parent string) ([]Node, error)
-	// Below reads all pages below one, at every level and in any order.
+	// Below reads all pages below a page, at every level and in any order.
 	Below(id string) ([]Node, error)
 	// Size counts all pages.
 	Size() int

@@ -106,7 +106,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		if highest > lowest { // Every text that begins with the low one is below the high one.
+		if highest > lowest { // Every text that begins with the low digit is less than the high one.
 			high = ""
 		} else {
 			high = high[1:]

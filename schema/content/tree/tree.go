@@ -29,7 +29,7 @@ type Page struct {
 	ID            string    `json:"id,omitempty"`
 	Kind          string    `json:"type"`
 	Title         string    `json:"title"`
-	LinkTitle     string    `json:"linkTitle,omitempty"` // is shown in the place of the title where pages are listed
+	LinkTitle     string    `json:"linkTitle,omitempty"` // shown instead of the title in lists of pages
 	Slug          string    `json:"slug,omitempty"`
 	Emoji         string    `json:"emoji,omitempty"`
 	Icon          string    `json:"icon,omitempty"`
@@ -45,7 +45,7 @@ type Page struct {
 	// Kept is the reason why the document cannot be edited: the page's file in a Git repository cannot be used as a
 	// page. The document also contains this text.
 	Kept string `json:"kept,omitempty"`
-	// Target is where a link leads.
+	// Target is the target of a link.
 	Target schema.Data `json:"target,omitzero"`
 	// Layout has the visible and hidden parts. Cover is the image above the page. Variables are the values for the
 	// page's expressions.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Count returns the number of words in a text, which is the position of its last token. In a script without blanks
+// Count returns the number of words in a text. This is the position of its last token. In a script without blanks
 // between words, each letter is a word.
 func Count(text string) (n int) {
 	in := false // a word

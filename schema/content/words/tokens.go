@@ -74,7 +74,7 @@ func (t *tokenizer) end(word []rune, inPairs bool) {
 	default:
 		t.position++
 		t.word(word)
-		// createPage is found by create and by page as well.
+		// the words create and page also find createPage
 		if parts := humps(word); len(parts) > 1 {
 			for _, part := range parts {
 				t.word(part)

@@ -16,10 +16,10 @@ const (
 const (
 	// maxVector bounds a vector's bytes. Postgres accepts 1 MiB.
 	maxVector = 900 << 10
-	// maxPlaces is how often a word is counted. More occurrences do not change its rank.
+	// maxPlaces bounds the counted occurrences of a word. More occurrences do not change its rank.
 	maxPlaces   = 16
 	maxPosition = 16_383
-	// gap keeps phrases from going on in the next field.
+	// gap separates fields, so that no phrase matches across two fields.
 	gap = 8
 )
 

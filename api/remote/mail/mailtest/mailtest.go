@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Options say how the server behaves. The zero Options accept every mail.
+// Options set the behaviour of the server. The zero Options accept every mail.
 type Options struct {
 	// TLS offers STARTTLS. Implicit requires TLS from the start.
 	TLS      *tls.Config

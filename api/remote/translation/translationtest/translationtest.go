@@ -26,7 +26,8 @@ import (
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// Loud translates into a language that is the source in capitals. Terms of a glossary have their given translation.
+// Loud returns the translation that tests expect: the source in capitals. Terms of a glossary have the translation that
+// the glossary gives.
 func Loud(source string, terms ...translation.Term) string {
 	var b strings.Builder
 	from := 0
@@ -152,7 +153,7 @@ func LoudLibre(r LibreRequest) LibreAnswer {
 	return a
 }
 
-// Requests are those that the server took.
+// Requests are the requests that the server has received.
 func (l *Libre) Requests() []LibreRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()

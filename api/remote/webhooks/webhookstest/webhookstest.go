@@ -25,7 +25,7 @@ type Received struct {
 	ID        string
 	Signature string
 	Body      []byte
-	// Type and Data are those of the payload.
+	// Type and Data are the type and the data of the payload.
 	Type string
 	Data map[string]any
 	// Actor is the id of who did it.
@@ -60,7 +60,8 @@ func New(t testing.TB) *Receiver {
 	return r
 }
 
-// Knows tells the receiver its secret. From now on, a message whose signature is wrong fails the test and is answered 401.
+// Knows sets the secret with which the receiver checks signatures. From now on, a message whose signature is wrong
+// fails the test and is answered 401.
 func (r *Receiver) Knows(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

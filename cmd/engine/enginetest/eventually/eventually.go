@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits before it fails. It only bounds a hang: even a loaded machine stays far below it.
+// Patience is the longest time that a test waits. It only bounds a hang: even a loaded machine stays far below it.
 // Patience is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
 const Patience = 8 * time.Minute
 

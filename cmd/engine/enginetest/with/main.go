@@ -132,7 +132,7 @@ func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.S
 	for {
 		select {
 		case sig := <-signals:
-			_ = cmd.Process.Signal(sig) // fails only if it is gone
+			_ = cmd.Process.Signal(sig) // fails only if it has ended
 		case <-lost:
 			lost = nil
 			fmt.Fprintln(os.Stderr, "with: the engines exited before the command")

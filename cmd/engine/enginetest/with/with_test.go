@@ -78,7 +78,7 @@ func TestSignalIsForwarded(t *testing.T) {
 func TestKillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // dir lets gone see this command too
+	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // gone finds dir
 	await(t, cmd)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// gone waits until all of the engines' directories and processes are gone.
+// gone waits until none of the engines' directories and processes exists.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	eventually.Succeeds(t, "the end of the engines", func() error {

@@ -36,7 +36,8 @@ const (
 	minSession, maxSession = 100 * time.Millisecond, 30 * time.Minute
 	// defaultRebalance is for protocol versions without a rebalance timeout.
 	defaultRebalance = time.Minute
-	// maxMembers of a group and maxGroups bound the memory, far above normal use.
+	// maxMembers bounds the members of one group. maxMembers and maxGroups bound the memory of groups, and are far
+	// above normal use.
 	maxMembers = 1000
 	maxGroups  = 10_000
 	maxName    = 1024

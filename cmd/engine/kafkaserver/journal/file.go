@@ -197,7 +197,7 @@ func (j *Journal) WayOut() string {
 		"empty log (octavo serve --accept-loss kafka), without the events that were not stored yet", j.cfg.Dir)
 }
 
-// syncedMark is the first entry of a frame before which everything had been synced when it was written. A power cut may
+// syncedMark is the first entry of a frame that was written after all earlier frames were synced. A power cut may
 // damage an unsynced frame while the next frame is good. But then the next frame has no mark.
 var syncedMark = Entry{}
 

@@ -144,8 +144,8 @@ func TestPutsAreInOrder(t *testing.T) {
 	wait.Wait()
 }
 
-// TestADamagedJournalIsRefused: a good entry behind the damage shows that it is no incomplete end. The refusal changes
-// nothing and lists the ways to start again.
+// TestADamagedJournalIsRefused: a good entry after the damage shows that the damaged entry is not an incomplete last
+// entry. The refusal changes nothing and lists the ways to start again.
 func TestADamagedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	write := func() (*crashdisk.Disk, string, []byte) {

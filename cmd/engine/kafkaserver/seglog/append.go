@@ -68,7 +68,7 @@ func (l *Log) flush() {
 type round struct {
 	log     *Log
 	members []*appending
-	headers []header // of the written batches
+	headers []header // headers of the written batches
 	known   producers
 	pos     int64 // position of the next batch
 	next    int64 // offset of the next batch

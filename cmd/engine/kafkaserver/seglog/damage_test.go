@@ -155,8 +155,8 @@ func (p *patient) read(most int) (missing []int64) {
 
 var messages = regexp.MustCompile(`level=ERROR .* messages=(\d+) file=(\S+)`)
 
-// said returns the number of messages that the log reported as lost since the last call, and whether the log cut off
-// its end.
+// said returns the number of messages that the log reported as lost since the last call. It also returns whether the
+// log cut off its end.
 func (p *patient) said() (lost int, cut bool) {
 	for _, found := range messages.FindAllStringSubmatch(p.lines.String(), -1) {
 		n, _ := strconv.Atoi(found[1])

@@ -30,7 +30,7 @@ var (
 type Config struct {
 	FS   disk.FS
 	Dir  string // must exist
-	Name string // of the partition, for log lines
+	Name string // name of the partition, for log lines
 	// Identity distinguishes the partition from all others of the broker. It is part of each batch's seal.
 	Identity string
 	Logger   *slog.Logger

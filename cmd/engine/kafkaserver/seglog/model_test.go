@@ -25,7 +25,7 @@ type model struct {
 	start int64
 	count int
 
-	sequence int32 // of the producer's next batch
+	sequence int32 // sequence of the producer's next batch
 }
 
 func (m *model) open() {

@@ -23,7 +23,7 @@ const (
 // batchID is one batch of a producer.
 type batchID struct {
 	first, last int32 // sequences
-	offset      int64 // of its first record
+	offset      int64 // offset of its first record
 }
 
 // producer is a partition's state of a producer.

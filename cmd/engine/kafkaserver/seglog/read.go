@@ -13,8 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// openSegment is a segment's file with a reference count. It is closed after
-// its last user.
+// openSegment is a segment's open file and the number of its users. The last user closes the file.
 type openSegment struct {
 	file  disk.File
 	marks []mark // the index; only full segments have one
@@ -110,7 +109,7 @@ type placed struct {
 }
 
 // locate finds the segment of an offset, and a position at or before the offset. The caller must release the segment.
-// If the segment's file is gone, only base and upper are set.
+// If the segment's file no longer exists, only base and upper are set.
 func (l *Log) locate(offset int64) (placed, error) {
 	l.mu.RLock()
 	if l.closed {
@@ -186,7 +185,7 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 }
 
 // Read appends whole batches to b. The first batch contains offset. If that batch is damaged, the first batch is the
-// next good one. Read appends at most most bytes; if least is set, it appends at least one batch of any size. At the
+// next good one. Read appends at most `most` bytes. If least is set, it appends at least one batch of any size. At the
 // log's end it appends nothing. All returned batches are synced and have right checksums.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()

@@ -18,14 +18,14 @@ const scanWindow = 256 << 10
 // their headers.
 type scanner struct {
 	file   disk.File
-	pos    int64 // of the next batch
-	end    int64 // of the file
+	pos    int64 // position of the next batch
+	end    int64 // end of the file
 	least  int64 // least offset of the next batch
 	upper  int64 // all offsets are below this offset
 	holes  []hole
 	failed error // error of a read that is not damage
 	window []byte
-	at     int64 // of window in the file
+	at     int64 // position of window in the file
 	ahead  int64 // number of bytes in one read
 
 	identity uint32 // of the partition
@@ -37,7 +37,7 @@ var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
 // header.
 const headerAhead = 4 << 10
 
-// position is where a scan begins and ends in a file. The batch at pos has no offset below offset.
+// position is the part of a file that a scan reads: from pos up to limit. The batch at pos has no offset below offset.
 type position struct{ offset, pos, limit int64 }
 
 func (l *Log) newScanner(file disk.File, at position, upper int64) *scanner {

@@ -12,7 +12,7 @@ import (
 // mark is an entry of a segment's sparse index: the batch at pos begins with offset.
 type mark struct {
 	offset, pos int64
-	maxTime     int64 // of the batches before the mark
+	maxTime     int64 // latest time in the batches before the mark
 }
 
 // summary describes a segment, so that it need not be read.
@@ -21,7 +21,7 @@ type summary struct {
 	size      int64
 	maxTime   int64
 	marks     []mark
-	producers producers // after its last batch
+	producers producers // state of the producers after its last batch
 }
 
 const (

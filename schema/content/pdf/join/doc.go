@@ -2,7 +2,7 @@
 // references and with tags. A general joiner, pdfcpu 0.15, failed with two parts: its result only had the tags of one
 // part, and it renamed places with equal names.
 //
-// The first part is the front: its metadata, its bookmarks and its settings are the book's. The bookmarks name places
+// The first part is the front. The book has its metadata, its bookmarks and its settings. The bookmarks name places
 // (named destinations) of the front. They lead to the places with equal names in the other parts. Links lead to places
 // by name. A link into another part is an address with Scheme, and becomes a link to a place.
 //

@@ -25,13 +25,13 @@ const (
 type book struct {
 	out     *bufio.Writer
 	at      int64
-	offsets []int64 // of the objects, by number
+	offsets []int64 // positions of the objects, by number
 	parts   []*Part
 	id      string          // the book's id, which replaces the front's id
 	titles  map[string]text // titles of the bookmarks, by the place to which they lead
 	// numbers has, for each part, the objects whose number in the book is special; 0 means that an object is left out.
 	numbers []map[ref]ref
-	bases   []ref            // of each part: the number that is added to the numbers of other objects
+	bases   []ref            // the number that is added to the numbers of a part's other objects, for each part
 	sheets  array            // of all parts
 	labels  array            // the numbers of sheets
 	tags    array            // below the document
@@ -43,7 +43,7 @@ type book struct {
 	key     int    // added to the keys of the current part's entries in parents
 }
 
-// Join writes the book that the parts make. The first one is the front.
+// Join writes the book that the parts make. The first part is the front.
 func Join(out io.Writer, parts []*Part) error {
 	b := &book{
 		out: bufio.NewWriterSize(out, 1<<16), parts: parts, titles: map[string]text{}, ids: map[string]value{},
@@ -253,7 +253,7 @@ func (b *book) object(n ref, text, stream []byte) {
 	b.write([]byte("\nendobj\n"))
 }
 
-// keys is how many keys a part's list of parents uses.
+// keys returns the number of keys that a part's list of parents uses.
 func keys(tags dict) int {
 	next, _ := number(tags.get("ParentTreeNextKey"))
 	return next
@@ -307,7 +307,7 @@ func named(part int, id text) text {
 	return written(fmt.Appendf(nil, "%d %s", part, id.bytes()))
 }
 
-// collect adds a part's share to the objects that the book has only once.
+// collect adds the share of a part to the objects that the book has only once.
 func (b *book) collect(part int) error {
 	p, to := b.parts[part], b.to(part)
 	tags := b.tagged[part]
@@ -416,7 +416,7 @@ func (b *book) metadata(of []byte) []byte {
 	return fmt.Appendf(nil, "%s<xmpTPg:NPages>%d</xmpTPg:NPages>%s", before, sheets, after)
 }
 
-// names is a tree of names in one list.
+// names is a tree of names that has only one list.
 func names[V value](of map[string]V) dict {
 	list := make(array, 0, 2*len(of))
 	sorted := make([]string, 0, len(of))

@@ -19,12 +19,12 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // of the objects, by number; 0 for a number without an object
-	ends    []int64 // of the objects, by number
+	offsets []int64 // offsets of the objects, by number; 0 for a number without an object
+	ends    []int64 // ends of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
-	sheets  []ref          // that are kept
+	sheets  []ref          // sheets that are kept
 	dropped []ref          // the left-out sheets
 	places  map[string]ref // by name
 	on      map[string]int // the sheet of each place, by name
@@ -56,7 +56,7 @@ func Open(from io.ReaderAt, size int64) (*Part, error) {
 	return p, nil
 }
 
-// Sheets is the number of sheets that are kept.
+// Sheets is the number of sheets that stay.
 func (p *Part) Sheets() int { return len(p.sheets) }
 
 // Sheet finds the sheet of a place, counted from 0.

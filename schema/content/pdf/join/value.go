@@ -96,7 +96,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// eat reads the text what, if it comes next.
+// eat reads the text `what` if the text comes next.
 func (p *parser) eat(what string) bool {
 	p.blanks()
 	if !bytes.HasPrefix(p.from[p.at:], []byte(what)) {
@@ -211,7 +211,7 @@ func (t text) bytes() []byte {
 			digits = append(digits, '0')
 		}
 		made := make([]byte, len(digits)/2)
-		n, _ := hex.Decode(made, digits) // characters after a wrong digit are left out
+		n, _ := hex.Decode(made, digits) // Decode leaves out the characters after a wrong digit
 		return made[:n]
 	}
 	made := make([]byte, 0, len(inner))
