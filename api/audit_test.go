@@ -20,6 +20,7 @@ var unaudited = map[string]string{
 	"aggregateSiteEvents":                "It only reads.",
 	"getSiteEventsFunnel":                "It only reads.",
 	"getSiteEventsRetention":             "It only reads.",
+	"getSiteEventsTransitions":           "It only reads.",
 	"resolvePublishedContentByUrl":       "It only reads.",
 	"eraseSiteEventKey":                  "The erasures of this test are not the store's.",
 	"eraseSiteVisitor":                   "The erasures of this test are not the store's.",

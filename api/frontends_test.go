@@ -23,7 +23,7 @@ var unseen = []string{
 	"deleteCommentReplyInSpace", "deleteLegacyGitInstallation", "deleteSiteAnnotation",
 	"deleteSiteInsightsShareLink", "deleteSiteInsightsToken", "deleteSitePublishableKey",
 	"deleteSiteSavedSegment", "eraseSiteEventKey", "eraseSiteVisitor", "exportToGitRepository",
-	"getSiteEventsFunnel", "getSiteEventsRetention", "importGitRepository", "inviteToSpace",
+	"getSiteEventsFunnel", "getSiteEventsRetention", "getSiteEventsTransitions", "importGitRepository", "inviteToSpace",
 	"listSiteInsightsPages", "postCommentInChangeRequest", "postCommentInSpace",
 	"postCommentReplyInChangeRequest", "postCommentReplyInSpace", "querySiteInsights",
 	"removeRequestedReviewerFromChangeRequest", "removeSectionFromGroup", "removeTeamFromSpace",

@@ -39,6 +39,7 @@ var installationsMay = map[string][]string{
 	},
 	schema.ScopeSiteViewsRead: {
 		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
+		"getSiteEventsTransitions",
 		"getSiteInsightsAccess", "getSiteInsightsSettings", "getSiteLiveInsights", "listSiteAnnotations",
 		"listSiteInsightsPages",
 		"listSiteVisitorSegments", "querySiteInsights",

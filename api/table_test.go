@@ -201,7 +201,10 @@ func TestUnknownMembers(t *testing.T) {
 }
 
 // queries refuse unknown members with a suggestion of their own.
-var queries = map[string]bool{"aggregateSiteEvents": true, "getSiteEventsFunnel": true, "getSiteEventsRetention": true}
+var queries = map[string]bool{
+	"aggregateSiteEvents": true, "getSiteEventsFunnel": true, "getSiteEventsRetention": true,
+	"getSiteEventsTransitions": true,
+}
 
 func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	t.Parallel()

@@ -9,10 +9,11 @@ import (
 
 // compilers turn a request into a report.
 var compilers = map[Report]func(of reach, body []byte, now time.Time) (report, error){
-	Aggregate: compiler(compilePlan),
-	Funnel:    compiler(compileFunnel),
-	Retention: compiler(compileRetention),
-	Pages:     compiler(compilePages),
+	Aggregate:   compiler(compilePlan),
+	Funnel:      compiler(compileFunnel),
+	Retention:   compiler(compileRetention),
+	Transitions: compiler(compileTransitions),
+	Pages:       compiler(compilePages),
 }
 
 func compiler[R report](

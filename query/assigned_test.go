@@ -48,6 +48,8 @@ func TestAssignedSessions(t *testing.T) {
 			false, true},
 		{Retention, `{"range":"last24Hours"}`, false, false},
 		{Retention, `{"range":"last24Hours","return":{"where":[{"column":"exitPage","values":[null]}]}}`, false, true},
+		{Transitions, `{"range":"last24Hours","page":{"path":"/guide"}}`, false, true},
+		{Transitions, `{"range":"last24Hours","page":{"path":"/guide"}}`, true, false},
 		{Pages, `{"range":"last24Hours"}`, false, false},
 		{Pages, `{"range":"last24Hours","select":[{"column":"sessionsCount"}]}`, false, true},
 		{Pages, `{"range":"last24Hours","select":[{"column":"sessionsCount"}],` + apiOnly + `}`, false, false},

@@ -80,6 +80,7 @@ func TestBatch(t *testing.T) {
 		"beside":        {Aggregate, `"range":"last7Days","compare":"previousPeriod"`},
 		"funnel":        {Funnel, `"range":"lastYear","steps":[{},{}]`},
 		"retention":     {Retention, `"range":"last30Days","interval":"week"`},
+		"transitions":   {Transitions, `"range":"lastYear","page":{"path":"/guide"}`},
 		"a typo":        {Aggregate, `"range":"lastYear","groupby":[]`},
 		"no range":      {Funnel, `"steps":[{},{}]`},
 		"wrong":         {Retention, `"range":"lastYear","interval":"decade"`},

@@ -48,7 +48,22 @@ func drawStep(t *rapid.T, events []insights.Event, n *naive) (s naiveStep) {
 	return s
 }
 
-// TestDifferentialReports compares random funnels and retentions with the naive
+// drawTransitions draws a request about a page that some event may be of.
+func drawTransitions(t *rapid.T, in naiveRange, zone string, where []naiveFilter) naiveTransitions {
+	r := naiveTransitions{Range: in, Zone: zone, Where: where, Limit: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "limit")}
+	if rapid.Bool().Draw(t, "at a path") {
+		path := rapid.SampledFrom([]string{"/", "/x", "/x/", "/b", "/x/%20y", "/none"}).Draw(t, "path")
+		r.Page = map[string]string{"path": path}
+		return r
+	}
+	r.Page = map[string]string{
+		"space": rapid.SampledFrom([]string{"sp1", "sp2"}).Draw(t, "space"),
+		"page":  rapid.SampledFrom([]string{"p1", "p2", "p3"}).Draw(t, "page"),
+	}
+	return r
+}
+
+// TestDifferentialReports compares random funnels, retentions and transitions with the naive
 // evaluator.
 func TestDifferentialReports(t *testing.T) {
 	t.Parallel()
@@ -63,17 +78,18 @@ func TestDifferentialReports(t *testing.T) {
 	oneThread := func(c *Config) { c.MaxThreads, c.Site = 1, ownSite }
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64}
-	funnels, retentions, converted, read := 0, 0, 0, map[string]int{}
+	asked, converted, stepped, read := map[Report]int{}, 0, 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site1", "site1", "site1"}).Draw(t, "site")
 		service := rapid.SampledFrom([]*Service{raw, visits, visits}).Draw(t, "service")
 		in, zone, where := drawReport(t, data["site1"], n)
 		refusal := naiveFilterRefusal("where", where)
 		var request any
-		var of Report
-		var member string
-		var want []any
-		if rapid.Bool().Draw(t, "funnel") {
+		var want map[string]any
+		of := rapid.SampledFrom(reportKinds).Draw(t, "report")
+		asked[of]++
+		switch of {
+		case Funnel:
 			f := naiveFunnel{Range: in, Zone: zone, Where: where, By: rapid.SampledFrom([]string{"", "visitor", "session"}).Draw(t, "by")}
 			f.Window = rapid.SampledFrom([]int{0, 1, 3600, 86400, 5 * 86400, 366 * 86400}).Draw(t, "window")
 			if strict := rapid.IntRange(0, 2).Draw(t, "strict"); strict > 0 {
@@ -86,11 +102,10 @@ func TestDifferentialReports(t *testing.T) {
 				}
 			}
 			if refusal == "" {
-				want = n.funnel(data[site], f)
+				want = map[string]any{"steps": n.funnel(data[site], f)}
 			}
-			request, of, member = f, Funnel, "steps"
-			funnels++
-		} else {
+			request = f
+		case Retention:
 			r := naiveRetention{Range: in, Zone: zone, Where: where}
 			r.Interval = rapid.SampledFrom(naiveIntervals).Draw(t, "interval")
 			r.Week = drawWeek(t)
@@ -112,13 +127,18 @@ func TestDifferentialReports(t *testing.T) {
 				r.Periods = &periods
 			}
 			if refusal == "" {
-				var ok bool
-				if want, ok = n.retention(data[site], r); !ok {
+				cohorts, ok := n.retention(data[site], r)
+				if want = map[string]any{"cohorts": cohorts}; !ok {
 					refusal = "interval cuts the range into more than 400 buckets"
 				}
 			}
-			request, of, member = r, Retention, "cohorts"
-			retentions++
+			request = r
+		default:
+			r := drawTransitions(t, in, zone, where)
+			if refusal == "" {
+				want = n.transitions(data[site], r)
+			}
+			request = r
 		}
 		body, err := json.Marshal(request)
 		if err != nil {
@@ -134,16 +154,20 @@ func TestDifferentialReports(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		if !same(map[string]any{member: want}, decodeAny(got)) {
+		if !same(want, decodeAny(got)) {
 			t.Fatalf("%s on %s of %s:\ngot  %s\nwant %v", body, site, headers[headerSource], got, want)
 		}
-		read[member+" of "+headers[headerSource]]++
+		read[string(of)+" of "+headers[headerSource]]++
+		if strings.Contains(string(got), `"from":[{`) && strings.Contains(string(got), `"to":[{`) {
+			stepped++
+		}
 		if strings.Contains(string(got), `"conversionFromPrevious":0.`) {
 			converted++
 		}
 	})
-	t.Logf("%d funnels (%d with a part that went on), %d retentions; %v", funnels, converted, retentions, read)
-	if funnels > 200 && (converted < funnels/20 || read["cohorts of visits"] == 0 || read["cohorts of raw"] == 0) {
-		t.Errorf("%d of %d funnels have a part that went on; %v", converted, funnels, read)
+	t.Logf("%v, %d funnels with a part that went on, %d transitions both ways; %v", asked, converted, stepped, read)
+	if asked[Funnel] > 200 && (converted < asked[Funnel]/20 || stepped < asked[Transitions]/50 ||
+		read["retention of visits"] == 0 || read["retention of raw"] == 0) {
+		t.Errorf("of %v, %d funnels have a part that went on, %d transitions both ways; %v", asked, converted, stepped, read)
 	}
 }

@@ -20,7 +20,8 @@
 //     lost.
 //   - Write: encode.go writes rows as JSON, and compared.go the rows of another range. estimate.go has the error bounds
 //     of counts.
-//   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go and segments.go.
+//   - Reports join these steps: aggregate.go (with collect.go), funnel.go, retention.go, transitions.go and
+//     segments.go.
 //   - pages.go joins the metrics of pages with the store's data about the pages (pages_request.go, pages_plan.go,
 //     pages_rows.go, pages_answer.go).
 //   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
@@ -124,6 +125,20 @@
 //     with an event that matches return in the k-th interval after the cohort's. Interval 0 is
 //     the cohort's own, and also counts events before the first event. Intervals after the
 //     range are left out.
+//
+// # Transitions
+//
+// The pages before and after a page are an addition of Octavo. The request has range, timezone and where, like a
+// funnel.
+//
+//   - The page views of a session that meet the conditions form a row. They are ordered by time, and page views of one
+//     moment as they were sent. Only page views in the range count, as in a funnel. A page view of a space without a
+//     page is in no row.
+//   - Each view of the page has one of three views before it: none (the view is an entry), a view of the same page (the
+//     view is a reload), or a view of another page (a transition). The same holds for the view after it.
+//   - The pages are those of the list of pages: pages of spaces, and otherwise paths. A page's path and title are those
+//     of its last view among the transitions.
+//   - The page of the request is a page of a space, or all pages of addresses with a path, also in spaces.
 //
 // # Pages
 //

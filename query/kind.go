@@ -5,14 +5,15 @@ type Report string
 
 // The reports that have a request.
 const (
-	Aggregate Report = "aggregate"
-	Funnel    Report = "funnel"
-	Retention Report = "retention"
-	Pages     Report = "pages"
+	Aggregate   Report = "aggregate"
+	Funnel      Report = "funnel"
+	Retention   Report = "retention"
+	Transitions Report = "transitions"
+	Pages       Report = "pages"
 )
 
 // Reports lists the reports that have a request.
-func Reports() []Report { return []Report{Aggregate, Funnel, Retention, Pages} }
+func Reports() []Report { return []Report{Aggregate, Funnel, Retention, Transitions, Pages} }
 
 // ReportWords returns the words of the reports that have a request.
 func ReportWords() (words []string) {

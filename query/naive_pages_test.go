@@ -39,20 +39,32 @@ type naivePagesRow struct {
 	id    [3]string // space, page, path outside any space
 }
 
+// pathOf returns the path of an event's address, without a slash at its end.
+func (n *naive) pathOf(e *insights.Event) string {
+	path := naiveColumns["urlPath"].read(n, e, "")[0].json.(string)
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+// pageOf returns an event's page: its space, page, and path outside any space. ok is false for an event of a space
+// without a page.
+func (n *naive) pageOf(e *insights.Event) (id [3]string, ok bool) {
+	if e.Space == "" {
+		return [3]string{"", "", n.pathOf(e)}, true
+	}
+	return [3]string{e.Space, e.Page, ""}, e.Page != ""
+}
+
 // naivePages answers a request for pages: all rows of all pages of the list.
 func (n *naive) pagesOf(events []insights.Event, known []schema.SitePage, r naivePagesRequest) []naivePagesRow {
 	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets, week: naiveWeek(r.Week)}
 	n.sessions = n.sessionsOf(events, r.Range)
 	groups, titles, at := map[[3]string]*naiveGroup{}, map[[3]string]string{}, map[[3]string]int64{}
 	n.combine(events, naiveRequest{Range: r.Range, Where: r.Where}, nil, func(_ []naiveValue, e *insights.Event) {
-		id := [3]string{e.Space, e.Page, ""}
-		if e.Space == "" {
-			path := naiveColumns["urlPath"].read(n, e, "")[0].json.(string)
-			if len(path) > 1 {
-				path = strings.TrimSuffix(path, "/")
-			}
-			id = [3]string{"", "", path}
-		} else if e.Page == "" {
+		id, ok := n.pageOf(e)
+		if !ok {
 			return
 		}
 		if groups[id] == nil {
@@ -66,12 +78,6 @@ func (n *naive) pagesOf(events []insights.Event, known []schema.SitePage, r naiv
 	})
 	var rows []naivePagesRow
 	add := func(id [3]string, kind string, page schema.SitePage) {
-		text := func(s string) any {
-			if s == "" {
-				return nil
-			}
-			return s
-		}
 		g, metrics := groups[id], map[string]any{}
 		if g == nil {
 			g = newNaiveGroup(nil)
@@ -84,7 +90,8 @@ func (n *naive) pagesOf(events []insights.Event, known []schema.SitePage, r naiv
 			metrics[name] = v
 		}
 		row := naivePagesRow{id: id, shown: map[string]any{
-			"kind": kind, "space": text(id[0]), "page": text(id[1]), "path": text(page.Path), "title": text(page.Title),
+			"kind": kind, "space": textOrNull(id[0]), "page": textOrNull(id[1]), "path": textOrNull(page.Path),
+			"title": textOrNull(page.Title),
 			"owner": nil, "editedAt": nil, "words": nil, "metrics": metrics,
 		}}
 		if kind == "current" {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -30,6 +32,13 @@ type (
 		Return   *naiveStep    `json:"return,omitempty"`
 		Periods  *int          `json:"periods,omitempty"`
 		Week     string        `json:"weekStart,omitempty"`
+	}
+	naiveTransitions struct {
+		Range naiveRange        `json:"range"`
+		Zone  string            `json:"timezone,omitempty"`
+		Where []naiveFilter     `json:"where,omitempty"`
+		Page  map[string]string `json:"page"`
+		Limit int               `json:"limit,omitempty"`
 	}
 	naiveStep struct {
 		Where []naiveFilter `json:"where,omitempty"`
@@ -103,6 +112,99 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 		steps = append(steps, map[string]any{"count": count(c), "conversion": share(c, counts[0]), "conversionFromPrevious": share(c, counts[max(i-1, 0)])})
 	}
 	return steps
+}
+
+// transitions looks at each two views in a row of each session.
+func (n *naive) transitions(events []insights.Event, r naiveTransitions) map[string]any {
+	n = n.in(events, r.Zone, r.Range)
+	bySession := func(e *insights.Event) naiveVisit { return naiveVisit{e.Visitor, e.Session} }
+	is := func(e *insights.Event) bool {
+		if path, ok := r.Page["path"]; ok {
+			return n.pathOf(e) == strings.TrimSuffix(path, "/") || path == "/" && n.pathOf(e) == path
+		}
+		return e.Space == r.Page["space"] && e.Page == r.Page["page"]
+	}
+	numbers, rows := map[string]int64{}, map[string]map[[3]string][]*insights.Event{"from": {}, "to": {}}
+	step := func(member string, e *insights.Event) {
+		id, _ := n.pageOf(e)
+		rows[member][id] = append(rows[member][id], e)
+	}
+	place := map[*insights.Event]int{}
+	for i := range events {
+		place[&events[i]] = i
+	}
+	viewed := map[*insights.Event]int{}
+	for _, list := range n.selected(events, r.Range, r.Where, bySession) {
+		list = slices.DeleteFunc(list, func(e *insights.Event) bool {
+			_, ok := n.pageOf(e)
+			return !ok || insights.EventTypes.Word(e.Type) != "page_view"
+		})
+		for i, e := range list {
+			viewed[e] = place[e]
+			if !is(e) {
+				continue
+			}
+			numbers["views"]++
+			switch {
+			case i == 0:
+				numbers["entries"]++
+			case is(list[i-1]):
+				numbers["reloads"]++
+			default:
+				step("from", list[i-1])
+			}
+			switch {
+			case i == len(list)-1:
+				numbers["exits"]++
+			case !is(list[i+1]):
+				step("to", list[i+1])
+			}
+		}
+	}
+	answer, shown := map[string]any{}, map[string][][3]string{}
+	for _, member := range []string{"views", "entries", "exits", "reloads"} {
+		answer[member] = count(numbers[member])
+	}
+	sent := func(a, b *insights.Event) int {
+		return cmp.Or(cmp.Compare(a.TimeMillis, b.TimeMillis), cmp.Compare(viewed[a], viewed[b]))
+	}
+	moments := map[int64]bool{}
+	for member, pages := range rows {
+		ids := slices.SortedFunc(maps.Keys(pages), func(a, b [3]string) int {
+			return cmp.Or(cmp.Compare(len(pages[b]), len(pages[a])),
+				-sent(slices.MaxFunc(pages[a], sent), slices.MaxFunc(pages[b], sent)))
+		})
+		shown[member] = ids[:min(len(ids), cmp.Or(r.Limit, 10))]
+		for _, id := range shown[member] {
+			moments[slices.MinFunc(pages[id], sent).TimeMillis] = true
+			moments[slices.MaxFunc(pages[id], sent).TimeMillis] = true
+		}
+	}
+	named := map[[3]string]*insights.Event{} // the last view of each page at one of the moments
+	for e := range viewed {
+		id, _ := n.pageOf(e)
+		if moments[e.TimeMillis] && (named[id] == nil || sent(e, named[id]) > 0) {
+			named[id] = e
+		}
+	}
+	for member, ids := range shown {
+		list := []any{}
+		for _, id := range ids {
+			list = append(list, map[string]any{
+				"space": textOrNull(id[0]), "page": textOrNull(id[1]), "path": n.pathOf(named[id]),
+				"title": textOrNull(named[id].Title), "views": count(int64(len(rows[member][id]))),
+			})
+		}
+		answer[member] = list
+	}
+	return answer
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }
 
 // retention returns the cohorts. ok is false if there are too many buckets.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -155,7 +156,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 	if public.Message == tooHeavy {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
-	if class == classInvalid && q.kind != Aggregate && q.kind != Pages {
+	if class == classInvalid && !slices.Contains([]Report{Aggregate, Pages, Transitions}, q.kind) {
 		public = schema.BadRequest("a where " + badPattern) // the engine does not report the pattern's where
 	}
 	q.service.metrics.errors[q.kind][class].Inc()

@@ -198,12 +198,15 @@ func drawAsked(t *rapid.T, events []insights.Event, n *naive, now time.Time) (Re
 		asked = r
 	} else {
 		in, zone, where := drawReport(t, events, n)
-		if rapid.Bool().Draw(t, "funnel") {
+		switch of = rapid.SampledFrom(reportKinds).Draw(t, "kind"); of {
+		case Funnel:
 			steps := []naiveStep{drawStep(t, events, n), drawStep(t, events, n)}
-			of, asked = Funnel, naiveFunnel{Range: in, Zone: zone, Where: where, Steps: steps}
-		} else {
+			asked = naiveFunnel{Range: in, Zone: zone, Where: where, Steps: steps}
+		case Retention:
 			interval := rapid.SampledFrom(naiveIntervals).Draw(t, "interval")
-			of, asked = Retention, naiveRetention{Range: in, Zone: zone, Where: where, Interval: interval}
+			asked = naiveRetention{Range: in, Zone: zone, Where: where, Interval: interval}
+		default:
+			asked = drawTransitions(t, in, zone, where)
 		}
 	}
 	members := map[string]any{}
@@ -270,6 +273,8 @@ func timesOf(r report) (from, to time.Time, compared *[2]time.Time) {
 	case funnel:
 		return r.from, r.to, nil
 	case retention:
+		return r.from, r.to, nil
+	case transitions:
 		return r.from, r.to, nil
 	}
 	panic(fmt.Sprintf("%T", r))

@@ -38,7 +38,7 @@ func compileReport(of Report, site, body string) (lowered, error) {
 	return r.(lowered), err
 }
 
-var reportKinds = []Report{Funnel, Retention}
+var reportKinds = []Report{Funnel, Retention, Transitions}
 
 // TestReports runs testdata/reports.txt on the real engine. A case's name begins with
 // its kind of report.
@@ -74,15 +74,17 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", "testdata/reports.txt", cases, got)
 }
 
-// injected returns a funnel and a retention with a text in each place for a text.
+// injected returns a request for each of reportKinds with a text in each place for a text.
 func injected(text string) map[Report]string {
 	q := string(insights.AppendText(nil, text))
+	named := string(insights.AppendText(nil, "x"+text))
 	pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
 	where := `"where":[{"column":"url","operator":"notIn","values":[` + q + `]},{"or":[{"column":"entryPage","values":[{"page":` + q + `,"space":` + q + `}]},
 		{"column":"visitorClaim","claim":` + q + `,"operator":"matches","values":[` + pattern + `]}]}]`
 	return map[Report]string{
-		Funnel:    `{"range":"lastYear",` + where + `,"window":` + fmt.Sprint(1+len(text)) + `,"steps":[{` + where + `},{},{` + where + `}]}`,
-		Retention: `{"range":"last30Days",` + where + `,"periods":` + fmt.Sprint(len(text)%50) + `,"first":{` + where + `},"return":{` + where + `}}`,
+		Funnel:      `{"range":"lastYear",` + where + `,"window":` + fmt.Sprint(1+len(text)) + `,"steps":[{` + where + `},{},{` + where + `}]}`,
+		Retention:   `{"range":"last30Days",` + where + `,"periods":` + fmt.Sprint(len(text)%50) + `,"first":{` + where + `},"return":{` + where + `}}`,
+		Transitions: `{"range":"last7Days",` + where + `,"page":{"space":` + named + `,"page":` + named + `},"limit":9}`,
 	}
 }
 
@@ -217,6 +219,35 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 }
 
+// TestTransitionsOfErasedPages checks that a page whose events are erased between the count and the names is counted
+// again.
+func TestTransitionsOfErasedPages(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn)
+	body := []byte(`{"range":"last30Days","page":{"space":"sp1","page":"pg1"}}`)
+	r, err := compilers[Transitions](reach{site: Site{ID: testSite}}, body, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := 0
+	q := service.query(Transitions, Caller{}, testSite)
+	q.ran = func(ExplainedStatement) {
+		if statements++; statements == 1 {
+			const erase = `ALTER TABLE events DELETE WHERE page = 'pg2' SETTINGS mutations_sync = 2`
+			if err := conn.Exec(t.Context(), erase); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	answer, _, err := q.reported(t.Context(), r, nil)
+	want := `{"views":1,"entries":1,"exits":1,"reloads":0,"from":[],"to":[]}`
+	if err != nil || string(answer) != want || statements != 3 {
+		t.Errorf("%s, %v after %d statements, want %s after 3", answer, err, statements, want)
+	}
+}
+
 // TestReportsAreShared checks that equal reports of any kind share an answer, and that different reports do not.
 func TestReportsAreShared(t *testing.T) {
 	t.Parallel()
@@ -259,7 +290,7 @@ func TestReportsAreShared(t *testing.T) {
 func TestWhereOfSteps(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
-	for kind, want := range map[Report]string{Aggregate: "where", Funnel: "", Retention: ""} {
+	for kind, want := range map[Report]string{Aggregate: "where", Funnel: "", Retention: "", Transitions: "where"} {
 		e, _ := errors.AsType[*schema.Error](
 			service.query(kind, Caller{}, testSite).failed(t.Context(), &clickhouse.Exception{Code: codeRegexp}),
 		)

@@ -22,6 +22,7 @@ func eventsExamples() {
 	Examples["aggregateSiteEvents"] = example{body: `{"range":"last7Days"}`}
 	Examples["getSiteEventsFunnel"] = example{body: `{"range":"last7Days","steps":[{},{}]}`}
 	Examples["getSiteEventsRetention"] = example{body: `{"range":"last7Days"}`}
+	Examples["getSiteEventsTransitions"] = example{body: `{"range":"last7Days","page":{"path":"/"}}`}
 	Examples["listSiteInsightsPages"] = example{body: `{"range":"last7Days"}`}
 	Examples["querySiteInsights"] = example{body: `{"queries":{"a":{"report":"aggregate","range":"last7Days"}}}`}
 	Examples["checkSiteInstallation"] = example{body: `{"url":"https://docs.example.invalid/"}`}

@@ -105,7 +105,8 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}
 	answer := map[query.Report]string{
 		query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`,
-		query.Pages: `{"object":"insights-pages","items":[],"count":0}`,
+		query.Transitions: `{"views":0,"entries":0,"exits":0,"reloads":0,"from":[],"to":[]}`,
+		query.Pages:       `{"object":"insights-pages","items":[],"count":0}`,
 	}[of]
 	return []byte(answer), map[string]string{
 		"X-Octavo-Site":   from.SiteID,

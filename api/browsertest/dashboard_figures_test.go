@@ -181,11 +181,14 @@ func TestDashboardPage(t *testing.T) {
 		d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", page)))
 		d.shown()
 		a := d.asks()
-		if len(a.queries) != 17 {
+		if len(a.queries) != 15 {
 			t.Errorf("%s: the page has %d queries", page, len(a.queries))
 		}
 		for name, query := range a.queries {
-			byAddress := slices.Contains([]string{"after", "ledHere", "titles"}, name)
+			byAddress := name == "ledHere"
+			if name == "steps" && page == "/start" {
+				byAddress = strings.Contains(string(query), `"page":{"path":"/start"}`)
+			}
 			if !byAddress && !strings.Contains(string(query), about) {
 				t.Errorf("%s is not about the page %s: %s", name, page, query)
 			}
@@ -195,10 +198,11 @@ func TestDashboardPage(t *testing.T) {
 		})
 		a.good("helpful", "people", "pageFeedbackRating", "good")
 		a.panels(map[string]string{
-			"sources": "peopleCount", "before": "eventsCount", "after": "eventsCount", "pageSearches": "eventsCount",
+			"sources": "peopleCount", "pageSearches": "eventsCount",
 			"ledHere": "eventsCount", "links": "eventsCount", "comments": "eventsCount", "agents": "eventsCount",
 			"countries": "peopleCount", "addresses": "eventsCount",
 		})
+		a.beforeAndAfter()
 		led := string(a.queries["ledHere"])
 		bySpace := strings.Contains(led, `"eventSearchResultPage","values":[{"space":"s1","page":"p0"}]`)
 		if !strings.Contains(led, `"search_open_result"`) || bySpace != (page == "s1/p0") {
@@ -212,6 +216,48 @@ func TestDashboardPage(t *testing.T) {
 		a.graph("peopleSeries", "agentSeries")
 	}
 	d.quiet()
+}
+
+// beforeAndAfter compares the pages before and after a page with the API's answer: their names, links, views and
+// shares, and the views without such a page.
+func (a asked) beforeAndAfter() {
+	a.t.Helper()
+	answer := a.answer("steps")
+	views := answer["views"].(float64)
+	said := fmt.Sprintf("People viewed this page %s times: %s began a session, %s ended one, %s were reloads.",
+		grouped(views), grouped(answer["entries"]), grouped(answer["exits"]), grouped(answer["reloads"]))
+	if got := a.texts("[data-panel=steps] > .about"); !slices.Equal(got, []string{said}) {
+		a.t.Errorf("the page says %q, want %q", got, said)
+	}
+	for side, ends := range map[string]string{"from": "entries", "to": "exits"} {
+		left := views - answer[ends].(float64) - answer["reloads"].(float64)
+		var names, links, numbers, shares []string
+		for _, row := range answer[side].([]any) {
+			row := row.(map[string]any)
+			name, key := fmt.Sprint(row["path"]), fmt.Sprint(row["path"])
+			if row["title"] != nil {
+				name, key = fmt.Sprint(row["title"], row["path"]), fmt.Sprint(row["space"], "/", row["page"])
+			}
+			names, links = append(names, name), append(links, key)
+			numbers = append(numbers, grouped(row["views"]))
+			shares = append(shares, percent(row["views"].(float64), views))
+			left -= row["views"].(float64)
+		}
+		part := "[data-panel=steps] [data-side=" + side + "] "
+		for selector, want := range map[string][]string{
+			"tbody th": names, "[data-cell=views]": numbers, "[data-cell=share]": shares,
+			".about": {"Further pages: " + grouped(left) + " views."},
+		} {
+			if got := a.texts(part + selector); !slices.Equal(got, want) || len(got) == 0 {
+				a.t.Errorf("%s has %q, want %q", part+selector, got, want)
+			}
+		}
+		got := eval[[]string](a.dashboard, `[...document.querySelectorAll('`+part+`a')].map((a) =>
+			new URL(a.href).searchParams.get('page'))`)
+		if !slices.Equal(got, links) {
+			a.t.Errorf("%s opens %q, want %q", side, got, links)
+		}
+	}
 }
 
 // TestDashboardSearch compares each figure of searches and questions with the API's answers.

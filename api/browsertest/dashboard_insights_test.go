@@ -85,6 +85,8 @@ func (m *madeUp) Batch(
 			answer = m.funnel(from.SiteID, string(text), q)
 		case query.Retention:
 			answer = m.retention(from.SiteID, string(text))
+		case query.Transitions:
+			answer = m.transitions(from.SiteID, string(text))
 		}
 		answers[name] = map[string]any{
 			"status": 200, "answer": answer,
@@ -143,6 +145,38 @@ func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
 		steps = append(steps, step)
 	}
 	return map[string]any{"steps": steps}
+}
+
+// transitions returns the pages before and after a page: a page of a space, and paths. Each further row has fewer
+// views.
+func (m *madeUp) transitions(site, text string) map[string]any {
+	left := map[string]int{}
+	side := func(name string) []any {
+		rows := []any{}
+		left[name] = m.value("steps", site+text+name).(int)
+		all := left[name]
+		for at, key := range m.rows {
+			row := map[string]any{
+				"space": nil, "page": nil, "path": "/" + strings.Trim(fmt.Sprint(key), "/"), "title": nil,
+				"views": all >> (at + 2),
+			}
+			if at == 0 {
+				row["space"], row["page"], row["title"] = "s1", "p7", fmt.Sprint("Page ", key)
+			}
+			if all>>(at+2) == 0 || at == 10 {
+				break
+			}
+			rows, left[name] = append(rows, row), left[name]-row["views"].(int)
+		}
+		return rows
+	}
+	answer := map[string]any{"from": side("from"), "to": side("to")}
+	from, to := m.value("steps", site+text+"from").(int), m.value("steps", site+text+"to").(int)
+	answer["reloads"] = from % 7
+	answer["entries"] = to + from%11
+	answer["exits"] = from + from%11
+	answer["views"] = from + to + from%11 + from%7
+	return answer
 }
 
 // retention returns three cohorts; the second is empty.

@@ -114,6 +114,12 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 		reportOperation[retentionRequest](h, query.Retention, "getSiteEventsRetention",
 			"Count, for each interval of the range, the visitors whose first event was in it, and how many of them were back in it and in each interval after it. "+
 				"An addition to the published contract."),
+		reportOperation[transitionsRequest](h, query.Transitions, "getSiteEventsTransitions",
+			"Count the pages that readers of a page viewed immediately before and after it, in the same session, "+
+				"and the views with which sessions began and ended. Page views of one moment are in the order in "+
+				"which they were sent. A view that follows a view of the same page is a reload. "+
+				"Only views in the range that meet where count, so a session may begin and end where the range does. "+
+				"An addition to the published contract."),
 		pagesOperation(h),
 		{
 			Method: http.MethodPost, Path: base + "/batch", ID: "querySiteInsights", Tag: "insights",
@@ -191,14 +197,15 @@ type reportRequest struct {
 }
 
 type (
-	aggregateRequest reportRequest
-	funnelRequest    reportRequest
-	retentionRequest reportRequest
-	pagesRequest     reportRequest
+	aggregateRequest   reportRequest
+	funnelRequest      reportRequest
+	retentionRequest   reportRequest
+	transitionsRequest reportRequest
+	pagesRequest       reportRequest
 )
 
 // reportOperation is the operation that answers with a kind of report.
-func reportOperation[R aggregateRequest | funnelRequest | retentionRequest | pagesRequest](
+func reportOperation[R aggregateRequest | funnelRequest | retentionRequest | transitionsRequest | pagesRequest](
 	h *siteInsights, of query.Report, id, doc string,
 ) frame.Operation {
 	return frame.Operation{

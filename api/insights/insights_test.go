@@ -173,7 +173,10 @@ func TestQuestionsGoToInsights(t *testing.T) {
 		}
 	}
 	h.WantError(h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{}`), 400)
-	for operation, want := range map[string]string{"funnel": `{"steps":[]}`, "retention": `{"cohorts":[]}`} {
+	for operation, want := range map[string]string{
+		"funnel": `{"steps":[]}`, "retention": `{"cohorts":[]}`,
+		"transitions": `{"views":0,"entries":0,"exits":0,"reloads":0,"from":[],"to":[]}`,
+	} {
 		a := h.Do("POST", base+"/events/"+operation, h.Ours.Tokens[schema.RoleRead], `{"range":"lastYear"}`)
 		if a.Status != 200 || string(a.Body) != want || a.Header.Get("X-Octavo-Site") != h.Ours.Site.ID {
 			t.Errorf("%s: %d %s %v", operation, a.Status, a.Body, a.Header)

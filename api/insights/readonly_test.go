@@ -17,12 +17,12 @@ import (
 var readOnly = map[string][]string{
 	"token": {
 		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
-		"getSiteInsightsAccess", "getSiteInsightsSettings", "getSiteLiveInsights", "listSiteAnnotations",
-		"listSiteInsightsPages", "listSiteVisitorSegments", "querySiteInsights",
+		"getSiteEventsTransitions", "getSiteInsightsAccess", "getSiteInsightsSettings", "getSiteLiveInsights",
+		"listSiteAnnotations", "listSiteInsightsPages", "listSiteVisitorSegments", "querySiteInsights",
 	},
 	"link": {
-		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteInsightsAccess",
-		"getSiteLiveInsights", "listSiteVisitorSegments", "querySiteInsights",
+		"aggregateSiteEvents", "getSiteEventsFunnel", "getSiteEventsRetention", "getSiteEventsTransitions",
+		"getSiteInsightsAccess", "getSiteLiveInsights", "listSiteVisitorSegments", "querySiteInsights",
 	},
 }
 

@@ -2,6 +2,7 @@ package insights
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -31,6 +32,40 @@ var PageKey = &Column{
 				some(canonicalPath(sqltree.Col("url"))))
 		},
 	},
+}
+
+// PageHash reads a hash of an event's page key. Pages with different keys have different hashes, see [KeyOfGroup].
+func PageHash() sqltree.Expr { return KeyOfGroup(PageKey.Grouped.Keys()) }
+
+// PageViewed is the condition that an event is a view of a page with a page key.
+func PageViewed() sqltree.Expr { return sqltree.AllOf(isPageView(), PageKey.HasValue()) }
+
+// OfPage is the condition that an event is about a page of a space.
+func OfPage(space, page string) sqltree.Expr {
+	text := func(name, value string) sqltree.Expr {
+		return sqltree.Bin(sqltree.Eq, sqltree.Col(name), sqltree.Param(sqltree.T("String"), value))
+	}
+	return sqltree.AllOf(text("space", space), text("page", page))
+}
+
+// AtPath is the condition that an event's address has a path, with or without a slash at its end.
+func AtPath(path string) sqltree.Expr {
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return sqltree.Bin(sqltree.Eq, canonicalPath(sqltree.Col("url")), sqltree.Param(sqltree.T("String"), path))
+}
+
+// LastSeen reads the space, the page, the path and the title of the last event of a group of events with one page key.
+func LastSeen() []sqltree.Expr {
+	last := func(e sqltree.Expr) sqltree.Expr {
+		return sqltree.Call("argMax", sqltree.Call("toString", e), SentNumber())
+	}
+	return []sqltree.Expr{
+		last(sqltree.Col("space")),
+		last(sqltree.Call("if", outsideSpaces(), sqltree.Str(""), sqltree.Col("page"))),
+		last(canonicalPath(sqltree.Col("url"))), last(sqltree.Col("page_title")),
+	}
 }
 
 func outsideSpaces() sqltree.Expr {

@@ -90,13 +90,16 @@ func SentOrder() []sqltree.Expr {
 // viewedPage reads the page of the page view with the least or the greatest number. The number combines all parts of
 // SentOrder, so that states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
-	return aggregate(pageOfSpace(Arguments{}, Env{}), sentNumber(), isPageView())
+	return aggregate(pageOfSpace(Arguments{}, Env{}), SentNumber(), isPageView())
 }
 
-// sentNumber is a single number with the order of SentOrder.
-func sentNumber() (number sqltree.Expr) {
+// timeShift is how many bits of a SentNumber are right of the time.
+const timeShift = 86
+
+// SentNumber is a single number with the order of SentOrder.
+func SentNumber() (number sqltree.Expr) {
 	order := SentOrder()
-	for i, left := range []int64{86, 70, 16, 0} {
+	for i, left := range []int64{timeShift, 70, 16, 0} {
 		part := sqltree.Call("bitShiftLeft", sqltree.Call("toUInt128", order[i]), sqltree.Int(left))
 		if number == nil {
 			number = part
@@ -105,6 +108,11 @@ func sentNumber() (number sqltree.Expr) {
 		}
 	}
 	return number
+}
+
+// SentMillis returns the time of an event, as UnixMillis, from the event's SentNumber.
+func SentMillis(number sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("toInt64", sqltree.Call("bitShiftRight", number, sqltree.Int(timeShift)))
 }
 
 // VisitorKey returns the column that identifies a visitor of a site.
@@ -134,10 +142,10 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 			column(p.Of(), p.Name)
 			outer.Columns = append(outer.Columns, sqltree.Aliased{Expr: sqltree.Col(p.Name)})
 		case all:
-			column(sqltree.Call("argMin", p.First(), sentNumber()), p.Name)
+			column(sqltree.Call("argMin", p.First(), SentNumber()), p.Name)
 		default:
 			ofSession := "session_" + p.Name
-			column(sqltree.Call("argMin", p.First(), sentNumber()), ofSession)
+			column(sqltree.Call("argMin", p.First(), SentNumber()), ofSession)
 			first := sqltree.Call("argMin", sqltree.Col(ofSession), sqltree.Col(number))
 			outer.Columns = append(outer.Columns,
 				sqltree.Aliased{Expr: sqltree.OverEach(first, VisitorKey()...), As: p.Name})
@@ -146,7 +154,7 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 	if all || !slices.ContainsFunc(parts, ofVisitor) {
 		return events, keys
 	}
-	column(sqltree.Call("min", sentNumber()), number)
+	column(sqltree.Call("min", SentNumber()), number)
 	return outer, keys
 }
 

@@ -129,6 +129,14 @@ type not struct{ e Expr }
 // Not negates a condition.
 func Not(e Expr) Expr { return not{e} }
 
+type inRows struct {
+	keys []Expr
+	rows *Select
+}
+
+// InRows is the condition that the values of keys are a row of rows.
+func InRows(keys []Expr, rows *Select) Expr { return inRows{keys, rows} }
+
 type param struct {
 	typ   Type
 	value any
@@ -170,5 +178,6 @@ func (over) prec() int       { return precAtom }
 func (alias) prec() int      { return precAtom }
 func (b binary) prec() int   { return b.op.prec }
 func (not) prec() int        { return precNot }
+func (inRows) prec() int     { return precCompare }
 func (param) prec() int      { return precAtom }
 func (lambda) prec() int     { return precOr - 1 }

@@ -91,6 +91,14 @@ func (n not) print(p *printer) {
 	p.operand(n.e, precCompare)
 }
 
+func (i inRows) print(p *printer) {
+	p.write("(")
+	p.list(i.keys)
+	p.write(") IN (\n")
+	p.selectStmt(i.rows)
+	p.write("\n)")
+}
+
 func (v param) print(p *printer) {
 	name := "p" + strconv.Itoa(len(p.params))
 	p.params = append(p.params, Named{Name: name, Type: v.typ, Value: v.value})
@@ -156,6 +164,10 @@ func (p *printer) selectStmt(s *Select) {
 	}
 	if s.Limit > 0 {
 		p.write("\nLIMIT " + strconv.Itoa(s.Limit))
+		if len(s.LimitBy) > 0 {
+			p.write(" BY ")
+			p.list(s.LimitBy)
+		}
 	}
 	if s.Union != nil {
 		p.write("\nUNION ALL\n")

@@ -73,6 +73,10 @@ func TestSelect(t *testing.T) {
 	if got.SQL != want {
 		t.Errorf("%s\nwant %s", got.SQL, want)
 	}
+	s.LimitBy = []Expr{Col("x"), Col("d0")}
+	if limited := s.Print().SQL; limited != want+" BY x, d0" {
+		t.Error(limited)
+	}
 	if len(got.Params) != 3 || got.Params[1].Name != "p1" || got.Params[1].Type.String() != "Array(UInt8)" {
 		t.Errorf("%v", got.Params)
 	}
@@ -95,6 +99,16 @@ func TestJoin(t *testing.T) {
 		"INNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k)"
 	if got := s.Print(); got.SQL != want {
 		t.Errorf("%s\nwant %s", got.SQL, want)
+	}
+}
+
+func TestInRows(t *testing.T) {
+	t.Parallel()
+	keys := []Expr{Col("k"), Col("l")}
+	rows := &Select{Columns: []Aliased{{Expr: Col("k")}, {Expr: Col("l")}}, Table: "t", Where: Bin(Gt, Col("x"), Int(0))}
+	want := "NOT (k, l) IN (\nSELECT k, l\nFROM t\nWHERE x > 0\n) AND y"
+	if got := printed(AllOf(Not(InRows(keys, rows)), Col("y"))); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 

@@ -14,7 +14,8 @@ type Order struct {
 
 // Select is one SELECT statement. A nil Where or Having is left out, and so is a zero Limit. It reads from Sub or Rows
 // if one is set, and otherwise from Table. Join adds the columns of the joined rows with equal values in Using. Rows
-// without a joined row are left out. The rows of Union follow the statement's own rows.
+// without a joined row are left out. With LimitBy, the Limit applies to the rows of each of its values. The rows of
+// Union follow the statement's own rows.
 type Select struct {
 	Columns []Aliased
 	Table   string
@@ -27,6 +28,7 @@ type Select struct {
 	Having  Expr
 	OrderBy []Order
 	Limit   int
+	LimitBy []Expr
 	Union   *Select
 }
 

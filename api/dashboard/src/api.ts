@@ -83,7 +83,10 @@ export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' |
 type Scope = Pick<Query, 'range' | 'timezone' | 'where'>
 export type FunnelQuery = Scope & { report: 'funnel'; steps: { where: Condition[] }[] }
 export type RetentionQuery = Scope & { report: 'retention'; interval: string; periods: number }
-export type AnyQuery = Query | PagesQuery | FunnelQuery | RetentionQuery
+
+/** StepsQuery is the body of …/insights/events/transitions. */
+export type StepsQuery = Scope & { report: 'transitions'; page: { space: string; page: string } | { path: string } }
+export type AnyQuery = Query | PagesQuery | FunnelQuery | RetentionQuery | StepsQuery
 
 /** PageRow is a row of the list of pages. */
 export type PageRow = {
@@ -98,6 +101,9 @@ export type PageRow = {
   metrics: Record<string, unknown>
 }
 
+/** NextPage is a page that readers viewed immediately before or after another. */
+export type NextPage = Pick<PageRow, 'space' | 'page' | 'path' | 'title'> & { views: number }
+
 export type Columns = { column: string; values: unknown[] }[]
 export type Answer = {
   columns: Columns
@@ -108,6 +114,13 @@ export type Answer = {
   /** items has the rows of a list of pages, and count is the number of all rows. */
   items?: PageRow[]
   count?: number
+  /** These are of transitions. */
+  views?: number
+  entries?: number
+  exits?: number
+  reloads?: number
+  from?: NextPage[]
+  to?: NextPage[]
 }
 
 /** Result is the answer to a query of a batch, or its refusal. */

@@ -1,7 +1,7 @@
 // The figures of a view: totals, a graph and lists. A batch of queries fills it.
 import type { ComponentChildren } from 'preact'
 import { comparisons, go, metrics, next, state, whos, type State } from './address'
-import type { PagesQuery, Query, Results } from './api'
+import type { AnyQuery, Query, Results } from './api'
 import { useQueries } from './asking'
 import { clock } from './format'
 import { GraphCard } from './graph_card'
@@ -31,11 +31,11 @@ export function useRangeKeys(again: () => void, whose = true) {
 }
 
 export function Figures({ view, head }: { view: View; head?: (results: Results | undefined) => ComponentChildren }) {
-  const loader = useQueries<Query | PagesQuery>(view.queries, (s) => [s.view, s.page], view.then)
+  const loader = useQueries<AnyQuery>(view.queries, (s) => [s.view, s.page], view.then)
   const load = loader.now.value
   const s = state.value
   const results = load.value?.results
-  const asked = load.value?.asked ?? {}
+  const asked = (load.value?.asked ?? {}) as Record<string, Query>
   const Body = view.body
   useRangeKeys(() => loader.again(), view.whose)
   return (

@@ -5,15 +5,6 @@ import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
 import { texts } from './texts'
 
-/** path returns the path of an address. Events can have any text as an address. */
-function path(key: string | null): string {
-  try {
-    return new URL(key ?? '').pathname
-  } catch {
-    return plain(key)
-  }
-}
-
 /** valued reads a column that has few values. */
 const valued = (column: string) => ({
   column,
@@ -48,8 +39,6 @@ const ratedPages = { size: () => 0, show: (value: unknown) => <Rated ratings={va
 const units = { ...texts.units, ...moreTexts.units }
 
 const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.columns } }, [
-  { id: 'before', column: 'referrer', name: path, ...counted, unit: unit(units.views) },
-  { id: 'after', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.views) },
   {
     id: 'ledHere',
     column: 'eventSearchQuery',

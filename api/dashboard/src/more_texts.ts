@@ -154,8 +154,6 @@ export const moreTexts = {
   },
 
   panels: {
-    before: 'Pages before',
-    after: 'Pages after',
     ledHere: 'Searches that led here',
     pageSearches: 'Searches on this page',
     links: 'Links followed',
@@ -224,8 +222,6 @@ export const moreTexts = {
     best: 'best first',
   },
   empty: {
-    before: 'No event names a page of this site as the page before.',
-    after: 'Nobody went on to another page.',
     ledHere: 'No result of a search that leads here was opened, or no sender named it.',
     pageSearches: 'Nobody searched from here.',
     links: 'No link was followed.',

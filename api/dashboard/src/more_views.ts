@@ -6,12 +6,12 @@ import { brokenQueries, byPeople } from './broken_queries'
 import { feedbackQueries } from './feedback_queries'
 import { Inbox } from './inbox'
 import { linkQueries } from './link_queries'
-import { Merged } from './merged'
 import { moreTexts } from './more_texts'
 import { panels } from './more_panels'
 import { agentTotals, audienceTotals, brokenTotals, feedbackTotals } from './more_totals'
 import { linkTotals, openapiTotals, pageTotals, searchTotals } from './more_totals'
 import { openapiQueries } from './openapi_queries'
+import { PageBody } from './page_body'
 import { later, pageQueries } from './page_queries'
 import { list } from './rows'
 import { searchQueries } from './search_queries'
@@ -29,9 +29,9 @@ export const onePage: View = {
     return paths.length ? later(s, paths) : {}
   },
   whose: true,
-  body: Merged,
+  body: PageBody,
   panels: panels(
-    ...(['sources', 'before', 'after', 'ledHere', 'pageSearches', 'links'] as const),
+    ...(['sources', 'ledHere', 'pageSearches', 'links'] as const),
     ...(['comments', 'agents', 'countries', 'addresses'] as const),
   ),
   empty: (r) => none(r, 'people', 'peopleCount') && none(r, 'views', 'eventsCount') && none(r, 'reads', 'eventsCount'),

@@ -1,11 +1,11 @@
 // Queries about a single page, and the key that identifies it.
 import type { State } from './address'
-import type { Condition, PageRow, PagesQuery } from './api'
+import type { Condition, PageRow, PagesQuery, StepsQuery } from './api'
 import { ask, chips, external, opened, people, sent, type, visitors } from './queries'
-import { titlesOf } from './titles'
 
 /** keyOf returns the key of a page in the list, for the address. */
-export const keyOf = (row: PageRow) => (row.page ? `${row.space}/${row.page}` : (row.path ?? '/'))
+export const keyOf = (row: Pick<PageRow, 'space' | 'page' | 'path'>) =>
+  row.page ? `${row.space}/${row.page}` : (row.path ?? '/')
 
 /** about selects the events of a page. A path with a slash at its end counts as the same path. */
 export function about(key: string): Condition {
@@ -24,7 +24,6 @@ export function pageQueries(s: State) {
     peopleSeries: series(opened.people),
     agentSeries: series(opened.agents),
     sources: list('sourceName', visitors(s), [...opened[s.who], external]),
-    before: list('referrer', 'eventsCount', [...opened.people, { column: 'channel', values: ['internal'] }]),
     pageSearches: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_type_query')]),
     links: list('eventLinkTargetDomain', 'eventsCount', [...sent[s.who], type('link_click')]),
     comments: list('eventPageFeedbackComment', 'eventsCount', [...sent[s.who], type('page_post_feedback_comment')]),
@@ -32,6 +31,7 @@ export function pageQueries(s: State) {
     countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
     addresses: list('urlPath', 'eventsCount', opened.all),
     page: known(s, here),
+    steps: steps(s),
   }
 }
 
@@ -50,16 +50,24 @@ function known(s: State, here: Condition): PagesQuery {
   }
 }
 
-/**
- * later has the queries that need the paths of the page's addresses: the pages that readers opened next, and the
- * searches that led to the page.
- */
+/** steps returns the query for the pages before and after the page in the sessions of people. */
+function steps(s: State): StepsQuery {
+  const [space = '', page = ''] = s.page.split('/')
+  return {
+    report: 'transitions',
+    range: s.range,
+    timezone: s.zone,
+    page: s.page.startsWith('/') ? { path: s.page } : { space, page },
+    where: [people, ...chips(s.filters)],
+  }
+}
+
+/** later has the query for the searches that led to the page, which needs the paths of its addresses. */
 export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const end = '/?([?#].*)?$'
   const address = `^https?://[^/?#]+(${quoted.join('|')})${end}`
   const path = `^(${quoted.map((one) => one || '/').join('|')})${end}`
-  const from: Condition = { column: 'referrer', operator: 'matches', values: [address] }
   // Senders identify an opened result by its address, or by the page of a space.
   const named: Condition = { column: 'eventSearchResultRecordId', operator: 'matches', values: [address, path] }
   const here = about(s.page)
@@ -67,8 +75,6 @@ export function later(s: State, paths: string[]) {
   const led = ofSpace ? { or: [named, { ...here, column: 'eventSearchResultPage' }] } : named
   const { list } = ask(s)
   return {
-    after: list('urlPath', 'eventsCount', [...opened.people, from]),
-    titles: titlesOf(s, [...opened.people, from, ...chips(s.filters)]),
     ledHere: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_open_result'), led]),
   }
 }

@@ -105,6 +105,18 @@ export const toolTexts = {
     after: 'After',
     change: 'Change',
   },
+  steps: {
+    title: 'Before and after',
+    about: (views: string, entries: string, exits: string, reloads: string) =>
+      `People viewed this page ${views} times: ${entries} began a session, ${exits} ended one, ${reloads} were reloads.`,
+    from: 'Came from',
+    to: 'Went to',
+    share: 'Share of views',
+    further: (views: string) => `Further pages: ${views} views.`,
+    none: 'No person viewed this page.',
+    nothingBefore: 'No session came here from another page.',
+    nothingAfter: 'No session went on to another page.',
+  },
   inbox: {
     title: 'Comments',
     comment: 'Comment',

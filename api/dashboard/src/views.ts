@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'
-import type { PagesQuery, Query, Results } from './api'
+import type { AnyQuery, Query, Results } from './api'
 import { overviewPanels, type Panel } from './panels'
 import { queries } from './queries'
 import { single } from './rows'
@@ -17,7 +17,7 @@ export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCo
 export type Shown = { s: State; results: Results | undefined; asked: Record<string, Query>; busy: boolean }
 
 export type View = {
-  queries: (s: State) => Record<string, Query | PagesQuery>
+  queries: (s: State) => Record<string, AnyQuery>
   /** then returns queries that depend on the first answers. The view shows these answers meanwhile. */
   then?: (s: State, results: Results) => Record<string, Query>
   totals: Total[]

@@ -1,0 +1,113 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// These bound the rows in each direction of transitions.
+const (
+	MaxTransitions     = 100
+	DefaultTransitions = 10
+)
+
+// transitions is a compiled request for the pages before and after a page. Like a plan it is an immutable value.
+//
+// The page views of a session that meet the conditions form a row, by time and then as sent. Each two neighbours in
+// this row with different pages are a transition.
+type transitions struct {
+	scope
+	page  pageTarget
+	limit int
+}
+
+// pageTarget is the page of transitions: a page of a space or, if space is "", all pages with a path.
+type pageTarget struct{ space, page, path string }
+
+func (t pageTarget) String() string {
+	if t.space == "" {
+		return fmt.Sprintf("path %q", t.path)
+	}
+	return fmt.Sprintf("%q in space %q", t.page, t.space)
+}
+
+var (
+	transitionsMembers = append([]string{"page", "limit"}, scopeMembers...)
+	targetMembers      = []string{"space", "page", "path"}
+)
+
+func compileTransitions(of reach, body []byte, now time.Time) (t transitions, err error) {
+	var q scopeRequest
+	named := false
+	t.limit = DefaultTransitions
+	err = q.decode(of, body, transitionsMembers, func(r *reader, name string) (err error) {
+		switch name {
+		case "page":
+			named = true
+			t.page, err = r.pageTarget(name)
+		case "limit":
+			t.limit, err = r.integer(1, MaxTransitions)
+		}
+		return err
+	})
+	if err == nil && !named {
+		err = schema.Invalid("page", "is required")
+	}
+	if err != nil {
+		return t, err
+	}
+	if t.scope, err = q.scope(now); err != nil {
+		return t, err
+	}
+	t.scope = t.joining(nil)
+	timeless := t
+	timeless.scope = t.timeless()
+	t.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	return t, nil
+}
+
+// pageTarget reads the object that names a page: its space and id, or its path.
+func (r *reader) pageTarget(path string) (t pageTarget, err error) {
+	given := map[string]string{}
+	err = r.object(targetMembers, func(name string) (err error) {
+		given[name], err = r.text()
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	t = pageTarget{given["space"], given["page"], given["path"]}
+	_, byPath := given["path"]
+	switch {
+	case byPath && len(given) > 1:
+		return t, schema.Invalid(at(path, "path"), "cannot stand beside space and page")
+	case byPath && !strings.HasPrefix(t.path, "/"):
+		return t, schema.Invalid(at(path, "path"), "must begin with a slash")
+	case !byPath && t.space == "":
+		return t, schema.Invalid(at(path, "space"), "is required with page, or use path")
+	case !byPath && t.page == "":
+		return t, schema.Invalid(at(path, "page"), "is required with space")
+	}
+	return t, nil
+}
+
+// String describes the transitions, like a plan's String.
+func (t transitions) String() string {
+	b := t.describe()
+	b.line("page", t.page.String())
+	b.line("limit", strconv.Itoa(t.limit))
+	return b.String()
+}
+
+// sessionScopes returns the scope, because all numbers are about sessions.
+func (t transitions) sessionScopes() []scope { return []scope{t.scope} }
+
+func (t transitions) weigh(q *query) {
+	refs := []ref{{column: insights.PageKey}, {column: insights.Datetime}}
+	q.weigh(refs, insights.CountExact, t.scope, t.scope) // the page's sessions, and then their views
+}

@@ -1,0 +1,128 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// passage has the counts of one kind of step, and its pages.
+type passage struct {
+	total uint64
+	pages []neighbour
+}
+
+// seenPage is what events say about a page.
+type seenPage struct{ space, page, path, title string }
+
+// errUnseen ends a query after each of its attempts lost the events that name its pages.
+var errUnseen = errors.New("events were erased while their pages were read")
+
+// answer counts the steps, and then reads the names of the few pages of the answer. If the events of such a page were
+// erased meanwhile, it counts again.
+func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
+	q.visitors(t.scope)
+	q.passes = true
+	for range 3 {
+		steps, err := t.count(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		names, err := t.names(ctx, q, steps)
+		if err != nil {
+			return nil, err
+		}
+		if body, ok := t.encode(q, steps, names); ok {
+			return body, nil
+		}
+	}
+	return nil, schema.Unavailable(errUnseen, retryAfter)
+}
+
+// count returns the passages by kind of step.
+func (t transitions) count(ctx context.Context, q *query) (map[stepKind]passage, error) {
+	steps := map[stepKind]passage{}
+	var kind uint8
+	var n neighbour
+	var first, last int64
+	var total uint64
+	err := q.rows(ctx, t.lower(), []any{&kind, &n.hash, &n.views, &first, &last, &total}, func() {
+		n.first, n.last = time.UnixMilli(first), time.UnixMilli(last)
+		p := steps[stepKind(kind)]
+		p.total, p.pages = total, append(p.pages, n)
+		steps[stepKind(kind)] = p
+	})
+	return steps, err
+}
+
+// names reads the names of the answer's pages by their hashes.
+func (t transitions) names(
+	ctx context.Context, q *query, steps map[stepKind]passage,
+) (map[uint64]seenPage, error) {
+	names := map[uint64]seenPage{}
+	pages := slices.Concat(t.shown(steps[stepFrom]), t.shown(steps[stepTo]))
+	if len(pages) == 0 {
+		return names, nil
+	}
+	var hash uint64
+	var seen seenPage
+	targets := []any{&hash, &seen.space, &seen.page, &seen.path, &seen.title}
+	err := q.rows(ctx, t.lowerNames(pages), targets, func() { names[hash] = seen })
+	return names, err
+}
+
+// shown returns the pages of a passage that the answer has. The passage may have another one.
+func (t transitions) shown(p passage) []neighbour { return p.pages[:min(len(p.pages), t.limit)] }
+
+// encode writes the answer. ok is false if a page has no name.
+func (t transitions) encode(q *query, steps map[stepKind]passage, names map[uint64]seenPage) (b []byte, ok bool) {
+	from, to := steps[stepFrom], steps[stepTo]
+	entries, reloads := steps[stepEntry].total, steps[stepReload].total
+	number := func(member string, n uint64) { b = strconv.AppendUint(append(b, member...), n, 10) }
+	number(`{"views":`, entries+from.total+reloads)
+	number(`,"entries":`, entries)
+	number(`,"exits":`, steps[stepExit].total)
+	number(`,"reloads":`, reloads)
+	for _, side := range []struct {
+		member string
+		passage
+	}{{`,"from":[`, from}, {`,"to":[`, to}} {
+		b = append(b, side.member...)
+		for i, n := range t.shown(side.passage) {
+			seen, found := names[n.hash]
+			if !found {
+				return nil, false
+			}
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = seen.append(append(b, '{'))
+			number(`,"views":`, n.views)
+			b = append(b, '}')
+		}
+		b = append(b, ']')
+	}
+	q.truncated = len(from.pages) > t.limit || len(to.pages) > t.limit
+	return append(b, '}'), true
+}
+
+// append writes the members that name a page.
+func (p seenPage) append(b []byte) []byte {
+	text := func(member, text string, null bool) {
+		if b = append(b, member...); null && text == "" {
+			b = append(b, "null"...)
+		} else {
+			b = insights.AppendText(b, text)
+		}
+	}
+	text(`"space":`, p.space, true)
+	text(`,"page":`, p.page, true)
+	text(`,"path":`, p.path, false)
+	text(`,"title":`, p.title, true)
+	return b
+}
