@@ -202,8 +202,8 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 		}},
 		// The attempt goes on while the sweep looks for leftovers.
 		"a PDF that is being written": {func(b *behind) {
-			b.exec("insert into pdfs (space_id, key, revision, page, alone, used_at) values ($1, 'k', 'r', '', false, $2)",
-				b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
+			b.exec(`insert into pdfs (space_id, key, revision, page, alone, used_at)
+				values ($1, 'k', 'r', '', false, $2)`, b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
 			b.must(nil, b.st.WritePDF(b.t.Context(), b.tenant.Space.ID, "k", func(w io.Writer) error {
 				b.setRight()
 				b.must(b.st.DeleteOldPDFs(b.t.Context()))
@@ -214,11 +214,11 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.wants(1, "select count(*) from pdfs p join pdf_chunks c on c.content = p.content")
 		}},
 		"invites": {func(b *behind) {
-			_, err := b.st.Orgs.InviteByEmail(b.t.Context(), b.tenant.Organization.ID, b.tenant.Users[schema.RoleAdmin].ID,
-				[]orgs.PersonToInvite{{Email: "new@example.com"}}, false)
+			admin, people := b.tenant.Users[schema.RoleAdmin].ID, []orgs.PersonToInvite{{Email: "new@example.com"}}
+			_, err := b.st.Orgs.InviteByEmail(b.t.Context(), b.tenant.Organization.ID, admin, people, false)
 			b.must(nil, err)
 			link, err := b.st.Orgs.CreateLinkInvite(b.t.Context(), orgs.NewLinkInvite{
-				OrganizationID: b.tenant.Organization.ID, UserID: b.tenant.Users[schema.RoleAdmin].ID,
+				OrganizationID: b.tenant.Organization.ID, UserID: admin,
 			})
 			if err != nil || link.ExpiresAt == nil {
 				b.t.Fatal(err, link.ExpiresAt)

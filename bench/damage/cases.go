@@ -73,11 +73,20 @@ var kinds = []kind{
 	{"cached Git repository", gitCache + "/*.pack", "flip zeros cut gone twice", "", "flip"},
 }
 
+// copies has the kinds of files of a copy of the data directory. A node that has lost its events and its log is
+// repaired from the copy. The way whole leaves the copy undamaged.
+var copies = []kind{
+	{"copy of the insights store", "clickhouse", "whole older", "", ""},
+	{"copy of a part's data", parts + "/data.bin", "flip", "", ""},
+	{"copy of a part", parts, "gone", "", ""},
+}
+
 // The moments of damage.
 const (
-	stored  = "stored"
-	waiting = "waiting"
-	running = "running"
+	stored   = "stored"
+	waiting  = "waiting"
+	running  = "running"
+	repaired = "repaired" // damage of a copy of stored, before a repair from the copy
 )
 
 // damageCase is a kind of file with a way of damage and the state in which it happens.
@@ -90,15 +99,20 @@ func (c damageCase) String() string { return fmt.Sprintf("%s, %s, %s", c.name, c
 
 // allCases lists the cases whose name matches a pattern.
 func allCases(match *regexp.Regexp) (list []damageCase) {
-	for _, k := range kinds {
-		moments := []struct{ when, ways string }{{stored, k.stored}, {waiting, k.waiting}, {running, k.running}}
-		for _, at := range moments {
-			for _, way := range strings.Fields(at.ways) {
-				if c := (damageCase{k, way, at.when}); match.MatchString(c.String()) {
-					list = append(list, c)
-				}
+	add := func(k kind, when, ways string) {
+		for _, way := range strings.Fields(ways) {
+			if c := (damageCase{k, way, when}); match.MatchString(c.String()) {
+				list = append(list, c)
 			}
 		}
+	}
+	for _, k := range kinds {
+		add(k, stored, k.stored)
+		add(k, waiting, k.waiting)
+		add(k, running, k.running)
+	}
+	for _, k := range copies {
+		add(k, repaired, k.stored)
 	}
 	return list
 }

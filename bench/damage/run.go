@@ -168,8 +168,11 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, r.end(n), n.Log.Close(), os.RemoveAll(dir), r.keepLog(c)) }()
-	if c.when == running {
+	switch c.when {
+	case running:
 		return r.whileRunning(ctx, c, n, want)
+	case repaired:
+		return r.fromCopy(ctx, c, n, want)
 	}
 	target, err := r.target(dir, c)
 	if err != nil {

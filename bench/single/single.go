@@ -76,9 +76,9 @@ func (n *Node) Settings() []string {
 	}, n.More...)
 }
 
-// Start starts the node and returns immediately. Ready waits for the node.
-func (n *Node) Start() error {
-	n.process = exec.CommandContext(context.Background(), n.Binary, "serve")
+// Start starts the node with further flags of `octavo serve`, and returns immediately. Ready waits for the node.
+func (n *Node) Start(flags ...string) error {
+	n.process = exec.CommandContext(context.Background(), n.Binary, append([]string{"serve"}, flags...)...)
 	n.process.Env = product.Environment(n.Settings()...)
 	n.process.Stdout, n.process.Stderr = n.Log, n.Log
 	n.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

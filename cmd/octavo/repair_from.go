@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/eventrows"
 )
 
 // openBackup finds the events table in a copy of a data directory, or of its folder of ClickHouse.
@@ -71,12 +73,32 @@ func (c *RepairCmd) readBackup(
 	}
 	err = whenFree(ctx, func() (err error) {
 		done, err = t.mender.ReadBackup(ctx, sink.BackupConfig{
-			Backup: c.backup, Fits: fits, Skip: skip, Store: c.Yes,
+			Backup: c.backup, Fits: fits, Skip: skip, Store: c.Yes, Note: c.noteBackup(t),
 		})
 		return err
 	})
 	c.describeBackup(&done)
 	return done, err
+}
+
+// noteBackup returns a function that writes restored rows into the audit log.
+func (c *RepairCmd) noteBackup(t *rowsTools) func(
+	context.Context, schema.EventMonth, int64, []eventstore.BackupDamage,
+) error {
+	return func(ctx context.Context, month schema.EventMonth, rows int64, damaged []eventstore.BackupDamage) error {
+		folder, err := filepath.Abs(c.From)
+		of := eventrows.RowsOfCopy{Month: month, Rows: rows, Copy: folder}
+		for _, d := range damaged {
+			of.Damaged = append(of.Damaged, d.Part)
+		}
+		if err == nil {
+			err = t.store.Rows.NoteRestored(ctx, of)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot note what is restored: %w", err)
+		}
+		return nil
+	}
 }
 
 // describeBackup prints which missing events a copy has, and which events are not restored.

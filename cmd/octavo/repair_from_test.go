@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,6 +114,21 @@ func TestRepairFrom(t *testing.T) {
 	if now := i.rowsHash(); now != rows {
 		t.Errorf("the restored rows have the hash %s, want %s", now, rows)
 	}
+	audited := func(copied string, rows int) {
+		t.Helper()
+		entries, err := i.octavo("audit", "list", "--json")
+		var compact bytes.Buffer
+		if err = errors.Join(err, json.Compact(&compact, []byte(entries))); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"restored-events"`, `"octavo repair"`, fmt.Sprintf("%q", copied),
+			fmt.Sprintf(`"rows":%d`, rows)} {
+			if !strings.Contains(compact.String(), want) {
+				t.Errorf("the audit log lacks %s: %s", want, entries)
+			}
+		}
+	}
+	audited(copied, 3)
 	wants(i.repairSays("--from", copied), "has no missing events", "2 missing events are not in the log or in "+copied)
 
 	// The other copy was made while the server ran. A part of this copy is damaged, and no other source has its rows.
@@ -133,6 +150,7 @@ func TestRepairFrom(t *testing.T) {
 	wants(i.repairSays("--yes", "--from", filepath.Join(later, "clickhouse")), "2 missing events were restored")
 	i.start()
 	i.wantComplete(5)
+	audited(filepath.Join(later, "clickhouse"), 2)
 	wants(i.repairSays("--from", later), "Nothing needs a repair")
 	if now := sumFiles(t, copied); now != sum {
 		t.Error("the copy has changed")

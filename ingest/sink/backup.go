@@ -36,7 +36,11 @@ func (f *FromBackup) FoundRows() (rows int64) {
 	return rows
 }
 
+<<<<<<< HEAD
 // BackupConfig has the settings for reading a backup. All fields except Skip are required.
+=======
+// BackupConfig says how to read a backup. Backup and Fits are required.
+>>>>>>> h/clock
 type BackupConfig struct {
 	Backup *eventstore.Backup
 	// Fits returns an error if a folder has no space for some bytes.
@@ -46,6 +50,9 @@ type BackupConfig struct {
 	Skip []Difference
 	// Store means that the rows are stored. Otherwise they are only counted.
 	Store bool
+	// Note records that missing rows of a month are about to be stored, without damaged parts of the backup. So the
+	// record exists also if the repair is killed. It is required to store.
+	Note func(ctx context.Context, month schema.EventMonth, rows int64, damaged []eventstore.BackupDamage) error
 }
 
 // ReadBackup looks for missing rows in a backup, and may store them. Only one process at a time does this. The lock's
@@ -217,6 +224,9 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	}
 	// A missing row may be in a running insert of a killed repair.
 	if err := b.r.cfg.Store.Settle(ctx); err != nil {
+		return err
+	}
+	if err := b.cfg.Note(ctx, missing.Month, total, damaged); err != nil {
 		return err
 	}
 	for _, of := range ranges {

@@ -137,16 +137,26 @@ func TestReadBackup(t *testing.T) {
 	if err := letters.Write(t.Context(), []deadletter.Letter{m.letter(1, 2)}); err != nil {
 		t.Fatal(err)
 	}
-	done := m.read(server, nil, BackupConfig{Store: true})
+	noted := uint64(0)
+	store := BackupConfig{Store: true, Note: func(
+		_ context.Context, _ schema.EventMonth, rows int64, _ []eventstore.BackupDamage,
+	) error {
+		if n, _ := m.stored(); n != 0 {
+			t.Errorf("%d rows are stored before they are noted", n)
+		}
+		noted += uint64(rows)
+		return nil
+	}}
+	done := m.read(server, nil, store)
 	if done.FoundRows() != rows-1 || done.Restored != rows-1 || done.Gone != 1 || len(done.Missing) != 1 ||
 		done.Missing[0].Rows != 1 {
 		t.Errorf("a repair: %+v", done)
 	}
-	if done := m.read(server, nil, BackupConfig{Store: true}); done.FoundRows() != 0 || done.Restored != 0 {
+	if done := m.read(server, nil, store); done.FoundRows() != 0 || done.Restored != 0 {
 		t.Errorf("a second repair: %+v", done)
 	}
-	if n, different := m.stored(); n != rows-1 || different != n {
-		t.Errorf("%d rows of %d different events", n, different)
+	if n, different := m.stored(); n != rows-1 || different != n || noted != rows-1 {
+		t.Errorf("%d rows of %d different events, %d noted", n, different, noted)
 	}
 	m.visitsAgree()
 }

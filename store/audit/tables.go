@@ -71,6 +71,8 @@ func auditedTables() []auditedTable {
 		// The other columns change each minute.
 		keyed("clock", "clock", inInstallation, "'clock'", "the", "confirmed_at"),
 		keyed("event_rows_accepted", "lost-events", inInstallation, "r.month::text", "month", "rows"),
+		keyed("event_rows_restored", "restored-events", inInstallation, "r.number::text", "number",
+			"month rows copy damaged restored_at"),
 		keyed("accepted_losses", "lost-data", inInstallation, "r.engine", "engine", "loss accepted_at"),
 		keyed("site_token_keys", "site-token-key", inInstallation, "r.name", "name", "!sealed"),
 

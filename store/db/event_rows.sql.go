@@ -481,6 +481,27 @@ func (q *Queries) NoteMissingEventRows(ctx context.Context, arg NoteMissingEvent
 	return err
 }
 
+const noteRestoredEventRows = `-- name: NoteRestoredEventRows :exec
+insert into event_rows_restored (month, rows, copy, damaged) values ($1, $2, $3, $4::text[])
+`
+
+type NoteRestoredEventRowsParams struct {
+	Month   int32
+	Rows    int64
+	Copy    string
+	Damaged []string
+}
+
+func (q *Queries) NoteRestoredEventRows(ctx context.Context, arg NoteRestoredEventRowsParams) error {
+	_, err := q.db.Exec(ctx, noteRestoredEventRows,
+		arg.Month,
+		arg.Rows,
+		arg.Copy,
+		arg.Damaged,
+	)
+	return err
+}
+
 const openEventRows = `-- name: OpenEventRows :one
 with opened as (
     insert into event_row_ends (log_partition, next, tail, mixed)

@@ -87,6 +87,23 @@ func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.Miss
 	return postgres.Interpret(err, "missing rows")
 }
 
+// RowsOfCopy are missing rows of a month that a copy of the events table has.
+type RowsOfCopy struct {
+	Month schema.EventMonth
+	Rows  int64
+	// Copy is the folder of the copy. Damaged lists the copy's parts of the month that are left out.
+	Copy    string
+	Damaged []string
+}
+
+// NoteRestored records in the audit log that rows of a copy are about to be stored.
+func (s *Store) NoteRestored(ctx context.Context, of RowsOfCopy) error {
+	err := s.db.Queries.NoteRestoredEventRows(ctx, db.NoteRestoredEventRowsParams{
+		Month: int32(of.Month), Rows: of.Rows, Copy: of.Copy, Damaged: postgres.NotNil(of.Damaged),
+	})
+	return postgres.Interpret(err, "restored rows")
+}
+
 // AcceptMissing accepts the loss of all missing rows. It returns the newly accepted rows by month.
 func (s *Store) AcceptMissing(ctx context.Context) (map[schema.EventMonth]int64, error) {
 	list, err := s.db.Queries.AcceptMissingEventRows(ctx)

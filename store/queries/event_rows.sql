@@ -116,6 +116,9 @@ insert into event_rows_accepted (month, rows) select month, rows from event_rows
 on conflict (month) do update set rows = excluded.rows where event_rows_accepted.rows <> excluded.rows
 returning month, rows;
 
+-- name: NoteRestoredEventRows :exec
+insert into event_rows_restored (month, rows, copy, damaged) values ($1, $2, $3, sqlc.arg(damaged)::text[]);
+
 -- name: NoteLeavingEventRows :one
 insert into event_rows_leaving (rows) values ($1) returning number;
 
