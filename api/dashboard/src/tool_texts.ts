@@ -106,9 +106,10 @@ export const toolTexts = {
     change: 'Change',
   },
   steps: {
-    title: 'Before and after',
+    title: 'Pages before and after',
     about: (views: string, entries: string, exits: string, reloads: string) =>
       `People viewed this page ${views} times: ${entries} began a session, ${exits} ended one, ${reloads} were reloads.`,
+    page: 'Page',
     from: 'Came from',
     to: 'Went to',
     share: 'Share of views',
