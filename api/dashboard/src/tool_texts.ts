@@ -107,8 +107,8 @@ export const toolTexts = {
   },
   steps: {
     title: 'Pages before and after',
-    about: (views: string, entries: string, exits: string, reloads: string) =>
-      `People viewed this page ${views} times: ${entries} began a session, ${exits} ended one, ${reloads} were reloads.`,
+    about: (views: string, first: string, last: string, again: string) =>
+      `People viewed this page ${views} times: ${first} began a session, ${last} ended one, ${again} were reloads.`,
     page: 'Page',
     from: 'Came from',
     to: 'Went to',
