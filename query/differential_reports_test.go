@@ -50,7 +50,8 @@ func drawStep(t *rapid.T, events []insights.Event, n *naive) (s naiveStep) {
 
 // drawTransitions draws a request about a page that some event may be of.
 func drawTransitions(t *rapid.T, in naiveRange, zone string, where []naiveFilter) naiveTransitions {
-	r := naiveTransitions{Range: in, Zone: zone, Where: where, Limit: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "limit")}
+	r := naiveTransitions{Range: in, Zone: zone, Where: where}
+	r.Limit = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "limit")
 	if rapid.Bool().Draw(t, "at a path") {
 		path := rapid.SampledFrom([]string{"/", "/x", "/x/", "/b", "/x/%20y", "/none"}).Draw(t, "path")
 		r.Page = map[string]string{"path": path}
@@ -168,6 +169,7 @@ func TestDifferentialReports(t *testing.T) {
 	t.Logf("%v, %d funnels with a part that went on, %d transitions both ways; %v", asked, converted, stepped, read)
 	if asked[Funnel] > 200 && (converted < asked[Funnel]/20 || stepped < asked[Transitions]/50 ||
 		read["retention of visits"] == 0 || read["retention of raw"] == 0) {
-		t.Errorf("of %v, %d funnels have a part that went on, %d transitions both ways; %v", asked, converted, stepped, read)
+		t.Errorf("of %v, %d funnels have a part that went on, %d transitions both ways; %v",
+			asked, converted, stepped, read)
 	}
 }

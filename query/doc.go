@@ -131,13 +131,13 @@
 // The pages before and after a page are an addition of Octavo. The request has range, timezone and where, like a
 // funnel.
 //
-//   - The page views of a session that meet the conditions form a row. They are ordered by time, and page views of one
-//     moment as they were sent. Only page views in the range count, as in a funnel. A page view of a space without a
-//     page is in no row.
+//   - The page views of a session that meet the conditions form a sequence. They are ordered by time, and page views of
+//     one moment as they were sent. Only page views in the range count, as in a funnel. A page view of a space without
+//     a page is in no sequence.
 //   - Each view of the page has one of three views before it: none (the view is an entry), a view of the same page (the
 //     view is a reload), or a view of another page (a transition). The same holds for the view after it.
-//   - The pages are those of the list of pages: pages of spaces, and otherwise paths. A page's path and title are those
-//     of its last view among the transitions.
+//   - A row is a page of a space, or otherwise a path, as in the list of pages. The path and the title of a row are the
+//     path and the title of the page's last view among the transitions.
 //   - The page of the request is a page of a space, or all pages of addresses with a path, also in spaces.
 //
 // # Pages

@@ -82,9 +82,12 @@ func injected(text string) map[Report]string {
 	where := `"where":[{"column":"url","operator":"notIn","values":[` + q + `]},{"or":[{"column":"entryPage","values":[{"page":` + q + `,"space":` + q + `}]},
 		{"column":"visitorClaim","claim":` + q + `,"operator":"matches","values":[` + pattern + `]}]}]`
 	return map[Report]string{
-		Funnel:      `{"range":"lastYear",` + where + `,"window":` + fmt.Sprint(1+len(text)) + `,"steps":[{` + where + `},{},{` + where + `}]}`,
-		Retention:   `{"range":"last30Days",` + where + `,"periods":` + fmt.Sprint(len(text)%50) + `,"first":{` + where + `},"return":{` + where + `}}`,
-		Transitions: `{"range":"last7Days",` + where + `,"page":{"space":` + named + `,"page":` + named + `},"limit":9}`,
+		Funnel: `{"range":"lastYear",` + where + `,"window":` + fmt.Sprint(1+len(text)) +
+			`,"steps":[{` + where + `},{},{` + where + `}]}`,
+		Retention: `{"range":"last30Days",` + where + `,"periods":` + fmt.Sprint(len(text)%50) +
+			`,"first":{` + where + `},"return":{` + where + `}}`,
+		Transitions: `{"range":"last7Days",` + where + `,"page":{"space":` + named + `,"page":` + named +
+			`},"limit":9}`,
 	}
 }
 

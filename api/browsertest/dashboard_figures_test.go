@@ -246,7 +246,8 @@ func (a asked) beforeAndAfter() {
 		part := "[data-panel=steps] [data-side=" + side + "] "
 		for selector, want := range map[string][]string{
 			"tbody th": names, "[data-cell=views]": numbers, "[data-cell=share]": shares,
-			".about": {"Further pages: " + grouped(left) + " views."},
+			"p.about": {"Further pages: " + grouped(left) + " views."},
+			"h3":      {map[string]string{"from": "Came from", "to": "Went to"}[side]},
 		} {
 			if got := a.texts(part + selector); !slices.Equal(got, want) || len(got) == 0 {
 				a.t.Errorf("%s has %q, want %q", part+selector, got, want)

@@ -45,8 +45,8 @@ func (*transitionsRequest) OpenAPIAnswer() jsonschema.Dict {
 		"entries": number("The views with which a session began."),
 		"exits":   number("The views with which a session ended."),
 		"reloads": number("The views that followed a view of the same page."),
-		"from": rows("The pages viewed immediately before the page, the most frequent first. Of equally frequent pages, " +
-			"the page that was viewed last is first."),
+		"from": rows("The pages viewed immediately before the page, the most frequent first. Of equally frequent " +
+			"pages, the page that was viewed last is first."),
 		"to": rows("The pages viewed immediately after the page, in the same order."),
 	}, "views", "entries", "exits", "reloads", "from", "to")
 }

@@ -105,7 +105,8 @@ func TestJoin(t *testing.T) {
 func TestInRows(t *testing.T) {
 	t.Parallel()
 	keys := []Expr{Col("k"), Col("l")}
-	rows := &Select{Columns: []Aliased{{Expr: Col("k")}, {Expr: Col("l")}}, Table: "t", Where: Bin(Gt, Col("x"), Int(0))}
+	columns := []Aliased{{Expr: Col("k")}, {Expr: Col("l")}}
+	rows := &Select{Columns: columns, Table: "t", Where: Bin(Gt, Col("x"), Int(0))}
 	want := "NOT (k, l) IN (\nSELECT k, l\nFROM t\nWHERE x > 0\n) AND y"
 	if got := printed(AllOf(Not(InRows(keys, rows)), Col("y"))); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -1,4 +1,4 @@
-// What the view of a page shows between its graph and its lists.
+// PageBody is what the view of a page shows between its graph and its lists.
 import { Merged } from './merged'
 import { Steps } from './steps'
 import type { Shown } from './views'

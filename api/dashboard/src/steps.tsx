@@ -59,15 +59,18 @@ type SideProps = {
 function Side({ id, title, rows, all, views, none }: SideProps) {
   const further = rows.reduce((left, row) => left - row.views, all)
   const cells: [Cell<NextPage>, ...Cell<NextPage>[]] = [
-    { id: 'page', label: title, show: (row) => <Name row={row} /> },
+    { id: 'page', label: t.page, show: (row) => <Name row={row} /> },
     { id: 'views', label: texts.views, number: true, show: (row) => count(row.views) },
     { id: 'share', label: t.share, number: true, show: (row) => share(row.views / views) },
   ]
   return (
-    <div data-side={id}>
+    <section data-side={id} aria-labelledby={'steps-' + id}>
+      <h3 id={'steps-' + id} class="about">
+        {title}
+      </h3>
       {rows.length === 0 ? <p class="quiet about">{none}</p> : <RowsTable cells={cells} rows={rows} keyOf={keyOf} />}
       {further > 0 && <p class="quiet about">{t.further(count(further))}</p>}
-    </div>
+    </section>
   )
 }
 

@@ -106,9 +106,10 @@ export const toolTexts = {
     change: 'Change',
   },
   steps: {
-    title: 'Before and after',
-    about: (views: string, entries: string, exits: string, reloads: string) =>
-      `People viewed this page ${views} times: ${entries} began a session, ${exits} ended one, ${reloads} were reloads.`,
+    title: 'Pages before and after',
+    about: (views: string, first: string, last: string, again: string) =>
+      `People viewed this page ${views} times: ${first} began a session, ${last} ended one, ${again} were reloads.`,
+    page: 'Page',
     from: 'Came from',
     to: 'Went to',
     share: 'Share of views',
