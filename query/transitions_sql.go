@@ -33,10 +33,10 @@ type neighbour struct {
 // Each row also has the number of all steps of its kind.
 //
 // First the statement finds the sessions that viewed the page, by their keys of 128 bits. Then it lists the views of
-// these sessions. For most pages this is ten times as fast as listing the views of all sessions. For a page that half
-// of the sessions viewed it is as fast. A view is one number of 256 bits, so that the engine sorts a session's list
-// without texts: the event's place in the order of sending, the hash of its page, and whether it is the page of the
-// request.
+// these sessions. For a page that few sessions viewed, this is many times as fast as listing the views of all sessions.
+// For a page that half of the sessions viewed, it takes as long or longer. A view is one number of 256 bits, so that
+// the engine sorts a session's list without texts: the event's place in the order of sending, the hash of its page, and
+// whether it is the page of the request.
 func (t transitions) lower() sqltree.Statement {
 	is := t.page.is()
 	session := make([]sqltree.Aliased, len(insights.SessionKey()))

@@ -36,11 +36,7 @@ func (f *FromBackup) FoundRows() (rows int64) {
 	return rows
 }
 
-<<<<<<< HEAD
-// BackupConfig has the settings for reading a backup. All fields except Skip are required.
-=======
-// BackupConfig says how to read a backup. Backup and Fits are required.
->>>>>>> h/clock
+// BackupConfig has the settings for reading a backup. Backup and Fits are required.
 type BackupConfig struct {
 	Backup *eventstore.Backup
 	// Fits returns an error if a folder has no space for some bytes.

@@ -26,7 +26,7 @@ export const onePage: View = {
   then: (s, results) => {
     const found = results.addresses
     const paths = found?.status === 200 ? list(found.answer).flatMap((row) => row.key || []) : []
-    return paths.length ? later(s, paths) : {}
+    return later(s, paths)
   },
   whose: true,
   body: PageBody,

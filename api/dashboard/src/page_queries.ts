@@ -31,7 +31,6 @@ export function pageQueries(s: State) {
     countries: list('visitorGeoCountry', visitors(s), opened[s.who]),
     addresses: list('urlPath', 'eventsCount', opened.all),
     page: known(s, here),
-    steps: steps(s),
   }
 }
 
@@ -62,7 +61,10 @@ function steps(s: State): StepsQuery {
   }
 }
 
-/** later has the query for the searches that led to the page, which needs the paths of its addresses. */
+/**
+ * later has the queries that follow the first figures: the pages before and after, which take longer, and the searches
+ * that led to the page, which need the paths of its addresses.
+ */
 export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const end = '/?([?#].*)?$'
@@ -75,6 +77,9 @@ export function later(s: State, paths: string[]) {
   const led = ofSpace ? { or: [named, { ...here, column: 'eventSearchResultPage' }] } : named
   const { list } = ask(s)
   return {
-    ledHere: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_open_result'), led]),
+    steps: steps(s),
+    ...(paths.length && {
+      ledHere: list('eventSearchQuery', 'eventsCount', [...sent[s.who], type('search_open_result'), led]),
+    }),
   }
 }

@@ -19,7 +19,7 @@ export type Shown = { s: State; results: Results | undefined; asked: Record<stri
 export type View = {
   queries: (s: State) => Record<string, AnyQuery>
   /** then returns queries that depend on the first answers. The view shows these answers meanwhile. */
-  then?: (s: State, results: Results) => Record<string, Query>
+  then?: (s: State, results: Results) => Record<string, AnyQuery>
   totals: Total[]
   title: (s: State) => string
   lines: (s: State) => Drawn[]
