@@ -40,24 +40,26 @@ type shownPage struct {
 }
 
 func (p pages) appendRow(b []byte, row *pageRow) []byte {
-	optional := func(text string) *string {
-		if text == "" {
-			return nil
-		}
-		return &text
-	}
 	shown := shownPage{
-		Kind: row.kind, Space: optional(row.Space), Page: optional(row.ID), Path: optional(row.Path),
-		Title: optional(row.Title), Owner: row.Owner, Metrics: p.metricsOf(row),
+		Kind: row.kind, Space: unlessEmpty(row.Space), Page: unlessEmpty(row.ID), Path: unlessEmpty(row.Path),
+		Title: unlessEmpty(row.Title), Owner: row.Owner, Metrics: p.metricsOf(row),
 	}
 	if row.kind == pageKnown {
-		shown.EditedAt = optional(schema.FormatMoment(row.EditedAt))
+		shown.EditedAt = unlessEmpty(schema.FormatMoment(row.EditedAt))
 	}
 	if row.Words >= 0 {
 		shown.Words = &row.Words
 	}
 	text, _ := json.Marshal(shown, jsontext.AllowInvalidUTF8(true)) // texts and numbers always marshal
 	return append(b, text...)
+}
+
+// unlessEmpty returns nil for an empty text.
+func unlessEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // metricsOf returns the metrics of a row by the names of their columns.

@@ -37,8 +37,8 @@ func (t pageTarget) String() string {
 }
 
 var (
-	transitionsMembers = append([]string{"page", "limit"}, scopeMembers...)
-	targetMembers      = []string{"space", "page", "path"}
+	transitionsMembers = append([]string{insights.PageMember, "limit"}, scopeMembers...)
+	targetMembers      = []string{insights.SpaceMember, insights.PageMember, insights.PathMember}
 )
 
 func compileTransitions(of reach, body []byte, now time.Time) (t transitions, err error) {
@@ -47,7 +47,7 @@ func compileTransitions(of reach, body []byte, now time.Time) (t transitions, er
 	t.limit = DefaultTransitions
 	err = q.decode(of, body, transitionsMembers, func(r *reader, name string) (err error) {
 		switch name {
-		case "page":
+		case insights.PageMember:
 			named = true
 			t.page, err = r.pageTarget(name)
 		case "limit":
@@ -56,7 +56,7 @@ func compileTransitions(of reach, body []byte, now time.Time) (t transitions, er
 		return err
 	})
 	if err == nil && !named {
-		err = schema.Invalid("page", "is required")
+		err = schema.Invalid(insights.PageMember, "is required")
 	}
 	if err != nil {
 		return t, err
@@ -81,17 +81,17 @@ func (r *reader) pageTarget(path string) (t pageTarget, err error) {
 	if err != nil {
 		return t, err
 	}
-	t = pageTarget{given["space"], given["page"], given["path"]}
-	_, byPath := given["path"]
+	t = pageTarget{given[insights.SpaceMember], given[insights.PageMember], given[insights.PathMember]}
+	_, byPath := given[insights.PathMember]
 	switch {
 	case byPath && len(given) > 1:
-		return t, schema.Invalid(at(path, "path"), "cannot stand beside space and page")
+		return t, schema.Invalid(at(path, insights.PathMember), "cannot stand beside space and page")
 	case byPath && !strings.HasPrefix(t.path, "/"):
-		return t, schema.Invalid(at(path, "path"), "must begin with a slash")
+		return t, schema.Invalid(at(path, insights.PathMember), "must begin with a slash")
 	case !byPath && t.space == "":
-		return t, schema.Invalid(at(path, "space"), "is required with page, or use path")
+		return t, schema.Invalid(at(path, insights.SpaceMember), "is required with page, or use path")
 	case !byPath && t.page == "":
-		return t, schema.Invalid(at(path, "page"), "is required with space")
+		return t, schema.Invalid(at(path, insights.PageMember), "is required with space")
 	}
 	return t, nil
 }
@@ -99,7 +99,7 @@ func (r *reader) pageTarget(path string) (t pageTarget, err error) {
 // String describes the transitions, like a plan's String.
 func (t transitions) String() string {
 	b := t.describe()
-	b.line("page", t.page.String())
+	b.line(insights.PageMember, t.page.String())
 	b.line("limit", strconv.Itoa(t.limit))
 	return b.String()
 }

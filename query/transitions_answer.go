@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // passage has the counts of one kind of step, and its pages.
@@ -19,6 +21,15 @@ type passage struct {
 
 // seenPage is what events say about a page.
 type seenPage struct{ space, page, path, title string }
+
+// shownNeighbour is a row as the answer's JSON has it.
+type shownNeighbour struct {
+	Space *string `json:"space"`
+	Page  *string `json:"page"`
+	Path  string  `json:"path"`
+	Title *string `json:"title"`
+	Views uint64  `json:"views"`
+}
 
 // errUnseen ends a query after each of its attempts lost the events that name its pages.
 var errUnseen = errors.New("events were erased while their pages were read")
@@ -101,28 +112,14 @@ func (t transitions) encode(q *query, steps map[stepKind]passage, names map[uint
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = seen.append(append(b, '{'))
-			number(`,"views":`, n.views)
-			b = append(b, '}')
+			text, _ := json.Marshal(shownNeighbour{
+				Space: unlessEmpty(seen.space), Page: unlessEmpty(seen.page), Path: seen.path,
+				Title: unlessEmpty(seen.title), Views: n.views,
+			}, jsontext.AllowInvalidUTF8(true)) // texts and numbers always marshal
+			b = append(b, text...)
 		}
 		b = append(b, ']')
 	}
 	q.truncated = len(from.pages) > t.limit || len(to.pages) > t.limit
 	return append(b, '}'), true
-}
-
-// append writes the members that name a page.
-func (p seenPage) append(b []byte) []byte {
-	text := func(member, text string, null bool) {
-		if b = append(b, member...); null && text == "" {
-			b = append(b, "null"...)
-		} else {
-			b = insights.AppendText(b, text)
-		}
-	}
-	text(`"space":`, p.space, true)
-	text(`,"page":`, p.page, true)
-	text(`,"path":`, p.path, false)
-	text(`,"title":`, p.title, true)
-	return b
 }

@@ -11,6 +11,13 @@ import (
 
 // This file has the columns that group events by page, for lists of pages. Requests cannot use them.
 
+// These members identify a page in requests and answers: the page of a space, or the path of its addresses.
+const (
+	SpaceMember = "space"
+	PageMember  = "page"
+	PathMember  = "path"
+)
+
 // PageKey is the page of an event: a page of a space. For an event outside of all spaces, it is the canonical path of
 // the address. Its value has a space, a page and a path. For a page of a space the path is "". If the page key is a
 // path, the space and the page are "". An event of a space without a page has no page key.
