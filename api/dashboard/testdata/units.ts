@@ -150,15 +150,14 @@ for (const [names, meanings] of [
 const grouped = Object.values(toolTexts.explore.groups).flat()
 assert.deepEqual(grouped.toSorted(), Object.keys(dimensions).sort())
 
-// The pages after are found by the whole path of the page before.
-const from = later({ ...usual, page: '/a.b' }, ['/a.b', '/c/']).after.where.at(-1) as { values: string[] }
-const matches = (url: string) => new RegExp(from.values[0] ?? '').test(url)
+// Searches that led to a page are found by the whole address or path of the result, and in spaces by the page too.
+const ledTo = (page: string, paths: string[]) => later({ ...usual, page }, paths).ledHere?.where.at(-1)
+const led = ledTo('/a.b', ['/a.b', '/c/']) as { values: string[] }
+const matches = (url: string) => new RegExp(led.values[0] ?? '').test(url)
 for (const url of ['https://x/a.b', 'http://x:80/a.b/', 'https://x/c?q#f', 'https://x/c/#'])
   assert.ok(matches(url), url)
 for (const url of ['https://x/a-b', 'https://x/a.b/c', 'https://x/d/a.b', 'https://x/?/a.b', 'https://x/cc'])
   assert.ok(!matches(url), url)
-// Searches that led to a page are found by the result's address or path, and in spaces by the page too.
-const ledTo = (page: string, paths: string[]) => later({ ...usual, page }, paths).ledHere.where.at(-1)
 const byResult = ledTo('/a.b', ['/a.b', '/c/', '/']) as { column: string; values: string[] }
 const leads = (record: string) => byResult.values.some((pattern) => new RegExp(pattern).test(record))
 for (const record of ['https://x/a.b#f', 'http://x:80/c', '/a.b', '/c/?q', '/', 'https://x', 'https://x/#f'])
