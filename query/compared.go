@@ -55,8 +55,8 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 }
 
 // missing returns the value of an output column in a row that the other range does not have. Groups come from the first
-// range's row. A group of time has the other range's time. It is null if the other range does not have the bucket.
-// Counts are 0, and other measures null.
+// range's row. A time is replaced by the time of the matching bucket in the other range, or by null if the other range
+// has fewer buckets. Counts are 0, and other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {
 	case r.isMeasure():

@@ -390,8 +390,8 @@ func TestRangeMessage(t *testing.T) {
 	}
 }
 
-// TestPageAfterExactPage checks that a page after an exactly counted page is not counted in another way. Every other
-// query may be, unless it must be exact.
+// TestPageAfterExactPage: if an exact count exceeds the memory, a page after an exactly counted page is an error. So is
+// a query that must be exact. Any other query runs again in bounded memory.
 func TestPageAfterExactPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -70,10 +70,10 @@ type sourceLimits struct {
 	few uint64
 	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
 	fewer uint64
-	// many is the number of rows from which on sketches count visitors. Counting their visitors exactly takes a tenth
-	// of a second on two cores. For fewer rows a sketch is no faster.
+	// many is a number of rows. A query that reads more rows may count visitors with sketches. Counting the visitors of
+	// so many rows exactly takes a tenth of a second on two cores. For fewer rows a sketch is no faster.
 	many uint64
-	// keep is the number of rows from which on a range is slow enough to cache its states.
+	// keep is a number of rows. A range with more rows is slow enough to cache its states.
 	keep uint64
 }
 
@@ -185,7 +185,8 @@ const (
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
-	// visitsReadable also checks that visits exist and that the engine can read them, which takes twice as long.
+	// visitsReadable checks what visitsWhole checks, that the table has the projection of visits, and that the engine
+	// can read it. It takes twice as long as visitsWhole.
 	visitsReadable = `SELECT (` + visitsWhole + `)
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`

@@ -22,7 +22,7 @@ type TemplatePage struct {
 	Icon        string `json:"icon,omitempty"`
 	Description string `json:"description,omitempty"`
 	Hidden      bool   `json:"hidden,omitzero"`
-	// Ref names the page for later pages, and Into is the ref of its parent page.
+	// Ref is the name by which later pages of the list refer to this page. Into is the Ref of the page's parent.
 	Ref  string `json:"ref,omitempty"`
 	Into string `json:"into,omitempty"`
 	Text *Text  `json:"text,omitzero"`

@@ -32,7 +32,7 @@ type Scope struct {
 	FrontEnd bool
 	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
 	Readers bool
-	// Installation is the scope with which the token of an installation is also admitted. The token reaches the
+	// Installation is the scope that an installation's token needs to be admitted too. The token reaches the
 	// installation's organization, spaces and sites. Empty admits no such token.
 	Installation string
 	// Members are the members of the body that integrations and installations may send; nil means all.

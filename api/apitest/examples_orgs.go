@@ -132,7 +132,7 @@ func organizationsExamples() {
 func invitesExamples() {
 	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		// Accepting this invite changes no role, because the loops compare roles.
+		// This invite gives no role. Tests call the operation with each role, so accepting it must not change a role.
 		return map[string]string{"inviteId": h.LinkInvite(tenant, `{"role":null}`).ID}
 	}
 	Examples["inviteUsersToOrganization"] = example{body: `{"emails":["new@example.com"]}`}

@@ -241,8 +241,8 @@ func (h *reviews) resource(
 	return review, nil
 }
 
-// checkMergeRules rejects a merge that the space's rules forbid. The rules of the space count. If it has none, the
-// rules of the organization count. Expressions are evaluated without the lock of the space.
+// checkMergeRules rejects a merge that the space's rules forbid. If the space has no rules, the organization's rules
+// apply. Expressions are evaluated without the lock of the space.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	rules, err := f.Rules()
 	if err != nil {

@@ -23,7 +23,7 @@
 //
 // A person pastes a token, or opens a link that `octavo serve --quickstart` prints. Single sign-on also leads to this
 // page: startSAMLLogin takes the page's address as returnTo. The page exchanges the token, the link or the login's code
-// for a cookie that scripts cannot read. Then it forgets them. The cookie ends after 12 hours and with its token.
+// for a cookie that scripts cannot read. Then it forgets them. The cookie ends after 12 hours, or with its token.
 // Package access accepts it with the header Octavo-Browser only.
 //
 // # Share links

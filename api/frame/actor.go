@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// acting makes the call the actor of its changes. It is valid only during the call.
+// acting gives the audit log the actor of a call's changes. It is valid only during the call.
 type acting struct {
 	c  *call
 	op *Operation

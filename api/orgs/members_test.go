@@ -277,8 +277,7 @@ func TestTeamTitlesTogether(t *testing.T) {
 	}
 }
 
-// TestUsersAreSeenByTheirOwn reads users. TestUsersAreSeenByTheirOwn: a user sees another user only if an organization
-// has both as members.
+// TestUsersAreSeenByTheirOwn: a user sees another user only if both are members of one organization.
 func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

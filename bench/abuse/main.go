@@ -3,8 +3,8 @@
 //
 // Without a token, it holds ten thousand connections. Some connections announce a body of 8 MiB and send none of it,
 // from one address and from fifty of 127.0.0.0/8. Others send nothing, or nothing after a first request. Closed
-// connections are reopened. The node may use --memory. Its answers to others may take twice the idle time (and 5 ms),
-// at the 99th percentile.
+// connections are reopened. The node may use --memory. At the 99th percentile, its
+// answers to other clients may take at most twice as long as on an idle node, plus 5 ms.
 //
 // Clients that do not read large answers may add 60 MB with 1,500 connections. A merge with a rule that makes large
 // values may take 2 s and 64 MB.
@@ -13,10 +13,10 @@
 // An import of 200 MB must also finish.
 //
 // Five hundred addresses send a thousand requests a second to the operation for browsers: with made-up keys, with one
-// key, with one repeated batch, and for other hosts. Others may wait twice the idle time (and 5 ms).
+// key, with one repeated batch, and for other hosts. Others may wait twice the idle time, plus 5 ms.
 //
 // With a token, the attack repeatedly runs eighty concurrent heavy queries. Another token's light queries may take
-// three times the idle time (and 5 ms) at the 99th percentile.
+// three times the idle time, plus 5 ms, at the 99th percentile.
 //
 //	go run ./bench/abuse           # about ten minutes
 //	go run ./bench/abuse --connections 1000 --hold 3s --rounds 1

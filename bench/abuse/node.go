@@ -26,7 +26,7 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 	return &node{Node: *started, others: &http.Client{Timeout: time.Minute}}, nil
 }
 
-// question is a request that the other client sends.
+// question is a request of the well-behaved client, whose waiting times are measured.
 type question struct{ method, path, token, body string }
 
 // ask sends requests for some time, with a pause before each request. Half of the requests use new connections. It

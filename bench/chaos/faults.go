@@ -164,7 +164,7 @@ func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 
 const brokerPaused = "broker paused past a produce"
 
-// produceLimit is longer than the intake allows one attempt to append.
+// produceLimit is longer than the time that the intake allows for one attempt to append.
 const produceLimit = 5500 * time.Millisecond
 
 // pauseBroker stops the broker until the intake has retried an append. When it wakes, the broker finds both attempts
@@ -217,7 +217,7 @@ func (r *rig) wake(paused supervise.State, after time.Duration) error {
 func (r *rig) cut(ctx context.Context, target string, _ int) error {
 	waiting, cancel := context.WithTimeout(ctx, insertLimit)
 	defer cancel()
-	// An insert that was refused, or ended with its engine, does not count.
+	// If the engine refused the insert, or no insert had a response in time, no fault was injected.
 	if applied, cut := r.proxyOf(target).cutNext(waiting); !cut || !applied {
 		return errNotInjected
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// doorMaxEvents is the number of events in a batch of a browser.
+// doorMaxEvents is the largest number of events in a batch of a browser.
 const doorMaxEvents = 50
 
 // Door has the facts about a batch of a browser that are not in the batch.

@@ -4,7 +4,7 @@
 //   - sink.go joins the group, and generation.go works on the assigned partitions. fetch.go reads, cut.go decodes,
 //     write.go inserts, and progress.go commits. block.go has the size of inserts
 //   - dead.go writes events that cannot be stored to the dead-letter topic
-//   - lost.go, backlog.go and stalled.go count and export problems
+//   - lost.go, backlog.go and stalled.go detect lost messages, backlogs and stalls, and export metrics of them
 //   - reconcile.go compares log and table, repair.go restores missing rows
 //   - audit.go compares the ledger with the table. mend.go sets damaged parts aside and restores their rows. backup.go
 //     restores rows that the log does not have, from a copy of the table

@@ -112,8 +112,8 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	return nil
 }
 
-// endIsLost reports whether the log has no message with from ≤ offset < end, because damage removed its end. Damage
-// before a message shows as a gap in the offsets. At the end, no further message may arrive for a long time.
+// endIsLost reports whether damage has cut off the log's end, so that no message with from ≤ offset < end is left.
+// Damage before a message shows as a gap in the offsets. At the end, no further message may arrive for a long time.
 func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bool, error) {
 	for range endReads {
 		c, err := s.fetch(ctx, p, from, 1)

@@ -18,8 +18,8 @@ type RowLedger interface {
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It reports false if the partition is counted already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
-	// AdvanceRows counts the rows of messages with was ≤ offset < end.Next. It reports false if the rows are not
-	// counted up to was.
+	// AdvanceRows counts the rows of the messages at the offsets was ≤ offset < end.Next. It reports false if the rows
+	// are not counted up to the offset was.
 	AdvanceRows(
 		ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 	) (bool, error)

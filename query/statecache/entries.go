@@ -16,7 +16,8 @@ import (
 type Config struct {
 	// MaxBytes limits the tables on the engine's disk; 0 caches nothing.
 	MaxBytes uint64
-	// MaxScan bounds the duration of a query of events for which states are built.
+	// MaxScan is the longest time that the last reading of the events may have taken. If it took longer, no states are
+	// built.
 	MaxScan time.Duration
 	// Asks is the number of queries after which states are built. The last of these queries builds them.
 	Asks int

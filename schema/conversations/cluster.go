@@ -15,7 +15,8 @@ const (
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster.
 	mergeMargin = 0.1
-	// looseSize is the group size at which the fit of an issue counts only half.
+	// At the group size looseSize, the fit of an issue to the group counts half. It counts less for smaller groups, and
+	// more for larger groups.
 	looseSize = 10
 	// settlePasses bounds how often issues may change their groups.
 	settlePasses = 5

@@ -75,8 +75,8 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed reports whether r contains exactly the given number of events. It does not check their content. Otherwise the
-// message is damaged. Unknown bits in a damaged message do not mean that a newer version wrote it.
+// framed reports whether r contains exactly the given number of events. It does not check their content. If it returns
+// false, the message is damaged. Its unknown bits are then damage, and not the fields of a newer version.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {

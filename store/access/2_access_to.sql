@@ -1,6 +1,6 @@
--- access_to returns two facts about a user's access to one collection or space: the effective level, and the rank of
--- the user's highest grant on the content and above. The level is 'inherit' if all levels up to the top inherit. The
--- third fact is the role in the organization. The caller passes the content's own level and parent. The function climbs
+-- access_to returns three facts about a user's access to one collection or space: the effective level, the rank of the
+-- user's highest grant on the content and above, and the user's role in the organization. The level is 'inherit' if all
+-- levels up to the top inherit. The caller passes the content's own level and parent. The function climbs
 -- to the top, at most store.MaxNesting levels. This is cheap for a page of content, but not for all content of an
 -- organization.
 create or replace function access_to(of_user text, content text, content_level text, content_parent text)

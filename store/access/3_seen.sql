@@ -13,7 +13,7 @@ create or replace function grants_of(of_user text, of_organization text) returns
       and (g.user_id = of_user or g.team_id = any(array(select t.team_id from team_members t where t.user_id = of_user)))
 $$;
 
--- The collections that a user can enter by a grant, there or above.
+-- given_collections returns the collections that a user can enter by a grant on the collection or on one above it.
 create or replace function given_collections(of_user text, of_organization text) returns setof text language sql stable as $$
     with recursive given as (
         select g.collection_id as id from grants_of(of_user, of_organization) g where g.collection_id is not null

@@ -16,7 +16,7 @@ export type Field = {
   label: string
   kind: 'text' | 'password' | 'hosts' | 'days' | 'date' | 'range'
   required?: true
-  /** value is the value of the field in a new form. */
+  /** value is the initial value of the field in the form for a new object. */
   value?: string
 }
 

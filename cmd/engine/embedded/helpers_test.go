@@ -70,7 +70,7 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 	awaitRestart(t, engines, name, before)
 }
 
-// awaitRestart returns after an engine has restarted since the state `before` and answers.
+// awaitRestart waits until an engine is running and has been restarted since the state `before`.
 func awaitRestart(t *testing.T, engines *embedded.Engines, name string, before supervise.State) {
 	t.Helper()
 	eventually.Succeeds(t, name+" to be restarted", func() error {

@@ -15,9 +15,9 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
 
-// inventoryFile lists Postgres's files with their state at its last clean stop. It is outside of Postgres's folder, so
-// that it differs from an older copy of this folder. Postgres itself does not detect this damage: it reads a page of
-// zeros as empty, and accepts a truncated file or a file from an older copy.
+// inventoryFile lists Postgres's files with their state at its last clean stop. It is outside of Postgres's folder. So
+// if the folder is replaced by an older copy, the copy does not match the inventory. Postgres itself does not detect
+// such damage: it reads a page of zeros as empty, and accepts a truncated file or a file from an older copy.
 const inventoryFile = "postgres.inventory.json"
 
 // inventoryBytes bounds the bytes that an inventory reads. For larger files, the inventory has only the sizes.

@@ -98,7 +98,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 		own.accept(engine, folder+" "+reason)
 	}
 	if own.ID == "" && marked && !accepted {
-		own.ID = m.ID // the directory's file no longer exists, and the folders have its content
+		own.ID = m.ID // the data directory's own file is missing, so its id comes from an engine's folder
 	}
 	own.Starts[engine] = max(started, m.Starts)
 	return nil

@@ -32,8 +32,8 @@ func emojiCharacters(code string) string {
 	return characters
 }
 
-// emojiNode makes an inline from an emoji's name. If Markdown would write another name for the code, the node also
-// stores the name.
+// emojiNode makes an inline from an emoji's name. If emojiName gives another name for the emoji's code, the node also
+// stores the name that was read.
 func emojiNode(name string) (schema.Node, bool) {
 	characters, ok := emoji.CodeMap()[":"+name+":"]
 	if !ok {

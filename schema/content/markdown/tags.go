@@ -100,7 +100,8 @@ var (
 	}, kindRef.write}
 )
 
-// namedRef reads a reference. The text is the reference's member, or Link's form of a reference with a space.
+// namedRef is the kind of a value that is a reference. Its text is the reference's member. If the reference has further
+// members, for example a space, its text is the result of content.Link.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
 		func(text string) (any, bool) {

@@ -199,8 +199,9 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release finds blocks of base that are on different sides of twins, and whose text on theirs equals a block that ours
-// added. It names these blocks by their text. It returns true if there are such blocks.
+// release finds blocks of base that are on different sides of twins, and whose text in theirs equals the text of a
+// block that ours added. It names these blocks by their text instead of their key, so that they can become twins. It
+// returns true if there are such blocks.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {
