@@ -249,6 +249,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if p.next < p.intent {
 				n = p.intent - p.next
 			}
+			p.end.Store(int64(len(w.log)))
 			n = min(n, int64(len(w.log))-p.next)
 			if n == 0 && ctx.Err() == nil {
 				g.commitStored(ctx)

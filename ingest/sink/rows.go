@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/retry"
@@ -31,7 +32,7 @@ const (
 )
 
 // rowCounts adds the row counts of stored cuts to the ledger, in the background. (A cut has the messages of one
-// insert.)) While the ledger does not answer, the numbers wait in memory, and the sink continues.
+// insert.) While the ledger does not answer, the numbers wait in memory, and the sink continues.
 //
 // Each range of offsets counts once: the ledger moves only from exactly the offset at which the range begins. A range
 // that the ledger lacks, for example after a kill, is counted in the store. The ledger may count too little, which can
@@ -51,13 +52,14 @@ type rowCounts struct {
 // waitingRows are the numbers of a partition that are not in the ledger yet.
 type waitingRows struct {
 	opened *openedRows // the partition was assigned to this sink, before the cuts
-	from   int64       // the offset at which the cuts begin
+	logEnd *atomic.Int64
+	from   int64 // the offset at which the cuts begin
 	end    schema.RowsEnd
 	rows   schema.RowsByMonth // nil without cuts
 }
 
 // openedRows is the state in which a sink takes over a partition. All messages before end are stored. The log goes up
-// to logEnd.
+// to logEnd, and further when messages arrive.
 type openedRows struct {
 	end    schema.RowsEnd
 	logEnd int64
@@ -75,7 +77,7 @@ func (r *rowCounts) open(p *partition) {
 	}
 	end := schema.RowsEnd{Next: p.start, Tail: p.tail, HasTail: p.hasTail}
 	r.mu.Lock()
-	r.waiting[p.id] = &waitingRows{opened: &openedRows{end, p.end.Load()}}
+	r.waiting[p.id] = &waitingRows{opened: &openedRows{end, p.end.Load()}, logEnd: &p.end}
 	r.mu.Unlock()
 	r.signal()
 }
@@ -88,7 +90,7 @@ func (r *rowCounts) add(c *cut) {
 	r.mu.Lock()
 	w := r.waiting[c.partition.id]
 	if w == nil {
-		w = &waitingRows{}
+		w = &waitingRows{logEnd: &c.partition.end}
 		r.waiting[c.partition.id] = w
 	}
 	if w.rows == nil {
@@ -195,7 +197,7 @@ func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 // writePartition writes the numbers of one partition. It may be repeated after an error.
 func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) error {
 	if w.opened != nil {
-		if err := r.catchUp(ctx, id, w.opened.end, w.opened.logEnd); err != nil {
+		if err := r.catchUp(ctx, id, w.opened.end, w.opened.logEnd, w.logEnd); err != nil {
 			return err
 		}
 		w.opened = nil
@@ -214,19 +216,21 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 			return err
 		}
 	}
-	return r.catchUp(ctx, id, end, end.Next)
+	return r.catchUp(ctx, id, end, end.Next, w.logEnd)
 }
 
 // catchUp counts rows in the store until the ledger has reached an end. It does nothing if the ledger is there already.
-// All messages before the end are stored, and no log has messages at or after logEnd.
-func (r *rowCounts) catchUp(ctx context.Context, id int, end schema.RowsEnd, logEnd int64) error {
+// All messages before the end are stored. The log went up to logEnd, and now goes up to logEndNow.
+func (r *rowCounts) catchUp(
+	ctx context.Context, id int, end schema.RowsEnd, logEnd int64, logEndNow *atomic.Int64,
+) error {
 	for {
 		had, found, err := r.ledger.RowsEnd(ctx, id)
 		if err != nil {
 			return err
 		}
 		if !found {
-			if end.Mixed, err = r.hasRowsFrom(ctx, id, logEnd); err != nil {
+			if end.Mixed, err = r.hasOtherLog(ctx, id, logEnd, logEndNow); err != nil {
 				return err
 			}
 			rows, err := r.cfg.Store.Months(ctx, uint16(id), 0, uint64(end.Next))
@@ -261,10 +265,12 @@ func (r *rowCounts) catchUp(ctx context.Context, id int, end schema.RowsEnd, log
 	}
 }
 
-func (r *rowCounts) hasRowsFrom(ctx context.Context, id int, from int64) (bool, error) {
-	_, found, err := r.cfg.Store.LastStored(ctx, uint16(id), uint64(from), math.MaxUint64)
+// hasOtherLog reports whether the store has rows at offsets that the log does not have. An earlier log had them. Sinks
+// may store rows of messages that arrived after logEnd, also while this query runs. So the log's end is read last.
+func (r *rowCounts) hasOtherLog(ctx context.Context, id int, logEnd int64, logEndNow *atomic.Int64) (bool, error) {
+	last, found, err := r.cfg.Store.LastStored(ctx, uint16(id), uint64(logEnd), math.MaxUint64)
 	if err != nil {
-		err = fmt.Errorf("cannot ask for rows of an earlier log: %w", err)
+		return false, fmt.Errorf("cannot ask for rows of an earlier log: %w", err)
 	}
-	return found, err
+	return found && int64(last) >= logEndNow.Load(), nil
 }
