@@ -148,8 +148,12 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
+// resendLimit is longer than the lease of a key (30 s). A node that stops between its answer and the note that the key
+// is done leaves the lease. Until the lease ends, repeats get 503.
+const resendLimit = time.Minute
+
 // Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each request must
-// be acknowledged again, and nothing may be stored.
+// be acknowledged again within resendLimit, and nothing may be stored. Only a response with status 5xx is retried.
 func (l *Load) Resend(most int) error {
 	for _, r := range l.Requests() {
 		if !r.Keyed || r.Outcome != Acknowledged {
@@ -158,7 +162,12 @@ func (l *Load) Resend(most int) error {
 		if most--; most < 0 {
 			break
 		}
-		if got := l.exchange(0, r, l.body(r)); got != Acknowledged {
+		got := l.exchange(0, r, l.body(r))
+		for end := time.Now().Add(resendLimit); got == Failed && time.Now().Before(end); {
+			time.Sleep(8 * l.again)
+			got = l.exchange(0, r, l.body(r))
+		}
+		if got != Acknowledged {
 			return fmt.Errorf("request %d was acknowledged first and %s when it was repeated under its Idempotency-Key", r.Number, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -201,5 +202,28 @@ func TestReconciledIsRead(t *testing.T) {
 	}
 	if _, err := parseReconciled([]byte("nothing of the kind")); err == nil {
 		t.Error("unreadable output was accepted")
+	}
+}
+
+// TestLoadResends repeats acknowledged requests. A repeat that gets 503 first is sent again. Any other refusal is an
+// error.
+func TestLoadResends(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		later []int
+		fails bool
+	}{{[]int{503, 503, 204}, false}, {[]int{204}, false}, {[]int{409}, true}, {[]int{503, 429}, true}} {
+		var resends atomic.Bool
+		var n atomic.Int64
+		l, _ := runLoad(t, 1, func(int) int {
+			if !resends.Load() {
+				return 204
+			}
+			return c.later[int(n.Add(1)-1)%len(c.later)]
+		})
+		resends.Store(true)
+		if err := l.Resend(3); (err != nil) != c.fails {
+			t.Errorf("%v: %v", c.later, err)
+		}
 	}
 }
