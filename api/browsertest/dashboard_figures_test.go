@@ -171,8 +171,9 @@ func TestDashboardFigures(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardPage compares each figure of one page with the API's answers. It opens two pages: one that belongs to a
-// space, and one that is only a path. The queries for the pages that readers opened next use the addresses of the page.
+// TestDashboardPage compares each figure on the dashboard's view of a page with the API's answers. The test opens a
+// page of a space, and a page outside of spaces, which has only a path. The query for the searches that led to the
+// page uses the addresses of the page.
 func TestDashboardPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

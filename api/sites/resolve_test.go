@@ -97,10 +97,12 @@ func TestResolveASite(t *testing.T) {
 		"another tenant": {h.Theirs.Tokens[schema.RoleAdmin], address, 404}, "a guest": {h.Ours.Tokens[schema.RoleGuest], address, 403},
 		"not published": {token, "https://docs.example.com/base/~/sites/" + h.Theirs.Site.ID, 404}, "a prefix": {token, "https://docs.example.com/base/~/sites", 404},
 		"unknown": {token, "https://docs.example.com/base/~/sites/nothing", 404}, "the root": {token, "https://docs.example.com/", 404},
-		"no address":       {token, "docs.example.com", 400},
-		"a key of nothing": {token, address + "/~abcdefghijklmnopqrstuvwx23", 404},
-		"a strange id":     {token, "https://h/~/sites/%00", 404},
-		"no token":         {"", address, 401}, "a site key": {h.Ours.SiteKey, address, 403}, "a site token": {root["apiToken"].(string), address, 403},
+		"no address":         {token, "docs.example.com", 400},
+		"a key of nothing":   {token, address + "/~abcdefghijklmnopqrstuvwx23", 404},
+		"a strange id":       {token, "https://h/~/sites/%00", 404},
+		"no token":           {"", address, 401},
+		"a site key":         {h.Ours.SiteKey, address, 403},
+		"a site token":       {root["apiToken"].(string), address, 403},
 		"nothing to preview": {token, address + "/~/changes", 404}, "an unknown revision": {token, address + "/~/revisions/nothing", 404},
 	} {
 		if a := h.Do("POST", "/v1/urls/published", test.token, map[string]any{"url": test.address}); a.Status != test.want {
