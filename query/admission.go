@@ -15,12 +15,12 @@ import (
 type Caller struct {
 	// Organization and Token have separate limits of concurrent queries.
 	Organization, Token string
-	// Request is the id of the HTTP request. The engine's log shows it with the
-	// statements; "" leaves it out.
+	// Request is the id of the HTTP request. The engine's log shows it with the statements. If it is "", the log shows
+	// no id.
 	Request string
 	// Fresh requests a newly computed answer instead of a cached one.
 	Fresh bool
-	// User is the user whose personal segments are visible; "" only has the site's segments.
+	// User is the user whose personal segments are visible. If it is "", only the site's segments are visible.
 	User string
 	// View narrows the events that the queries read; nil means no narrowing.
 	View *schema.InsightsView
@@ -34,7 +34,7 @@ type admission struct {
 	metrics *Metrics
 
 	mu      sync.Mutex
-	parties map[string]*party // organizations that have a query, by id
+	parties map[string]*party // organizations with a waiting or running query, by id
 }
 
 type party struct {
@@ -42,7 +42,8 @@ type party struct {
 	queries int
 }
 
-// waitersPerSlot limits the queue. A dashboard queries all its panels concurrently.
+// waitersPerSlot is the number of queries that may wait for each slot. A dashboard sends the queries of all its panels
+// concurrently.
 const waitersPerSlot = 16
 
 func newAdmission(c Config, m *Metrics) *admission {
@@ -62,7 +63,7 @@ var (
 	errFull     = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits for a slot, and until there is room for the query's rows. leave releases both.
+// enter waits until there is a free slot, and room for the query's rows. leave releases the slot and the rows.
 func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
 	a.gate.SetSlots(int64(max(1, a.config.Concurrency>>a.config.halvings())))
 	p, weight := a.hold(who.Organization), rows.weight()
@@ -87,7 +88,7 @@ func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave fun
 	return nil, cause(ctx, err)
 }
 
-// hold returns the party of an organization and keeps it until drop.
+// hold returns the party of an organization for one more query. The caller must call drop when the query ends.
 func (a *admission) hold(organization string) *party {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,18 +116,19 @@ func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta))
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
 
 // cost is the number of rows that a query reads, as estimated before its turn. The estimate itself reads no rows. If a
-// site's rows are unknown, its queries count them when they run (sources.go), as part of their own turn and time.
+// site's rows are unknown, the site's queries count the rows when they run (sources.go), in their own turn and time.
 type cost int64
 
 const (
 	// unknownRows is the cost of a long range on a site with an unknown number of rows.
 	unknownRows cost = 2_000_000
-	// lightRows are read in a few hundredths of a second on two cores. A query within this limit needs only a slot, and
-	// passes queries that wait for rows.
+	// lightRows is the number of rows that the engine reads in a few hundredths of a second on two cores. A query of at
+	// most lightRows needs only a slot, and overtakes queries that wait for rows.
 	lightRows cost = 400_000
 )
 
-// weight returns the query's share of the rows that may be read concurrently.
+// weight returns how many rows the query takes from the limit of rows that are read concurrently. A light query takes
+// 0.
 func (c cost) weight() int64 {
 	if c <= lightRows {
 		return 0

@@ -50,7 +50,8 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared, others), nil
 }
 
-// keyOf returns the cache key of a request's plan. It is the plan's description, but with the request's times.
+// keyOf returns the cache key of a request's plan. The key is the plan's description, in which the request's words for
+// times replace the plan's times.
 func (p plan) keyOf(r request) string {
 	p.scope, p.fill, p.compare = p.timeless(), nil, nil
 	compared, cursor := "-", "-"
@@ -64,14 +65,14 @@ func (p plan) keyOf(r request) string {
 		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
-// weigh sets the query's cost: the rows of both ranges, or fewer rows if states are cached.
+// weigh sets the query's cost: the rows of the range and of the compared range, or fewer rows if states are cached.
 func (p plan) weigh(q *query) {
 	plans, scans := []plan{p}, p.scans()
 	if p.compare != nil {
 		other := p.compare.of(p)
 		plans, scans = append(plans, other), append(scans, other.scans()...)
 	}
-	if p.others { // its statement reads no states
+	if p.others { // the statement for others reads no states
 		scans = append(scans, p.scans()...)
 	}
 	refs, estimate := p.sourceRefs(), p.estimate()

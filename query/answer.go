@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// compilers turn a request into a report.
+// compilers has the function that compiles the request of each report.
 var compilers = map[Report]func(of reach, body []byte, now time.Time) (report, error){
 	Aggregate:   compiler(compilePlan),
 	Funnel:      compiler(compileFunnel),
@@ -49,7 +49,7 @@ func (s *Service) site(ctx context.Context, id string) (Site, error) {
 	return site, nil
 }
 
-// reported answers a query with a report. err is the error of its request, if it has one.
+// reported answers a query by running its compiled report. err is the error of compiling the request, or nil.
 func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
 	if err != nil {
 		return nil, nil, q.invalid(ctx, err)

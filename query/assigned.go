@@ -35,7 +35,8 @@ func tellsSessions(refs []ref) bool {
 	return slices.ContainsFunc(refs, func(r ref) bool { return r.column.OfSessions() })
 }
 
-// sessionScopes returns both ranges of a plan that is about sessions.
+// sessionScopes returns the scopes of the plan's ranges if the plan reads columns of sessions. Otherwise it returns
+// nil.
 func (p plan) sessionScopes() []scope {
 	if !tellsSessions(slices.Concat(p.groups, p.measures(), reads(p.where))) {
 		return nil

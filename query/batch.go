@@ -26,7 +26,7 @@ const (
 	batchDepth = 2
 )
 
-// Connections returns the number of connections that the queries of the given turns need.
+// Connections returns the number of connections to the engine that the queries of so many concurrent turns need.
 func Connections(turns int) int { return batchParallel * turns }
 
 // named is a query of a batch.
@@ -43,9 +43,9 @@ type named struct {
 	err     error
 }
 
-// Batch answers named queries about a site. All presets end at now. The queries have one turn and the time of one
-// query. Their answers and errors are the same as for single queries. An error of Batch itself concerns the batch or
-// its turn.
+// Batch answers named queries about a site. All presets end at now. The queries share one turn and the time limit of
+// one query. Their answers and errors are the same as for single queries. An error of Batch itself concerns the batch
+// or its turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -64,7 +64,8 @@ func (s *Service) Batch(
 	return answer, headers, nil
 }
 
-// readBatch reads the queries of a batch, in their order. An error of a query stays with the query.
+// readBatch reads the queries of a batch, in their order. If a query is invalid, readBatch stores the error in the
+// query, and still reads the other queries.
 func readBatch(body []byte) (list []*named, err error) {
 	if err := checkJSON(body, maxDepth+batchDepth); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func readBatch(body []byte) (list []*named, err error) {
 			token, _ := r.ReadToken()
 			q := &named{name: token.String(), equal: -1}
 			q.of, q.body, q.err = readNamed(r.value())
-			// If a name occurs twice, the last query counts.
+			// If a name occurs twice, the batch has only the last query with this name.
 			list = slices.DeleteFunc(list, func(other *named) bool { return other.name == q.name })
 			if list = append(list, q); len(list) > MaxBatch {
 				return schema.Invalid("queries", fmt.Sprintf("must have at most %d members", MaxBatch))
@@ -162,7 +163,7 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 		if n.known {
 			rows += n.cost
 		} else {
-			rows += cost(n.cost.weight()) // a guess about a short range is no reason to wait
+			rows += cost(n.cost.weight()) // the cost is a guess, and a light guess takes no rows
 		}
 	}
 	if run {

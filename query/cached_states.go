@@ -12,10 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/query/statecache"
 )
 
-// statesName is the source of an answer from states.
+// statesName is the name of the source of an answer from states.
 const statesName = "states"
 
-// offered returns the plan for reading from states. best is the best other source. ok is false if no span has states.
+// offered returns the plan for reading from states. best is the scope with the best other source. ok is false if no
+// span can have states.
 func (s *Service) offered(p plan, best scope, rows uint64, parts statecache.Parts) (_ plan, ok bool) {
 	p.env.Counting = best.env.Counting
 	return p.fromStates(parts, s.states.Cuts, s.sources.inVisits(best))
@@ -28,8 +29,8 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 }
 
 // saves reports whether states save at least half of the rows that the best alternative source reads. After an import
-// of old events they may not, because most rows may be in other parts. left counts the remaining rows of events and
-// visits, and extra the rows that are read together with states.
+// of old events, states may save less, because most rows may be in parts without states. left is the number of rows to
+// read in scopes without states. extra is the number of rows to read together with states.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
@@ -149,7 +150,8 @@ func (q *query) buildStates(ctx context.Context, p plan) error {
 	return nil
 }
 
-// limited reports whether a statement about states exceeded a limit. Then the next such statement would exceed it too.
+// limited reports whether a statement about states exceeded a limit. If it returns true, the next such statement would
+// exceed the limit too.
 func limited(err error) bool {
 	if errors.Is(err, statecache.ErrSlow) || errors.Is(err, statecache.ErrFull) || outOfMemory(err) {
 		return true

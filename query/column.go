@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// ref is a column with its extra parameters. Only the resolver makes refs from a request's names, so their names have
-// been checked. Two refs are equal if and only if they read the same value.
+// ref is a column with its extra parameters. Only the resolver makes refs from a request's names, so the name of every
+// ref has been checked. Two refs are equal if and only if they read the same value.
 type ref struct {
 	column *insights.Column
 	args   insights.Arguments

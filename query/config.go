@@ -20,15 +20,15 @@ type Config struct {
 	// PerOrganization and PerToken limit the slots of one organization and of one token.
 	PerOrganization, PerToken int
 	// Rows limits the sum of the rows that running queries read, as estimated before they run (admission.go).
-	// RowsPerOrganization and RowsPerToken limit the rows of one organization and of one token. A larger query counts
-	// as its token's whole limit. 0 sets no limit. If Rows is 0, rows are not counted.
+	// RowsPerOrganization and RowsPerToken limit the rows of one organization and of one token. A query with more rows
+	// than RowsPerToken takes all of RowsPerToken. A limit of 0 is no limit. If Rows is 0, rows are not counted.
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is the time for which a cached answer serves other callers of the same query while events of its site
-	// arrive. A quick answer is cached for ten times its duration. If an answer took longer than Keep, it stays for the
-	// time that it took, up to a minute. Without new events an answer stays for a day, or for a minute if its range
-	// ends now. 0 turns sharing off, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is the time for which an answer is cached for equal queries while events of its site arrive. A quick answer
+	// is cached for ten times its duration. If an answer took longer than Keep, it stays cached for the time that it
+	// took, up to a minute. Without new events, an answer stays cached for a day, or for a minute if its range ends
+	// now. If Keep is 0, no answer is cached, so every query runs. KeepBytes limits the memory of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 
@@ -60,13 +60,13 @@ type Config struct {
 	// Site returns the settings and hosts of a site. nil means that no settings or hosts are known. Each query calls
 	// it.
 	Site func(ctx context.Context, id string) (Site, error)
-	// Segment returns the where of a site's saved segment, if the user may see it, and otherwise "not found". user is
-	// "" for callers who are not users. nil means that no segment is saved.
+	// Segment returns the member where of a site's saved segment. If the user may not see the segment, it returns a
+	// "not found" error. user is "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
 	// Pages returns the pages of the given spaces of a site. If spaces is nil, it returns the pages of all spaces. ok
 	// is false if there are more than `most` pages. If Pages is nil, no page is known.
 	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
-	// Log gets the errors that clients must not see. nil is slog's default.
+	// Log gets the errors that clients must not see. nil means slog's default logger.
 	Log *slog.Logger
 }
 
@@ -129,11 +129,12 @@ func (c Config) threads() int {
 	}
 	full := c.MaxThreads
 	if full == 0 {
-		full = runtime.GOMAXPROCS(0) // the engine that is halved is on this machine
+		full = runtime.GOMAXPROCS(0) // Halvings are only known for an engine on this machine
 	}
 	return max(1, full>>halvings)
 }
 
-// Grace is added to MaxTime. The engine checks its limit only between blocks, and needs time to report it. Waiting for
-// a connection must fail with a different error, so that it does not look like a slow query.
+// Grace is the time after MaxTime at which the node itself ends a query. The engine checks its limit only between
+// blocks, and needs time to report it. Waiting for a connection must fail with a different error, so that it does not
+// look like a slow query.
 const Grace = 12 * time.Second

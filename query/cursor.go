@@ -17,7 +17,7 @@ import (
 const cursorList = "aggregate/"
 
 // cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or now
-// without a cursor. keys are the remaining keys of the cursor (at least one).
+// without a cursor. keys are the cursor's other keys, at least one. Without a cursor, keys is nil.
 func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
 	if cursor == "" {
 		return now, nil, nil
@@ -35,7 +35,8 @@ func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string
 
 func errCursor() error { return schema.Invalid("cursor", "is not a cursor of this request") }
 
-// hash differs between the plans of different requests. The pages of a request may have different limits.
+// hash returns a hash that differs between the plans of different requests. It leaves out the limit, because the pages
+// of one request may have different limits.
 func (p plan) hash() string {
 	p.limit = 0
 	return hashOf(p.String())
@@ -43,7 +44,7 @@ func (p plan) hash() string {
 
 func hashOf(description string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(description)) // a hash never fails to write
+	_, _ = h.Write([]byte(description)) // writing to a hash never fails
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
@@ -58,7 +59,7 @@ func (p *plan) countedAs(text string) error {
 	return nil
 }
 
-// continued returns the plan of the rows after a cursor. keys are the plan's mark, its way of counting, and a key for
+// continued returns the plan of the rows after a cursor. keys are the plan's mark, its counting method, and a key for
 // each term of the order.
 func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
@@ -111,8 +112,8 @@ func keyText(target any) string {
 // tupleKey names a list of texts inside a key.
 const tupleKey = "tuple"
 
-// leadingTexts returns a tuple's leading texts, which identify the tuple. The other elements of a place are determined
-// by its cell.
+// leadingTexts returns a tuple's leading texts, which identify the tuple. The first text of a geographic point is its
+// H3 cell, which determines the point's other elements.
 func leadingTexts(tuple []any) (texts []string) {
 	for _, e := range tuple {
 		s, ok := e.(string)

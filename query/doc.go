@@ -2,10 +2,12 @@
 //
 // A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
 //
-//   - Ask: answer.go and explain.go take a request, segments.go its page (segments_page.go). share.go looks for an
-//     equal query, in resultcache, whose answer may last while the site's events stay the same (versions.go).
-//     admission.go gives the query its turn, query.go its time, headers and metrics.
-//   - Read: reader.go and mistake.go read JSON and name its mistakes, range.go and request.go the members.
+//   - Ask: answer.go and explain.go take a request, and segments.go takes a request for a page of segments
+//     (segments_page.go). share.go looks in resultcache for the answer of an equal query. The answer may be reused as
+//     long as the site's events do not change (versions.go). admission.go gives the query its turn. query.go gives it
+//     its time, headers and metrics.
+//   - Read: reader.go reads JSON, and mistake.go words the errors about it. range.go and request.go read a request's
+//     members.
 //   - Narrow: request.go adds the conditions of saved segments and of the caller's view. reach.go cuts the range to the
 //     ranges of the view. Later steps see only the resulting conditions and range.
 //   - Resolve: resolve.go resolves the names of aggregates. events.go resolves the names of the other reports.
@@ -26,7 +28,7 @@
 //     pages_rows.go, pages_answer.go).
 //   - batch.go answers several named queries in one turn, and live.go the fixed queries about a site's last minutes.
 //
-// The folders below it:
+// The folders below this package:
 //
 //	resultcache  answers that equal queries share
 //	statecache   aggregate states in the insights store
@@ -56,11 +58,10 @@
 //     Groups break ties, ascending, null first, words alphabetically. order
 //     without direction ascends.
 //   - order may name any metric, selected or not, and grouped dimensions.
-//   - from <= t < to. Octavo's own: with two dates, to is the last day of the range, in
-//     the zone. Presets end now. Their months and years are calendar ones,
-//     cut to the month's last day. Octavo's own: today, thisWeek and thisMonth begin
-//     with the first moment of the day, week or month. A range may be longer than the storable years
-//     (1970 to 2105).
+//   - from <= t < to. Octavo's own: with two dates, to is the last day of the range, in the zone. Presets end now. They
+//     go back by months and years of the calendar. If the month is too short, the range begins on its last day.
+//     Octavo's own: today, thisWeek and thisMonth begin with the first moment of the day, week or month. A range may be
+//     longer than the storable years (1970 to 2105).
 //   - where entries are joined by AND. Filters on metrics select groups. in [] matches nothing, notIn [] everything.
 //     notIn also selects events without a value. If the contract has no word for an absent value, in and comparisons
 //     never match it (insights.Excluded).
@@ -69,15 +70,15 @@
 //     zone (site.go). A site without settings has UTC, and weeks from Monday. Offsets come only from Go's zone data. If
 //     a clock shows an hour twice, it counts as two hours.
 //   - Octavo's own: fill adds the empty buckets of a request's only group of time. It adds them for each combination of
-//     the other groups that occurs in the range. It acts before conditions on metrics, order and limit. Counts are 0
-//     there, and other metrics null.
+//     the other groups that occurs in the range. It acts before conditions on metrics, order and limit. In empty
+//     buckets, counts are 0 and other metrics are null.
 //   - Octavo's own: compare adds a member compare next to columns, with a row for each of their rows. The row has the
 //     same groups in the other range. For a group of time it is the bucket with the same number. If the other range
 //     lacks the row, the row's counts are 0 and its other metrics are null. compare allows one group of time, with an
-//     interval and at most 10,000 buckets. previousPeriod of whole days has the same number of days. For a preset it is
-//     the preceding preset. For today, thisWeek and thisMonth it is the part of the previous day, week or month up to
-//     the same clock time. previousYearWeekday is 52 weeks before. For any other range it has the range's length. A day
-//     begins at its first moment, which some zones show as 1:00.
+//     interval and at most 10,000 buckets. previousPeriod of whole days has the same number of days. For other ranges
+//     with a from and a to, it has the range's length. For a preset it is the preceding preset. For today, thisWeek and
+//     thisMonth it is the part of the previous day, week or month up to the same clock time. previousYearWeekday is 52
+//     weeks before. A day begins at its first moment, which some zones show as 1:00.
 //   - Octavo's own: others adds a member others if there are rows beyond limit. It is a single row for all of them,
 //     with null as groups. Its metrics count all events of these rows together, so a visitor of two of the rows counts
 //     once. An event with several claims counts once for each claim here too. others is refused together with
@@ -85,7 +86,7 @@
 //   - Octavo's own: count adds rowsTotal, the number of rows without limit. With cursor,
 //     only the first page has it.
 //   - Octavo's own: cursor is "" for the first page. For the next page it is the answer's next.cursor, which is there
-//     if more rows follow. Presets then end at the time of the first page's request. accuracy exact refuses estimates.
+//     if more rows follow. Presets then end at the time of the first page's request. accuracy exact forbids estimates.
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries. It may nest as deep as any JSON body. An or
 //     of metrics and other columns is a 400. contains, startsWith and matches (RE2) match a part of any of the values,
 //     and are case-sensitive.
@@ -105,10 +106,11 @@
 //     null matches it, and comparisons never match it. Means leave it out.
 //   - Members that are null count as absent. Unknown members are a 400. The
 //     error names the first mistake in the body.
-//   - A rating counts once, by page_post_feedback. The comment that repeats the rating does not count.
+//   - Only page_post_feedback events count as ratings. A page_post_feedback_comment repeats a rating, and does not
+//     count.
 //   - Octavo's own: a value of page, entryPage or exitPage may have a null page and no space. This value matches events
 //     without a page, in a space or outside all spaces.
-//   - A claim is compared as text, an array also by its members.
+//   - A claim is compared as text. A claim that is an array is also compared by its members.
 //
 // # Funnels and retentions
 //

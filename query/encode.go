@@ -17,7 +17,7 @@ type encoder struct {
 	approximate bool
 	more        bool      // there are rows after the limit
 	cursor      string    // continues after the last row
-	kept        []keptRow // only for plans with compare, others or keeps
+	kept        []keptRow // the rows with their groups; only for plans with compare, others or keeps
 	total       uint64    // rows without the limit
 }
 
@@ -25,7 +25,7 @@ type encoder struct {
 type keptRow struct {
 	groups []any    // in comparable form
 	values [][]byte // values of the output columns
-	rank   any      // values of the order's first term, in comparable form; only for plans with keeps
+	rank   any      // value of the order's first term, in comparable form; only for plans with keeps
 }
 
 func newEncoder(p plan, st statement) *encoder {
@@ -101,7 +101,8 @@ func rankValue(target any) any {
 	return groupValue(target)
 }
 
-// nothing reports whether a read is a measure, except counts, of a filled row. Such a measure has no value.
+// nothing reports whether the value at the index read is null because its row was filled. In a filled row, counts are
+// 0, and other measures are null.
 func (e *encoder) nothing(read int) bool {
 	r, targets := e.statement.reads[read], e.statement.targets
 	if e.plan.fill == nil || !r.isMeasure() {

@@ -22,8 +22,8 @@ var (
 	// errSessions ends a query whose join of sessions takes too much memory. Filters would not help, because a session
 	// includes all of its events.
 	errSessions = errors.New("joining sessions takes too much memory")
-	// errSegments ends the last attempt. The client cannot make this request lighter. So the answer is a 503, not a
-	// 400.
+	// errSegments ends the last attempt to count segments, which reads a single day. The client cannot make this
+	// request lighter. So the answer is a 503, not a 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
 	// errSite ends a query whose site cannot be read. Its answer might use a wrong time zone.
 	errSite = errors.New("cannot read the settings of the site")

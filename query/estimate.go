@@ -2,7 +2,7 @@ package query
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// errorBounds are the greatest errors of estimates.
+// errorBounds are the largest errors of estimates, by counting method.
 var errorBounds = map[insights.Counting]string{
 	insights.CountTotals: "0.5%", insights.CountBounded: "1%", insights.CountSketched: "2%",
 }

@@ -40,8 +40,8 @@ func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 // read begins a statement over the given rows and the filled rows. columns are the aliases of groups and measures,
 // groups first.
 //
-// Rows are gathered by the other groups. The missing buckets are appended. The measures are padded with zeros, or with
-// the value of a measure without events.
+// The statement gathers the rows of each combination of the other groups, and appends the missing buckets. In these
+// buckets, a measure is zero, or has its value without events.
 func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []ref) *sqltree.Select {
 	var others []sqltree.Aliased
 	var otherGroups []sqltree.Expr

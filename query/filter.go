@@ -88,7 +88,7 @@ func (c condition) String() string {
 	if c.joined == nil {
 		for _, v := range c.values {
 			text := fmt.Sprint(v)
-			if tuple, ok := v.(sqltree.Tuple); ok { // its texts may have spaces
+			if tuple, ok := v.(sqltree.Tuple); ok { // the tuple's texts may have spaces
 				text = fmt.Sprintf("%q", tuple)
 			}
 			texts = append(texts, strconv.Quote(text))

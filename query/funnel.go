@@ -19,7 +19,7 @@ const (
 	MaxFunnelWindow     = 366 * 24 * 60 * 60
 )
 
-// FunnelActors returns the allowed words of the member by.
+// FunnelActors returns the allowed words of the request's member `by`.
 func FunnelActors() []string {
 	words := make([]string, len(insights.Actors))
 	for i, a := range insights.Actors {
@@ -32,7 +32,7 @@ func FunnelActors() []string {
 //
 // An actor reaches a step by doing all steps up to it in order, each with a different event. The last event is at most
 // a window after the first event. If times must increase, events of the same millisecond do not follow each other.
-// Otherwise they are in the order of sending.
+// Otherwise such events follow each other in the order in which they were sent.
 type funnel struct {
 	scope
 	steps     [][]condition

@@ -35,8 +35,8 @@ func (q *query) lacks(ranges []scope) error {
 	return q.lacksNow()
 }
 
-// lacksNow repeats lacks. Rows may leave or rejoin the table during the read, so the answer reports the larger loss of
-// before and after.
+// lacksNow finds the rows that are missing now. It runs before and after the read, because the table may lose or regain
+// rows during the read. The answer reports the larger loss.
 func (q *query) lacksNow() error {
 	if q.service.config.Missing == nil {
 		return nil
@@ -77,7 +77,7 @@ func (q *query) incomplete(headers map[string]string) {
 	}
 }
 
-// days returns the first and the last day of some of the missing rows.
+// days returns the first and the last day of the missing rows that `of` selects.
 func (q *query) days(of func(schema.MissingRows) bool) string {
 	var first, last time.Time
 	for _, m := range q.missing {

@@ -17,9 +17,10 @@ import (
 
 // Times of a live answer.
 const (
-	// LiveMinutes is the number of minutes that a live answer shows. The last one has just begun.
+	// LiveMinutes is the number of minutes that a live answer shows. The last minute is the current one, which is not
+	// over.
 	LiveMinutes = 30
-	// ActiveMinutes is the number of minutes for which a visitor counts as active.
+	// ActiveMinutes is the number of minutes for which a visitor counts as active after an event.
 	ActiveMinutes = 5
 )
 

@@ -12,7 +12,7 @@ import (
 type statement struct {
 	sqltree.Statement
 	targets []any // the variables into which a row is scanned
-	reads   []ref // the column of each value in a row, except keys that no column has
+	reads   []ref // the column of each value in a row, except of sort keys, which have no column
 	output  []int // the result's columns as indexes of reads
 	keys    []int // the order's terms as indexes of targets; only for paged answers
 	total   *uint64

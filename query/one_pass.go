@@ -8,8 +8,8 @@ import (
 )
 
 // onePass is a way to read a plan about sessions without joining events with their sessions. Events or visits of the
-// range and around it are grouped by session once. In the same pass, the values that the conditions select are
-// collected for each session.
+// range and around it are grouped by session once. The same pass collects, for each session, the values of the events
+// that the conditions select.
 type onePass string
 
 const (
@@ -18,8 +18,8 @@ const (
 	// bySession: all groups consist of whole sessions. A session has the numbers of its selected events.
 	bySession onePass = "by session"
 	// byCell: all groups consist of events. A session has the list of groups in which it has selected events. Other
-	// measures are read as in a plan without sessions. Both are read from the same source if that source has all parts
-	// of sessions.
+	// measures are read as in a plan without sessions. Sessions and other measures are read from the same source if
+	// this source has all parts of sessions.
 	byCell onePass = "by cell"
 )
 
@@ -103,7 +103,7 @@ func (p plan) inSessions(r ref) bool {
 	return len(r.column.Session) > 0 || r.column.InSessions != nil && p.onePass() != joined
 }
 
-// measure reads a measure.
+// measure returns the expression that reads a measure.
 func (p plan) measure(m ref) sqltree.Expr {
 	if m.column.InSessions != nil && p.inSessions(m) {
 		return m.column.InSessions()
@@ -111,7 +111,7 @@ func (p plan) measure(m ref) sqltree.Expr {
 	return p.expr(m)
 }
 
-// scans returns the readings of the plan's statement.
+// scans returns the scopes that the plan's statement reads, with their columns.
 func (p plan) scans() []scan {
 	refs := p.sourceRefs()
 	switch p.onePass() {
@@ -154,7 +154,7 @@ func (p plan) aroundEvents() *sqltree.Select {
 	return &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(p.around().bounds()...)}
 }
 
-// chosenEvents is the number of chosen events in statements by session.
+// chosenEvents is the name of a column in statements by session: the number of the session's chosen events.
 const chosenEvents = "chosen_events"
 
 // sessionsOnly begins the statement of a plan by session. columns has the groups, then the measures.

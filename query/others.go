@@ -47,7 +47,7 @@ func (p plan) restOf(first *encoder) plan {
 	return joinSessions(p) // the new order may read fewer parts of sessions
 }
 
-// readOthers reads the row of all groups after the first rows, and writes it as columns. Its groups are null.
+// readOthers reads the row of all groups after the first rows, and writes it as columns. The row's groups are null.
 func (q *query) readOthers(ctx context.Context, p plan, first *encoder) ([]byte, error) {
 	values, rest := make([][]byte, len(p.output)), p.restOf(first)
 	e := &encoder{}

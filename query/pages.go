@@ -121,7 +121,7 @@ func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	}
 	n = rank.(int64)
 	if _, mean := by.column.Value.New().(*float64); mean && n < 0 {
-		return 0, false // no mean
+		return 0, false // the row has no mean
 	}
 	return n, true
 }

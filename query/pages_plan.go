@@ -124,7 +124,7 @@ func (p pages) String() string {
 // lasts returns 0: pages and their titles change without events.
 func (p pages) lasts(time.Duration) time.Duration { return 0 }
 
-// weigh sets the query's cost. The caller cannot group by less.
+// weigh sets the query's cost. It sets groups to 0, so that no error advises the caller to group by fewer columns.
 func (p pages) weigh(q *query) {
 	p.plan.weigh(q)
 	q.groups = 0
@@ -132,7 +132,8 @@ func (p pages) weigh(q *query) {
 
 const pagesList = "insights-pages/"
 
-// hash differs between different requests. The pages of a list may have different limits.
+// hash returns a hash that differs between different requests. It leaves out the limit, because the pages of one list
+// may have different limits.
 func (p pages) hash() string {
 	p.limit = 0
 	return hashOf(p.String())

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// These bound a list of pages. A site with more pages, or with events of more pages, is refused, because the list is
-// joined and sorted in memory.
+// These bound a list of pages. If a site has more than MaxPages pages, or events of more pages, the request is refused,
+// because the list is joined and sorted in memory.
 const (
 	MaxPages         = 50_000
 	MaxPagesLimit    = maxLimit
@@ -23,7 +23,7 @@ const (
 const (
 	// pageKnown is a page of one of the site's spaces.
 	pageKnown = "current"
-	// pageRemoved is a page of a space with events in the range that was removed from the site.
+	// pageRemoved is a page of a space that is no longer in the site, but has events in the range.
 	pageRemoved = "removed"
 	// pagePath is a path outside any space.
 	pagePath = "path"
@@ -32,7 +32,7 @@ const (
 // PageKinds returns the kinds of pages.
 func PageKinds() []string { return []string{pageKnown, pageRemoved, pagePath} }
 
-// These are the members of pages that order may have, in addition to metrics.
+// These are the members of pages by which a request can order pages. It can also order them by a metric.
 const (
 	byTitle  = "title"
 	byPath   = "path"
@@ -40,7 +40,7 @@ const (
 	byWords  = "words"
 )
 
-// PageOrders returns the members of pages that order may have, in addition to metrics.
+// PageOrders returns the members of pages by which a request can order pages.
 func PageOrders() []string { return []string{byTitle, byPath, byEdited, byWords} }
 
 // pagesRequest is a request for pages: well-formed, but with unresolved names.
@@ -58,7 +58,7 @@ type pagesRequest struct {
 type pageFilter struct {
 	seen        *bool // whether the page has events in the range; nil matches pages with and without events
 	owners      []string
-	spaces      []string // nil is all
+	spaces      []string // nil means all spaces
 	kinds       []string
 	editedUntil time.Time // the latest time of the last edit; the zero time matches any page
 	title, path string

@@ -16,7 +16,7 @@ type pageRow struct {
 	place   rowPlace
 }
 
-// rowPlace is the sort key of a row. Rows without a value come first.
+// rowPlace is the sort key of a row. In ascending order, rows without a value come first.
 type rowPlace struct {
 	known  bool // whether the row has a value
 	number int64

@@ -138,7 +138,7 @@ type groupSet struct {
 	rows [][]any
 }
 
-// rest selects the events of all groups except some.
+// rest selects the events of all groups except the groups in `except`.
 type rest struct {
 	groups []ref
 	except *groupSet

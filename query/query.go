@@ -66,7 +66,7 @@ type query struct {
 	source   source // where the statement's rows come from
 	// name of the source that replaced at least some events; "" if all rows came from events
 	summary     string
-	approximate insights.Counting        // how the estimated distinct count was made
+	approximate insights.Counting        // counting method of an estimated distinct count
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
 	within      scope                    // has the answer's range, if the request does not state it
@@ -79,7 +79,8 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
-// invalid counts a request that is refused before it is run. Errors that are not the request's count as failures.
+// invalid counts a request that is refused before it is run. An error that the request did not cause counts as a
+// failure.
 func (q *query) invalid(ctx context.Context, err error) error {
 	e, public := errors.AsType[*schema.Error](err)
 	if errors.Is(err, errSite) || !public || classOf(e) != classInvalid {
@@ -97,7 +98,7 @@ type ExplainedStatement struct {
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
 	Took           time.Duration // time until the last row was read
-	Err            error         // of the engine
+	Err            error         // error of the engine
 }
 
 // admitted runs a query that has its turn, within the query's time. It returns the answer and its headers, or an
@@ -157,7 +158,7 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
 	if class == classInvalid && !slices.Contains([]Report{Aggregate, Pages, Transitions}, q.kind) {
-		public = schema.BadRequest("a where " + badPattern) // the engine does not report the pattern's where
+		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
 	damage := schema.DamageOf(public)

@@ -14,8 +14,8 @@ import (
 // preset is a range that ends now.
 type preset struct {
 	name string
-	from func(now time.Time) time.Time // nil: the range begins with a day
-	// first returns the first day of the range. before returns the first day of the range with which the preset is
+	from func(now time.Time) time.Time // nil if the range begins with a day
+	// first returns the first day of the range. before moves a day of the range to the range with which the preset is
 	// compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
@@ -198,7 +198,7 @@ type period struct {
 	zone     *time.Location
 	week     insights.WeekStart
 	cut      bool // whether the caller's view has cut the period
-	moves    bool // whether it depends on the time of now
+	moves    bool // whether it depends on the current time
 }
 
 // resolveComparison returns the other range of a request.

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// MaxViewRanges limits the ranges of a view.
+	// MaxViewRanges limits the number of ranges of a view.
 	MaxViewRanges = 20
-	// pageTime is the time for which a cursor keeps the ranges of its first page. After it, the ranges of a view end
-	// now.
+	// pageTime is the time for which the ranges of a view end at the time of a cursor's first page. Afterwards they end
+	// at the time of the request.
 	pageTime = 15 * time.Minute
 )
 
@@ -52,7 +52,8 @@ func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	}
 }
 
-// within returns the reach within a view. A view that cannot be applied whole shows nothing.
+// within returns the reach, limited to a view. If a part of the view cannot be applied, it returns an error, so that
+// the view never shows too much.
 func (r reach) within(v schema.InsightsView) (reach, error) {
 	broken := func(err error) (reach, error) {
 		if e := schema.AsError(err); e.Code != schema.CodeBadRequest {
@@ -116,7 +117,7 @@ func (r reach) limit(in period, now time.Time) (period, error) {
 	return best, nil
 }
 
-// shows refuses a range unless one range of the view contains it completely.
+// shows returns an error if the view has ranges, but no single range contains the times from ≤ t < to.
 func (r reach) shows(path string, from, to, now time.Time) error {
 	for _, one := range r.ranges {
 		first, last, err := one.resolved(r.ends(now), r.zone)
@@ -236,7 +237,7 @@ func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 }
 
 // key identifies the events that a reach and the segments of a request read. It contains the site's settings and all
-// conditions and ranges. Equal keys read the same events.
+// conditions and ranges. Requests with equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {

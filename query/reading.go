@@ -14,7 +14,7 @@ func (
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements on the best source of a scope, as long as this source can be read.
+// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs them on sc.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
@@ -37,8 +37,8 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 }
 
 // count runs a statement that counts distinct values over a scope. If an exact count exceeds the query's memory, it
-// runs the statement again in bounded memory. The error stays if the answer must be exact, or must use the previous
-// page's counting.
+// runs the statement again in bounded memory. It returns an error instead if the answer must be exact, or must use the
+// previous page's counting method.
 func (q *query) count(sc scope, run func(scope) error) error {
 	err := run(sc)
 	if !outOfMemory(err) || sc.env.Counting != insights.CountExact {
@@ -88,7 +88,7 @@ func (q *query) weighScans(sc scope, estimate insights.Counting, scans []scan) {
 	}
 }
 
-// visitors prepares the query for as many groups as the scope has visitors.
+// visitors lets the query write its groups to disk, because its statement has a group for each visitor.
 func (q *query) visitors(sc scope) {
 	q.spills, q.joins = true, len(sc.sessions) > 0
 }

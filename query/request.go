@@ -194,7 +194,7 @@ var (
 	groupMembers = Joints()
 )
 
-// columnMembers and filterMembers are derived from the rows of the extras.
+// columnMembers and filterMembers are derived from insights.Extras.
 var columnMembers, filterMembers = func() (column, filter []string) {
 	column, filter = []string{"column"}, []string{"column", "operator", "values"}
 	for _, extra := range insights.Extras {
@@ -365,7 +365,7 @@ func (r *reader) integer(least, most int64) (int, error) {
 	return int(n), nil
 }
 
-// accuracyExact refuses to answer with an estimate.
+// accuracyExact is the accuracy that forbids estimates.
 const accuracyExact = "exact"
 
 var accuracies = []string{"auto", accuracyExact}
@@ -385,7 +385,7 @@ func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionR
 	return list, err
 }
 
-// texts reads a list of at most most texts. The list is not nil.
+// texts reads a list of at most `most` texts. It returns an empty list and never nil.
 func (r *reader) texts(most int) ([]string, error) {
 	list := []string{}
 	err := r.array(most, func(int) error {

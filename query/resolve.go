@@ -215,8 +215,8 @@ func withDimensions(groups, output []ref) []ref {
 	return all
 }
 
-// resolveConditions returns the conditions on events, and the conditions on groups. Conditions on metrics are on
-// groups.
+// resolveConditions returns the conditions on events, and the conditions on groups. A condition on a metric is a
+// condition on groups.
 func resolveConditions(list []conditionRequest) (where, having []condition, err error) {
 	for _, r := range list {
 		c, err := resolveCondition(r, false)

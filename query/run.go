@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxParams limits the parameters of a statement. The embedded engine takes 10,000.
+// maxParams limits the parameters of a statement. The embedded engine accepts at most 10,000.
 const maxParams = 5000
 
 // rows runs a statement and calls each for every row, scanned into targets.

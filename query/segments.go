@@ -80,7 +80,8 @@ func (s *Service) VisitorSegments(
 	})
 }
 
-// weighSegments sets the query's cost: the claims are read first, then the visitors.
+// weighSegments sets the query's cost. The scope counts twice, because two statements read it: for the claims, and then
+// for the visitors.
 func (q *query) weighSegments(part segmentPage) {
 	if part.days == 0 {
 		part.days = segmentDays[0]

@@ -16,7 +16,7 @@ import (
 const defaultSegments = 100
 
 // segmentDays has the numbers of days to try for segments: 30 days, or fewer on sites with more events than a query may
-// read. The request has no range, so a client cannot ask for fewer days.
+// read. The request has no range, so a client cannot request fewer days.
 var segmentDays = []int{30, 7, 1}
 
 // segmentReads are the columns that the statements read.
@@ -34,13 +34,13 @@ type segmentPage struct {
 	limit int
 	zone  *time.Location // the zone whose calendar counts the days; nil is UTC
 	reach reach
-	where []condition // of the reach
+	where []condition // conditions of the reach
 }
 
 // segmentKey has the values that order the list.
 type segmentKey struct {
 	visitors, events uint64
-	id               string // of the claims
+	id               string // segmentID of the claims
 }
 
 // within returns the page, cut to a reach. It fails if the view shows no day of the page's longest range.
@@ -75,7 +75,8 @@ func (p segmentPage) scope() scope {
 	return s.joining(segmentReads)
 }
 
-// list names the list in page tokens. A token of another time zone is refused, because its days are others.
+// list names the list in page tokens. A token of another time zone is refused, because days of another zone begin at
+// other times.
 func (p segmentPage) list(site string) string {
 	name := "visitor-segments/" + site
 	if zone := p.zone.String(); zone != insights.UTC.String() {

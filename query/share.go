@@ -79,8 +79,8 @@ func (q *query) key(identity string) resultcache.Key {
 	return resultcache.NewKey(q.site, string(q.kind)+"\n"+identity)
 }
 
-// refused returns the error for the caller. The query that ran has counted its failure. If a query only shares that
-// failure, it is counted here.
+// refused returns the error for the caller. The query that ran has already counted its failure. refused also counts the
+// failure for each query that shared the run.
 func (q *query) refused(ctx context.Context, err error, from resultcache.Source) error {
 	f, ran := errors.AsType[*failure](err)
 	switch {

@@ -54,7 +54,7 @@ type dayRows struct {
 const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
-	maxSites    = 10_000 // the number of sites whose rows are known
+	maxSites    = 10_000 // the largest number of sites whose rows are stored
 	// joinedBytes is the memory for a row of events that is joined with its session.
 	joinedBytes = 160
 	// maxChoice bounds a statement that chooses a source, because a query waits for it.
@@ -62,10 +62,10 @@ const (
 )
 
 type sourceLimits struct {
-	// short is the length of a range that is queried without waiting for the count of its rows. A day of most sites has
-	// at most a few hundred thousand events.
+	// short is the greatest length of a range that is queried without waiting for the count of its rows. A day of most
+	// sites has at most a few hundred thousand events.
 	short time.Duration
-	// few is a number of events. Up to this number, events are read as quickly as visits, because the statement over
+	// few is a number of events. Reading at most `few` events is as quick as reading visits, because the statement over
 	// visits is longer.
 	few uint64
 	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
@@ -86,9 +86,9 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	}
 }
 
-// choose returns a scope with the best source for a statement that reads refs. Without further knowledge, the source is
-// events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement has no
-// distinct values. Code that reads visits must first check that visits are complete.
+// choose returns a scope with the best source for a statement that reads refs. If the numbers of rows are unknown, the
+// source is events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement
+// has no distinct values. Code that reads visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
@@ -101,9 +101,9 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate ins
 	return best
 }
 
-// bestKnown returns a scope with the best source, using only counts that are already known. Counting rows would take
-// longer than most short ranges, so they are counted for later queries. After a failure, they are not counted for an
-// hour.
+// bestKnown returns a scope with the best source, using only counts that are already known. Counting the rows would
+// take longer than most queries of short ranges. So the rows are counted in the background, for later queries. A range
+// of at most an hour starts no count.
 func (s *sources) bestKnown(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	s.mu.Lock()
 	site := s.sites[sc.site]
@@ -162,8 +162,8 @@ func (s *sources) unknown(ctx context.Context, site string, err error) {
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
 
-// best returns the scope with the best source for the given rows of its range. Distinct values are counted as in the
-// same statement without the numbers that only events have. So adding such a number does not make a count approximate.
+// best returns the scope with the best source for the given rows of its range. The choice of the counting method
+// ignores measures that only events have. So adding such a measure to a query does not make its counts approximate.
 func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
 	read := rows.events
 	if read > l.few && rows.visits*l.fewer <= read {
@@ -260,7 +260,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 	return sc.rowsOf(days), nil
 }
 
-// count counts a site's rows by day, of visits or otherwise of events.
+// count counts a site's rows by day. It counts rows of visits, or only events if visits is false.
 func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
 	time, events := insights.TimeExpr(), sqltree.Call("count")
 	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}
@@ -318,15 +318,15 @@ func (s *sources) joinDied(sc scope) {
 	s.died[sc.site] = death{length, time.Now()}
 }
 
-// inVisits returns a function that reports whether a scope that states leave over is read from visits. The best other
-// source must be visits. A short scope with few events is read from events.
+// inVisits returns a function that reports whether a scope without states is read from visits. It returns true if best
+// reads visits, and if the scope is long or has many events.
 func (s *sources) inVisits(best scope) func(scope) bool {
 	return func(sc scope) bool {
 		return best.source.visits != nil && (!s.limits.isShort(sc) || s.known(sc).events > s.limits.few)
 	}
 }
 
-// left returns the approximate number of rows of the given scopes. Each scope is read from its own source.
+// left returns the approximate number of rows of the given scopes. It counts the rows of each scope's own source.
 func (s *sources) left(list []scope) (rows uint64) {
 	for _, sc := range list {
 		if known := s.known(sc); sc.source.visits != nil {
@@ -338,7 +338,8 @@ func (s *sources) left(list []scope) (rows uint64) {
 	return rows
 }
 
-// query serves all queries, so it continues when the query that started it ends.
+// query runs a statement whose result serves all queries. So the statement continues when the query that started it
+// ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
 	defer cancel()
@@ -355,7 +356,8 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It has the arguments of choose.
+// cost returns the number of rows that a statement reads. It has the arguments of choose. known is false if the number
+// is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// hasStates reports whether states have the plan's measures with this way of counting. Groups by exact time are as
-// many as events, so they have no states.
+// hasStates reports whether states have the plan's measures with this counting method. Grouping by exact time gives
+// about as many groups as events, so such a plan has no states.
 func (p plan) hasStates(counting insights.Counting) bool {
 	switch counting {
 	case insights.CountExact, insights.CountBounded:
@@ -134,7 +134,7 @@ func (p plan) stateColumns() (columns []sqltree.Aliased) {
 	return columns
 }
 
-// readStates begins a statement over the plan's states. Groups come first in columns.
+// readStates begins a statement over the plan's states. columns has the groups, then the measures.
 func (p plan) readStates(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
 	outer := &sqltree.Select{GroupBy: groups}
 	cached := &sqltree.Select{Table: p.states.table, Where: statecache.Rows(entriesOf(p.states.spans))}

@@ -18,8 +18,8 @@ const (
 
 // transitions is a compiled request for the pages before and after a page. Like a plan it is an immutable value.
 //
-// The page views of a session that meet the conditions form a sequence, by time and then as sent. Two neighbours of the
-// sequence with different pages are a transition.
+// The page views of a session that meet the conditions form a sequence. They are ordered by time, and page views of one
+// moment in the order in which they were sent. Two neighbours of the sequence with different pages are a transition.
 type transitions struct {
 	scope
 	page  pageTarget

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// passage has the counts of one kind of step, and its pages.
+// passage has the number of the steps of one kind, and the pages at their other ends.
 type passage struct {
 	total uint64
 	pages []neighbour
@@ -87,7 +87,7 @@ func (t transitions) names(
 	return names, err
 }
 
-// shown returns the pages of a passage that the answer has. The passage may have another one.
+// shown returns the pages of a passage that the answer has. The passage may have one more page.
 func (t transitions) shown(p passage) []neighbour { return p.pages[:min(len(p.pages), t.limit)] }
 
 // encode writes the answer. ok is false if a page has no name.

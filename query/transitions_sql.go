@@ -25,7 +25,7 @@ const (
 type neighbour struct {
 	hash        uint64
 	views       uint64
-	first, last time.Time // of its views that are part of the transitions
+	first, last time.Time // times of its first and last views in the transitions
 }
 
 // lower turns the transitions into SQL. The statement has a row for each kind of step and each page. Kinds without a
@@ -34,9 +34,9 @@ type neighbour struct {
 //
 // First the statement finds the sessions that viewed the page, by their keys of 128 bits. Then it lists the views of
 // these sessions. For a page that few sessions viewed, this is many times as fast as listing the views of all sessions.
-// For a page that half of the sessions viewed, it takes as long or longer. A view is one number of 256 bits, so that
-// the engine sorts a session's list without texts: the event's place in the order of sending, the hash of its page, and
-// whether it is the page of the request.
+// For a page that half of the sessions viewed, it takes as long or longer. A view is one number of 256 bits. The number
+// consists of the event's place in the order of sending, the hash of its page, and whether the page is the page of the
+// request. So the engine sorts a session's list without comparing texts.
 func (t transitions) lower() sqltree.Statement {
 	is := t.page.is()
 	session := make([]sqltree.Aliased, len(insights.SessionKey()))
@@ -118,7 +118,7 @@ func part(tuple sqltree.Expr, n int64) sqltree.Expr {
 	return sqltree.Call("tupleElement", tuple, sqltree.Int(n))
 }
 
-// is is the condition that an event is about the page.
+// is returns the condition that an event is about the page.
 func (t pageTarget) is() sqltree.Expr {
 	if t.space == "" {
 		return insights.AtPath(t.path)

@@ -11,10 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// versions determines which stored events of a site an answer includes. A version has the number of the site's events.
-// It also has values that change when rows leave the table: the table's first block, its detached parts and its
-// mutations. A merge changes none of them. On a cluster, two statements may read different replicas, and one replica
-// may lag. So versions are unknown on clusters, and answers are only cached for a time.
+// versions reads the versions of sites' events. While a site's version is unchanged, a cached answer includes all of
+// the site's events. A version consists of the number of the site's events, and of values that change when rows leave
+// the table: the table's first block, its detached parts and its mutations. A merge changes none of them. On a cluster,
+// two statements may read different replicas, and one replica may lag. So versions are unknown on clusters, and a
+// cached answer is only reused for a short time.
 type versions struct {
 	sources *sources
 	// age is the maximum age of a version that counts as current. If a version took long to read, it may be older: up
@@ -32,7 +33,7 @@ type versions struct {
 type siteVersion struct {
 	version    string    // "" if it is unknown
 	freshUntil string    // the time before which no event is missing from the version; "" if it is unknown
-	read       time.Time // the time before the engine was asked
+	read       time.Time // the time just before the version was read
 	took       time.Duration
 }
 
@@ -43,8 +44,8 @@ func newVersions(s *sources) *versions {
 const (
 	// versionAge is short. It is long enough for the panels of a dashboard to share a version.
 	versionAge = 250 * time.Millisecond
-	// versionRest limits the load on the engine for a site with many events. Reading a hundred million takes half a
-	// second.
+	// versionRest limits the load on the engine for a site with many events. Reading the version of a site with a
+	// hundred million events takes half a second.
 	versionRest = 10
 	// versionedEngine is the engine of a table on a single server.
 	versionedEngine = "MergeTree"
@@ -89,8 +90,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version at a time and stores it. The time up to which events are complete is read first. So
-// this time includes no event that the version does not have.
+// read reads the site's version at a time and stores it. The time up to which events are complete is read first. So the
+// version includes all events up to this time.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
 	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	ctx = v.sources.config.choosing(ctx)

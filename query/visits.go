@@ -82,7 +82,7 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
-// read begins a statement over the rows.
+// read begins a statement over the rows of visits, and over the events at both ends of the range.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)

@@ -23,11 +23,11 @@ func Sources() []Source { return []Source{Run, Shared, Cached} }
 
 // Config limits a cache.
 type Config[V any] struct {
-	// MaxAge is the greatest age of a shared or cached result. 0 shares nothing.
+	// MaxAge is the greatest age of a shared or cached result. If MaxAge is 0, no result is shared.
 	MaxAge time.Duration
-	// SlowAge bounds the time for which a slow result stays cached. A result stays for as long as it took to compute,
-	// and at least for MaxAge. The time counts from the end of the run. Callers share a run that began within this
-	// time. 0 means that MaxAge applies to all results.
+	// SlowAge bounds the time for which a slow result stays cached. A slow result stays cached for as long as it took
+	// to compute, and at least for MaxAge. This time begins at the end of the run. Callers also share a run that was
+	// requested at most SlowAge ago. If SlowAge is 0, MaxAge applies to all results.
 	SlowAge time.Duration
 	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
@@ -80,13 +80,13 @@ type Result[V any] struct {
 	Value  V
 	Source Source
 	Age    time.Duration // the time since the run was requested; 0 for the source Run
-	// Current is true if the data still had their version when this caller requested the result.
+	// Current is true if the data still had the result's version when this caller requested the result.
 	Current bool
 }
 
 // Do returns a cached result that is young enough or has the data's present version. Otherwise it returns the result of
-// an equal running query, or runs the query. All callers that share a run get its error and its Source. Errors of Enter
-// and ctx only concern their caller.
+// an equal running query, or runs the query. All callers that share a run get its error and its Source. An error of
+// Enter or ctx is returned only to its own caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
@@ -174,7 +174,7 @@ const ageFactor = 10
 
 // run computes the result for all callers.
 func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], error) {
-	r.retry = true // if Run panics
+	r.retry = true // retry remains true if Run panics
 	defer c.end(q.Key, r)
 	version := ""
 	if q.Version != nil && c.MaxAge > 0 {
@@ -224,7 +224,7 @@ func (c *Cache[V]) leave(k Key, r *run[V]) {
 	c.drop(k, r)
 }
 
-// drop is leave for callers that hold the lock. If a run has no caller, it never begins.
+// drop does what leave does, for code that holds the lock. A run that no caller waits for never begins.
 func (c *Cache[V]) drop(k Key, r *run[V]) {
 	if r.callers--; r.callers > 0 {
 		return

@@ -28,7 +28,7 @@ type entry[V any] struct {
 	chances int // how often the entry stays although it is the least recently used
 }
 
-// expires returns when nobody uses the entry any more.
+// expires returns the time after which no query may use the entry.
 func (e *entry[V]) expires() time.Time {
 	if e.version != "" && e.last.After(e.until) {
 		return e.last
@@ -57,7 +57,7 @@ const overhead = 1 << 10
 type lru[V any] struct {
 	maxBytes int
 	sizeOf   func(V) int
-	gauge    prometheus.Gauge // of bytes
+	gauge    prometheus.Gauge // shows bytes
 	bytes    int
 	entries  *simplelru.LRU[Key, *entry[V]]
 }
@@ -71,7 +71,8 @@ func newLRU[V any](maxBytes int, sizeOf func(V) int, gauge prometheus.Gauge) *lr
 
 func (l *lru[V]) size(e *entry[V]) int { return l.sizeOf(e.value) + overhead }
 
-// get returns an entry that has not expired. Unless it is young, its version must be compared.
+// get returns an entry that has not expired. If young is false, the caller must compare the entry's version with the
+// present version.
 func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
 	e, ok = l.entries.Get(k)
 	return e, ok && now.Before(e.until), ok && now.Before(e.expires())

@@ -15,7 +15,7 @@ import (
 // rows that the statement read in addition to the expected ones.
 //
 // Confirm caches the states that were built. If a built entry has no states, it may have no events, or its states were
-// dropped. Confirm postpones such entries, and the answer does not count.
+// dropped. Confirm postpones such entries, and reports that the answer is not right.
 func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, extra uint64) (right bool, err error) {
 	rows, parts := rowsOf(entries), partsOf(entries)
 	there, err := c.present(ctx, table, rows, parts)
@@ -50,8 +50,8 @@ func (c *Cache) Confirm(ctx context.Context, table string, entries []*Entry, ext
 	return right, nil
 }
 
-// present returns the versions of parts and the rows of states that the engine has. Versions are paths, so they
-// differ from rows.
+// present returns the versions of parts and the rows of states that the engine has. Versions are paths, so no version
+// equals the name of a row.
 func (c *Cache) present(
 	ctx context.Context, table string, rows []string, parts []Part,
 ) (there map[string]bool, err error) {

@@ -2,8 +2,8 @@
 // group of a query, with counts and sketches. States make repeated queries of long ranges faster.
 //
 // A part of the events table never changes: inserts, merges and deletions make new parts. States are built from settled
-// parts, which the engine rarely replaces. They are right while these parts are in the table. So a reader checks this
-// with Confirm after each statement. States never change an answer.
+// parts, which the engine rarely replaces. States are right while these parts are in the table. So a reader calls
+// Confirm after each statement, which checks that the parts are still there. States never change an answer.
 //
 // A reader takes these steps:
 //
@@ -11,7 +11,7 @@
 //   - Get sets a status for each span: its states are cached, are to be built now, or are absent. The second query that
 //     needs states builds them.
 //   - Put builds states. A query writes nothing apart from states.
-//   - Confirm reports whether an answer from states is right, and keeps the states that were built.
+//   - Confirm reports whether an answer from states is right, and caches the states that were built.
 //   - Forget, Postpone and Drop handle errors. Release ends the builds that Get began.
 //
 // A node reads only its own states. Each attempt to build states has a random name. The states of other processes and

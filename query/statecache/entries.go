@@ -35,7 +35,8 @@ type Config struct {
 	Exec func(ctx context.Context, sql string) error
 }
 
-// Defaults suit a busy site. Most queries occur only once, so the second occurrence builds states.
+// Defaults returns the configuration for a busy site. Most queries occur only once, so a query builds states when it
+// occurs for the second time.
 func Defaults() Config {
 	return Config{
 		Asks: 2, MaxGroups: 300_000, MaxTables: 200,
@@ -173,8 +174,8 @@ func (c *Cache) status(have *known) Status {
 	return Absent
 }
 
-// Answered records that a query read absent entries as events, and the time that this took. Building the states takes
-// longer, and uses the time of the next query.
+// Answered records that a query read absent entries as events, and the time that this took. The next query builds the
+// states only if took is at most MaxScan, because building takes longer than reading.
 func (c *Cache) Answered(keys []string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +187,7 @@ func (c *Cache) Answered(keys []string, took time.Duration) {
 	}
 }
 
-// Release ends the building of entries. An entry that was not built must again be needed by the same number of queries.
+// Release ends the building of entries. If an entry was not built, its count of queries begins again at 0.
 func (c *Cache) Release(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

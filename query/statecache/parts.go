@@ -13,7 +13,7 @@ import (
 type Span struct{ From, To time.Time }
 
 // Parts has the settled parts of the events table: the parts of past months, and the large parts of the newest month. A
-// month has the events that arrived in that month.
+// month's parts have the events that arrived in that month.
 type Parts struct {
 	Closed []Part    // parts of past months
 	Newest []Part    // parts of the newest month

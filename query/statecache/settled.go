@@ -19,8 +19,8 @@ const (
 // partVersion reads a part's version.
 const partVersion = "path || ' ' || toString(toUnixTimestamp(modification_time))"
 
-// Parts lists the settled parts, from a list that is a short time old. While one query asks the engine, other queries
-// use the previous list.
+// Parts returns the settled parts, from a list that is at most ListParts old. While one query asks the engine, other
+// queries use the previous list.
 func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	c.mu.Lock()
 	parts, known := c.parts, time.Since(c.listed) < c.ListParts
@@ -93,8 +93,8 @@ func oldParts(parts []agedPart) (list []Part) {
 }
 
 // largeParts returns the large parts of the current month, if all of them are old. A young large part shows that many
-// events are arriving, so the engine will soon merge the other parts. largeParts returns no parts unless they have at
-// least half of the month's rows.
+// events are arriving, so the engine will soon merge the other parts. If the large parts have less than half of the
+// month's rows, largeParts returns no parts.
 func largeParts(parts []agedPart) (list []Part) {
 	var all, large uint64
 	for _, p := range parts {

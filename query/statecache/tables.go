@@ -25,8 +25,8 @@ var (
 // Write runs a statement that writes, within the limits of a query. The settings replace the query's settings.
 type Write func(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error
 
-// TableOf returns the name of the table for the states of a statement. The text of the statement's columns contains no
-// values, so a request cannot create a separate table.
+// TableOf returns the name of the table for the states of a statement. The name depends on the text of the statement's
+// columns, which contains no values. So requests that differ only in values share a table.
 func TableOf(rows sqltree.Statement) string {
 	columns, _, _ := strings.Cut(rows.SQL, "\nWHERE ")
 	return insights.StatesTable(columns)
@@ -154,8 +154,8 @@ func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty
 	return false, false, empty, nil
 }
 
-// After a right answer, Drop drops the states that were written but not cached. Their parts may be replaced because a
-// visitor is being erased.
+// Drop drops the states that were written but not cached. It is called if an answer from states was not right. The
+// states' parts may have been replaced to erase a visitor, so the states must not stay on the disk.
 func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error {
 	var failed error
 	for _, row := range c.unused(entries) {
