@@ -94,7 +94,7 @@ func TestHalvedLoad(t *testing.T) {
 	for range 2 {
 		running = append(running, <-engine.started)
 	}
-	halvings.Store(0) // The next query notices.
+	halvings.Store(0) // the next query uses the full limits again
 	ask()
 	for range 2 {
 		running = append(running, <-engine.started)
@@ -164,7 +164,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	eventually.True(t, "the query of d to wait", func() bool {
 		return testutil.ToFloat64(service.metrics.waiting) == 64
 	})
-	answer(schema.CodeTooManyRequests) // one of the 64 queries lost its place to the query of organization d
+	answer(schema.CodeTooManyRequests) // the query of organization d displaced one of the 64 queries
 	close(running[2])
 	answer(0) // b's
 	answer(0) // d's
@@ -198,7 +198,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 }
 
 // TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
-// its limit, and a 503 otherwise. Both errors have a time for the retry, and the metrics count both.
+// its limit, and a 503 otherwise. Each error has a Retry-After, and each is counted in the metrics.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -259,7 +259,7 @@ func TestBadQuestionsTakeNoSlot(t *testing.T) {
 	wait.Wait()
 }
 
-// TestOneBudget checks that a query's statements share its time.
+// TestOneBudget checks that all statements of a query share the query's time limit.
 func TestOneBudget(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
@@ -275,7 +275,7 @@ func TestOneBudget(t *testing.T) {
 	}
 }
 
-// TestStatementsAreNamed checks that the engine knows the request of a statement.
+// TestStatementsAreNamed checks that the engine gets the id of a statement's request.
 func TestStatementsAreNamed(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

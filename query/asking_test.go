@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// asking runs several concurrent queries about testSite. All get an answer, unless their callers disconnect.
+// asking runs several concurrent queries about testSite. Each query must get an answer if its caller stays connected.
 type asking struct {
 	t       *testing.T
 	service *Service
@@ -35,7 +35,7 @@ func (a *asking) waiting(n, rows float64) {
 	})
 }
 
-// answered waits for all answers. Then no query runs or waits any more.
+// answered waits for all answers, and checks that no query runs or waits any more.
 func (a *asking) answered() {
 	a.t.Helper()
 	a.wait.Wait()

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestAssignedSessions checks which answers report that nodes assigned sessions. An answer reports this if it has
-// sessions, and if a browser's event is in the range and meets the conditions.
+// TestAssignedSessions checks which answers report that nodes assigned sessions. An answer reports this if it is about
+// sessions, and if an event sent by a browser is in the range and meets the conditions.
 func TestAssignedSessions(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -172,8 +172,8 @@ func TestBatchesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBatchTakesOneTurn runs a batch of many queries on a node with one slot. At most two of the batch's queries run
-// concurrently. If a batch gets no turn, the whole batch is refused.
+// TestBatchTakesOneTurn runs a batch of many queries on a node with one slot. At most two of its queries run
+// concurrently. If the batch gets no turn, the whole batch is refused.
 func TestBatchTakesOneTurn(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -220,7 +220,7 @@ func TestDifferentialBatch(t *testing.T) {
 	service := newService(conn, func(c *Config) { c.MaxThreads = 1 })
 	failed, answered := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		if rapid.IntRange(0, 4).Draw(t, "few") > 0 { // a batch is several queries
+		if rapid.IntRange(0, 4).Draw(t, "few") > 0 { // run a fifth of the draws, because a batch has several queries
 			return
 		}
 		bodies := map[string]json.RawMessage{}

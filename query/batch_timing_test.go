@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// dashboard returns the questions of an overview: totals with their change, a graph, and lists.
+// dashboard returns the queries of an overview: totals with a comparison, a graph, and lists.
 func dashboard() map[string]string {
 	questions := map[string]string{
 		"totals": `"select":[{"column":"peopleCount"},{"column":"eventsCount"},{"column":"sessionsCount"}],"compare":"previousPeriod"`,
@@ -27,7 +27,7 @@ func dashboard() map[string]string {
 }
 
 // BenchmarkBatch compares a batch of a dashboard's twelve queries with twelve single queries. It reports the engine's
-// processor time, and the time until all answers are there.
+// processor time, and the time until all answers have arrived.
 func BenchmarkBatch(b *testing.B) {
 	conn := store(b)
 	fill(b, conn, testSite, 1_000_000)

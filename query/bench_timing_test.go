@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// BenchmarkAggregate reports the p50 of an aggregate request as a ratio to the p50 of its bare SQL. The two alternate
-// on the same connection.
+// BenchmarkAggregate reports the p50 of an aggregate request as a ratio to the p50 of its bare SQL. The request and the
+// bare SQL alternate on the same connection.
 func BenchmarkAggregate(b *testing.B) {
 	conn := store(b)
 	fill(b, conn, testSite, 300_000)
@@ -52,7 +52,7 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
-// runBare runs a statement with the same settings, and drops its rows unread.
+// runBare runs a statement with the settings of a query, and does not scan its rows.
 func runBare(b *testing.B, s *Service, st sqltree.Statement) {
 	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(s.config.settings(s.config.MaxTime)))
 	rows, err := s.conn.Query(ctx, st.SQL, arguments(st.Params)...)
@@ -66,7 +66,7 @@ func runBare(b *testing.B, s *Service, st sqltree.Statement) {
 	}
 }
 
-// BenchmarkCompile measures everything before the engine: bytes to SQL.
+// BenchmarkCompile measures the work before the engine: turning a request's bytes into SQL.
 func BenchmarkCompile(b *testing.B) {
 	body := []byte(`{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}],"where":[{"column":"visitorGeoCountry","values":["DE","FR",null]}]}`)
 	b.SetBytes(int64(len(body)))

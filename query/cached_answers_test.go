@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/query/resultcache"
 )
 
-// TestKept checks that equal queries about a site repeat an answer for a short time, with its age. A fresh query runs
-// again, and so does a query after the site's events changed.
+// TestKept checks that equal queries about a site get a cached answer for a short time, with its age. A fresh query
+// runs again, and so does a query after the site's events changed.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -107,7 +107,7 @@ func TestCurrentAnswers(t *testing.T) {
 	ask(moving, 9, false)
 }
 
-// TestNothingIsKept checks that every query runs without the setting.
+// TestNothingIsKept checks that every query runs if Keep is 0.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -121,7 +121,7 @@ func TestNothingIsKept(t *testing.T) {
 	wantAnswers(t, service, map[resultcache.Source]float64{resultcache.Run: 3})
 }
 
-// TestKeys checks that queries with one key have one statement, whenever they are sent. Spaces and the order of
+// TestKeys checks that queries with equal keys have equal statements, whenever they are sent. Spaces and the order of
 // members do not change the key.
 func TestKeys(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ func (m *meddling) Exec(ctx context.Context, sql string, args ...any) error {
 }
 
 // TestStatesMeddled checks that events are counted correctly if they are deleted or merged while states are built or
-// read. States built from them are dropped.
+// read. States built from such events are dropped.
 func TestStatesMeddled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -104,8 +104,8 @@ func (a asked) source() string {
 	return headers[headerSource]
 }
 
-// TestStatesHaveNoRoom checks that queries read events if there is no room for states, or too many groups. They do
-// not try to build states each time.
+// TestStatesHaveNoRoom checks that queries read events if there is no room for states, or too many groups. Not every
+// such query tries to build states.
 func TestStatesHaveNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Service){
@@ -131,8 +131,8 @@ func TestStatesHaveNoRoom(t *testing.T) {
 	}
 }
 
-// TestStatesOfNothing checks a span without matching events. No states are built for it, but the states of other spans
-// stay in the cache. Later queries do not try again to build its states.
+// TestStatesOfNothing checks a span without matching events. The span gets no states, but the states of other spans
+// stay cached. Later queries do not try again to build states for this span.
 func TestStatesOfNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -180,7 +180,7 @@ func TestStatesDoNotPay(t *testing.T) {
 	}
 }
 
-// TestStatesOfTwoNodes checks that nodes store states in the same tables, and that each node reads only its own.
+// TestStatesOfTwoNodes checks that nodes store states in the same tables, and that each node reads only its own states.
 func TestStatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -192,7 +192,7 @@ func TestStatesOfTwoNodes(t *testing.T) {
 	}
 }
 
-// TestStatesAfterAHangUp checks that a caller that hangs up leaves the cached states intact. The next query builds
+// TestStatesAfterAHangUp checks that a caller that disconnects leaves the cached states intact. The next query builds
 // half-built states again.
 func TestStatesAfterAHangUp(t *testing.T) {
 	t.Parallel()
@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // return false at first, because another caller may also disconnect
+			if c.made { // the count of queries began again at 0
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {

@@ -22,9 +22,9 @@ import (
 var update = flag.String("update", "", "write one kind of golden file: rows, plan or sql")
 
 // A case file is a list of cases. Each starts with "=== name", then the request. Each section that follows is an
-// expected part of the result. The files under testdata/rows have "--- rows" or "--- error". They have "--- headers"
-// if these are not usualHeaders. testdata/plan.txt and testdata/sql.txt have a chosen dozen of the same requests with
-// their plan and with their statement.
+// expected part of the result. The files under testdata/rows have "--- rows" or "--- error". If the answer's headers
+// are not usualHeaders, the case also has "--- headers". testdata/plan.txt and testdata/sql.txt have a dozen of these
+// requests (see shapes), with their plans and their statements.
 type testCase struct {
 	name, request string
 	sections      []section
@@ -91,8 +91,8 @@ func rowFiles(t testing.TB) map[string][]testCase {
 	return files
 }
 
-// golden compares the cases of a file with their results, case by case. With -update of their kind it writes the file
-// instead.
+// golden compares the cases of a file with their results, case by case. If the flag -update names the kind, it writes
+// the file instead.
 func golden(t *testing.T, kind, path string, want, got []testCase) {
 	t.Helper()
 	if *update == kind {
@@ -191,7 +191,7 @@ func TestPlans(t *testing.T) {
 	golden(t, "plan", "testdata/plan.txt", readCases(t, "testdata/plan.txt"), got)
 }
 
-// TestSQL checks the statements of the shapes and of the visitor segments.
+// TestSQL compares the statements of the shapes and of the visitor segments with their golden files.
 func TestSQL(t *testing.T) {
 	t.Parallel()
 	add := func(c *testCase, name string, st sqltree.Statement) {

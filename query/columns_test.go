@@ -89,7 +89,7 @@ func TestEveryColumn(t *testing.T) {
 			}
 			filter := extraMember(t, c)
 			if c.Extra != nil && !c.Extra.Required {
-				filter = "" // filters only take required extras
+				filter = "" // filters only accept required extras
 			}
 			if !c.Has(insights.Filter) {
 				run(t, "has no filter", `{"range":"lastYear","where":[{"column":"%s","values":[1]}]}`, c.Name)
@@ -102,7 +102,7 @@ func TestEveryColumn(t *testing.T) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
 				rests := []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`}
-				if testing.Short() { // each operator with one of the columns
+				if testing.Short() { // in the short form, each operator runs with one of the rests
 					rests = rests[i%len(rests):][:1]
 				}
 				for _, rest := range rests {

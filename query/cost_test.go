@@ -32,8 +32,8 @@ func (c *counting) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return c.Conn.Query(ctx, sql, args...)
 }
 
-// TestRowsAreCountedOnce checks that the first queries of a site count its rows once. No query falls back to events
-// because of the count.
+// TestRowsAreCountedOnce checks that the first queries of a site count its rows once. No query reads events because the
+// count has not ended.
 func TestRowsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	conn := &counting{Conn: store(t)}
@@ -59,7 +59,7 @@ func TestRowsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// knows gives a service a site's number of rows on each of the last days.
+// knows tells a service the number of a site's rows on each of the last days.
 func (s *Service) knows(site string, days int, each dayRows) {
 	r := &siteRows{counted: time.Now().Add(time.Hour), visits: true, first: make(chan struct{})}
 	close(r.first)
@@ -78,7 +78,8 @@ func TestCosts(t *testing.T) {
 	service := newService(newSlow(t))
 	service.knows(testSite, 400, dayRows{events: 100_000, visits: 20_000})
 	service.knows("large", 400, dayRows{events: 960_000, visits: 240_000})
-	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13} // as yet
+	// Today has events of 13 hours until now.
+	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13}
 	for _, c := range []struct {
 		site, body string
 		cost       cost
@@ -147,13 +148,13 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "1", "lastYear") // 36.5 million rows
 	first := <-engine.started
 	ask("a", "1", "last7Days")
-	all.waiting(1, week) // too many rows are read for its token
+	all.waiting(1, week) // the rows that its token reads are at the limit
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // too many rows are read for its organization
+	all.waiting(2, 2*week) // the rows that its organization reads are at the limit
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // too many rows are read on the node
+	all.waiting(3, 2*week+4_000_000) // the rows that the node reads are at the limit
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}

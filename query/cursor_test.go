@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCursorsBelongToTheirRequest checks that a cursor of another site or request, or a changed cursor, is a 400.
-// With another limit it continues. Presets end when the first page was requested.
+// TestCursorsBelongToTheirRequest checks that a cursor of another site or request, or a changed cursor, is a 400. A
+// request with another limit may use the cursor. Presets end at the time of the first page's request.
 func TestCursorsBelongToTheirRequest(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -80,7 +80,8 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 }
 
 // TestPagesCountAlike checks that a page uses the previous page's counting method, even if the number of rows has
-// changed. Other counts would change the order and so the rows. With any cursor, an exact answer is never an estimate.
+// changed. Another counting method could change the order, and so the rows. A request for an exact answer refuses a
+// cursor of an estimate.
 func TestPagesCountAlike(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`

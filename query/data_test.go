@@ -14,7 +14,7 @@ func code(e *insights.Enum, word string) insights.Code {
 	return c
 }
 
-// fixture is the data of the case files: few enough events to count by hand.
+// fixture returns the events of the case files. They are few enough to count by hand.
 func fixture() []insights.Event {
 	at := func(s string) int64 {
 		t, err := time.Parse(time.RFC3339, s)

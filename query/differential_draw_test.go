@@ -94,7 +94,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			}
 		}
 		// An array matches by its text and by its members. A string that begins with "[" only matches by its text. Only
-		// the notes show that it is not an array. Older events have no notes.
+		// the claim's notes tell the string from an array. Older events have no notes.
 		if roles := pick("", `["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a", `["a"]`, `[2]`); roles != "" {
 			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: roles})
 			if notes := pick("", "", `{"roles":"a"}`, `{"roles":"s"}`); notes != "" {
@@ -144,7 +144,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 func drawRequest(t *rapid.T, events []insights.Event, n *naive, now time.Time) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
-	// Time and metrics are drawn more often than their share.
+	// Time and metrics are drawn more often than other columns.
 	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "peopleCount", "visitorClaimProperty", "bounceRate", "entryPage")
 	for range rapid.IntRange(0, 3).Draw(t, "selects") {
 		r.Select = append(r.Select, drawRef(t, "select", popular))
@@ -288,7 +288,7 @@ func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 
 func isTimeRef(r naiveRef) bool { return r.Column == "datetime" }
 
-// drawCondition draws a filter, or a group of filters. They are all on metrics, or all on other columns.
+// drawCondition draws a filter, or a group of filters. All its filters are on metrics, or all are on other columns.
 func drawCondition(t *rapid.T, events []insights.Event, n *naive, depth int, metrics bool) naiveFilter {
 	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "group") > 0 {
 		return drawFilter(t, events, n, metrics)

@@ -48,7 +48,7 @@ func drawStep(t *rapid.T, events []insights.Event, n *naive) (s naiveStep) {
 	return s
 }
 
-// drawTransitions draws a request about a page that some event may be of.
+// drawTransitions draws a request about a page that some events may be about.
 func drawTransitions(t *rapid.T, in naiveRange, zone string, where []naiveFilter) naiveTransitions {
 	r := naiveTransitions{Range: in, Zone: zone, Where: where}
 	r.Limit = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "limit")

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// naiveCells queries the engine for the cells of the places, because the evaluator cannot compute them.
+// naiveCells queries the engine for the H3 cells of the places, because the naive evaluator cannot compute H3 cells.
 func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	t.Helper()
 	n := &naive{cells: map[[2]float32][16]naiveCell{}, zone: time.UTC, buckets: map[naiveMoment]time.Time{}}
@@ -38,7 +38,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 		}
 		n.cells[p] = cells
 	}
-	// The known pair of coordinates and cell would show exchanged latitude and longitude.
+	// A known cell shows that latitude and longitude are not exchanged.
 	var index string
 	if err := conn.QueryRow(context.Background(), "SELECT h3ToString(geoToH3(37.7752702151959, -122.418307270836, 9::UInt8))").Scan(&index); err != nil || index != "8928308280fffff" {
 		t.Fatalf("cell %q, %v", index, err)
@@ -47,7 +47,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 }
 
 // TestMain sets the number of cases that rapid draws: 500 in the long form and 50 in the short form. The engine takes
-// almost all of their time. The flag -rapid.checks overrides the number.
+// almost all of the time of a case. The flag -rapid.checks overrides the number.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "500"
@@ -206,7 +206,7 @@ func TestDifferential(t *testing.T) {
 
 func ownSite(context.Context, string) (Site, error) { return Site{Hosts: naiveOwn}, nil }
 
-// arrival has the events that arrived in one month. They become a part of the table.
+// arrival has the events that arrived in one month. They become one part of the table.
 type arrival struct {
 	month  time.Time
 	events []insights.Event

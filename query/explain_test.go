@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExplain checks that the explanation has the plan and the answer's headers. If a count exceeds its memory, the
-// explanation has both attempts and the cost of each.
+// TestExplain checks that the explanation has the plan and the answer's headers. If a count exceeds the memory limit,
+// the explanation has both attempts and the cost of each.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -112,8 +112,8 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 }
 
-// TestInjections runs the corpus on the real engine. Each text matches only itself, byte by byte. The short form has a
-// quarter of the filters for each text, and different filters for the next text.
+// TestInjections runs the injections on the real engine. Each text matches only itself, byte by byte. In the short
+// form, each text runs with a quarter of the filters, and the next text with other filters.
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

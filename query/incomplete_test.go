@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLacksMeanwhile: rows leave or rejoin the table while a query reads it. The answer reports this.
+// TestLacksMeanwhile: if the table loses or regains rows while a query reads it, the answer reports the missing rows.
 func TestLacksMeanwhile(t *testing.T) {
 	t.Parallel()
 	var known []schema.MissingRows
@@ -68,7 +68,8 @@ func TestDoubled(t *testing.T) {
 	}
 }
 
-// TestLacks checks which answers report missing events. A request for an exact answer is then refused.
+// TestLacks checks which answers report missing events. If events are missing, a request for an exact answer is
+// refused.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	day := func(month, day int) time.Time { return time.Date(2026, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
@@ -79,7 +80,7 @@ func TestLacks(t *testing.T) {
 	within := func(from, to time.Time) scope { return scope{from: from, to: to} }
 	for name, c := range map[string]struct {
 		ranges []scope
-		rows   string // "" is complete
+		rows   string // "" means that no row is missing
 		days   string
 	}{
 		"before":            {[]scope{within(day(1, 1), day(3, 1))}, "", ""},

@@ -28,7 +28,7 @@ func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	return some
 }
 
-// naiveAll reports whether all conditions hold, given whether each filter holds.
+// naiveAll reports whether all conditions are true. holds reports whether a filter is true.
 func naiveAll(list []naiveFilter, holds func(naiveFilter) bool) bool {
 	for _, f := range list {
 		var ok bool
@@ -111,7 +111,8 @@ func naiveNoPage(value any) bool {
 	return named && id == nil && len(page) == 1
 }
 
-// filterValues returns the values that a filter may match. An array in a claim has its text and its members.
+// filterValues returns the values that a filter may match. A claim that is an array matches by its text and by its
+// members.
 func (n *naive) filterValues(e *insights.Event, f naiveFilter) []naiveValue {
 	values := naiveColumns[f.Column].read(n, e, f.Claim)
 	if f.Column != "visitorClaim" || strings.Contains(naiveClaim(e, `\types`), strconv.Quote(f.Claim)+`:"s`) {
@@ -148,7 +149,7 @@ func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {
 	})
 }
 
-// naiveFilterKey returns the key of a filter value. null has the key of absent values.
+// naiveFilterKey returns the key of a filter value. null has the same key as an absent value.
 func naiveFilterKey(c naiveColumn, v any) []any {
 	if c.match != nil {
 		return c.match(v)

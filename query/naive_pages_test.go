@@ -57,7 +57,7 @@ func (n *naive) pageOf(e *insights.Event) (id [3]string, ok bool) {
 	return [3]string{e.Space, e.Page, ""}, e.Page != ""
 }
 
-// naivePages answers a request for pages: all rows of all pages of the list.
+// pagesOf answers a request for pages. It returns the rows of all pages of the list.
 func (n *naive) pagesOf(events []insights.Event, known []schema.SitePage, r naivePagesRequest) []naivePagesRow {
 	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets, week: naiveWeek(r.Week)}
 	n.sessions = n.sessionsOf(events, r.Range)

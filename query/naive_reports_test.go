@@ -114,7 +114,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	return steps
 }
 
-// transitions looks at each two views in a row of each session.
+// transitions looks at each pair of consecutive views in each session.
 func (n *naive) transitions(events []insights.Event, r naiveTransitions) map[string]any {
 	n = n.in(events, r.Zone, r.Range)
 	bySession := func(e *insights.Event) naiveVisit { return naiveVisit{e.Visitor, e.Session} }

@@ -39,8 +39,8 @@ type (
 		Operator string        `json:"operator,omitempty"`
 		Claim    string        `json:"claim,omitempty"`
 		Values   []any         `json:"values,omitzero"`
-		Or       []naiveFilter `json:"or,omitzero"`  // replaces column
-		And      []naiveFilter `json:"and,omitzero"` // replaces column
+		Or       []naiveFilter `json:"or,omitzero"`  // instead of column
+		And      []naiveFilter `json:"and,omitzero"` // instead of column
 	}
 	naiveOrder struct {
 		By        naiveRef `json:"by"`

@@ -57,7 +57,7 @@ type naiveCell struct {
 // notMeasured is the key of an absent number. It is before all numbers.
 const notMeasured = int64(-1)
 
-// measuredColumn reads a number that may be missing in an event. Then the value is absent, and no comparison matches.
+// measuredColumn reads a number. If an event lacks the number, the value is absent, and no comparison matches.
 func measuredColumn(get func(*insights.Event) insights.Measured) naiveColumn {
 	return naiveColumn{
 		uncompared: true,
@@ -146,7 +146,8 @@ func naiveBucket(t time.Time, interval string, week int) time.Time {
 	}
 	t = t.Truncate(time.Second)
 	back()
-	// A clock that is set back at 0:01 ends the day before twice: in St. John's until 2011.
+	// If a clock is set back at 0:01, the previous day ends twice. Clocks in St. John's were set back at 0:01 until
+	// 2011.
 	const most = 3 * time.Hour
 	_, before := t.Add(-most).Zone()
 	if _, after := t.Zone(); after < before {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle checks that a file only uses functions, types, variables and constants of files below it. So a
-// reader of the package can read the files in one order. Methods and fields are not checked.
+// TestFilesFormNoCircle checks that the files' uses of each other's functions, types, variables and constants form no
+// circle. So the package's files can be read in one order. Methods and fields are not checked.
 func TestFilesFormNoCircle(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{".", "statecache", "resultcache"} {

@@ -161,7 +161,7 @@ func TestPagesDifferential(t *testing.T) {
 	}
 }
 
-// TestPagesThatAreRefused checks the errors of requests, each with its member.
+// TestPagesThatAreRefused checks that the error of an invalid request names the invalid member.
 func TestPagesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -212,7 +212,7 @@ func TestPagesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestTooManyPages checks two bounds: the number of a site's pages, and the number of pages that events name.
+// TestTooManyPages checks two limits: the number of a site's pages, and the number of pages that events name.
 func TestTooManyPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -254,7 +254,7 @@ func TestTooManyPages(t *testing.T) {
 	refused(others, "spaces must name spaces with at most 50000 pages together")
 }
 
-// TestPagesWithoutTheStore checks that an error of the site's pages is the error of the query.
+// TestPagesWithoutTheStore checks that a query returns the error of reading the site's pages.
 func TestPagesWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	down := schema.Unavailable(errors.New("down"), time.Second)

@@ -102,7 +102,8 @@ func modelWeek(c civil, starts int) civil {
 	}
 }
 
-// modelFirst returns the first day of a preset that ends on a day. ok is false for presets of a fixed length.
+// modelFirst returns the first day of the preset `name` that ends on the day now. ok is false for presets of a fixed
+// length.
 func modelFirst(name string, now civil, starts int) (first civil, ok bool) {
 	switch name {
 	case "today":
@@ -133,7 +134,7 @@ func modelPreset(name string, now time.Time, starts int) time.Time {
 	return now.Add(-24 * time.Hour)
 }
 
-// modelCompared returns the range to compare a range with.
+// modelCompared returns the range with which a range is compared.
 func modelCompared(name, preset string, from, to time.Time, starts int) (time.Time, time.Time) {
 	if back := map[string]func(civil) civil{
 		"previousYear":        func(c civil) civil { return c.monthsBefore(12) },

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestComparisons checks that the calendar of the zone determines presets and whole days. Other ranges are compared by
-// their length.
+// TestComparisons checks that the calendar of the zone determines presets and whole days. A range of other bounds is
+// compared with a range of the same length.
 func TestComparisons(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, request, zone, from, to string }{

@@ -38,7 +38,7 @@ const (
 	fromFrance  = `[{"column":"visitorGeoCountry","values":["FR"]}]`
 )
 
-// testSegments has a segment of each kind.
+// testSegments has a segment of each kind: public, personal, with alternatives, and broken.
 var testSegments = savedSegments{
 	"de": {"", fromGermany}, "fr": {"", fromFrance}, "mine": {"u1", fromGermany},
 	"phones": {"", `[{"or":[{"column":"visitorDevice","values":["mobile"]},
@@ -102,7 +102,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
 		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
-		// The request may be invalid with any view. Otherwise its range is too long, and only the view cuts it.
+		// The request may be invalid with any view. If it is not, its range is too long, and becomes valid when the
+		// view cuts it.
 		if err != nil {
 			if cut := headers[headerRange]; gotErr == nil && cut != "" {
 				from, to, _ := strings.Cut(cut, "/")
@@ -133,7 +134,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 			if gotErr == nil && headers[headerRange] != want {
 				t.Fatalf("%s: %s is %q, want %q", body, headerRange, headers[headerRange], want)
 			}
-			// A comparison with the period before follows the range.
+			// The range of previousPeriod depends on the cut range.
 			if plain, err = compilers[of](reach{site: Site{ID: testSite}}, jsonOf(t, request), now); err == nil {
 				_, _, compared = timesOf(plain)
 			}
@@ -178,7 +179,7 @@ func TestReachCannotBeWidened(t *testing.T) {
 	})
 	t.Log(counts)
 	for _, kind := range []string{"wrong", "outside", "cut", "compared outside", "answered", "pages"} {
-		if counts[kind] == 0 && !t.Failed() && drawn >= 400 { // Rare kinds are three in a hundred.
+		if counts[kind] == 0 && !t.Failed() && drawn >= 400 { // 3 % of the requests are of a rare kind
 			t.Errorf("no request of the kind %q was drawn", kind)
 		}
 	}
@@ -375,7 +376,7 @@ func TestReachOfAttacks(t *testing.T) {
 	}
 }
 
-// TestReachOfOldCursor checks that a cursor keeps the presets of a view for a short time only.
+// TestReachOfOldCursor checks that the presets of a view end at a cursor's time only for a short time.
 func TestReachOfOldCursor(t *testing.T) {
 	t.Parallel()
 	r := reach{ranges: []rangeRequest{{preset: "last24Hours"}}, zone: time.UTC, now: testNow}
@@ -525,7 +526,7 @@ func TestBrokenViewsShowNothing(t *testing.T) {
 	}
 }
 
-// TestCheckViews checks the members that the errors of saved conditions and ranges name.
+// TestCheckViews checks that the errors of saved conditions and ranges name the invalid member.
 func TestCheckViews(t *testing.T) {
 	t.Parallel()
 	for where, field := range map[string]string{

@@ -74,7 +74,7 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", "testdata/reports.txt", cases, got)
 }
 
-// injected returns a request for each of reportKinds with a text in each place for a text.
+// injected returns a request for each of reportKinds. The request has the text in every place that may have a text.
 func injected(text string) map[Report]string {
 	q := string(insights.AppendText(nil, text))
 	named := string(insights.AppendText(nil, "x"+text))
@@ -92,7 +92,7 @@ func injected(text string) map[Report]string {
 }
 
 // TestValuesAreNotInReports checks that statements of reports have the same text if they differ only in values. The
-// engine takes every value literally. The short form runs a fifth of the values on the engine.
+// engine uses every value literally. The short form runs a fifth of the values on the engine.
 func TestValuesAreNotInReports(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -190,7 +190,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	// With some more memory, the sessions go to disk. An attempt that ran out of memory is not repeated.
+	// With some more memory, the sessions are written to disk. Later queries write to disk in their first attempt.
 	for body, statements := range map[string][2]int{
 		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],
 			"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`: {1, 1},
@@ -213,7 +213,7 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			}
 		}
 	}
-	// A report's visitors go to disk.
+	// The visitors of a report are written to disk.
 	body := []byte(`{"range":"last30Days","steps":[{},{}]}`)
 	service = newService(conn, func(c *Config) { c.MaxMemory = 80 << 20 })
 	answer, _, err := service.Answer(t.Context(), Caller{}, Funnel, testSite, body, testNow)
@@ -289,7 +289,7 @@ func TestReportsAreShared(t *testing.T) {
 	}
 }
 
-// TestWhereOfSteps checks that errors about the conditions of steps do not name a where that the request lacks.
+// TestWhereOfSteps checks that an error about the conditions of a step does not name a where that the request lacks.
 func TestWhereOfSteps(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))

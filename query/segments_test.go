@@ -30,7 +30,7 @@ func segmentsOf(t *testing.T, s *Service, site, page string, limit *int) schema.
 	return list
 }
 
-// visit is an event of a visitor with claims, by path.
+// visit returns an event of a visitor with claims. claims has each claim's name, followed by its value.
 func visit(visitor uint64, claims ...string) insights.Event {
 	e := fixture()[0]
 	e.TimeMillis, e.Visitor, e.Session, e.Claims = testNow.UnixMilli()-1000, visitor, visitor, nil
@@ -99,7 +99,7 @@ func TestSegmentsAreShared(t *testing.T) {
 	segment := func(title, claims string, visitors int) string {
 		return fmt.Sprintf(`{"title":%q,"claims":%s,"events":%d,"visitors":%d,"sessions":%d}`, title, claims, visitors, visitors, visitors)
 	}
-	// Segments of equal size have a stable order without a meaning.
+	// Segments of equal size are in an arbitrary order, which is always the same.
 	for _, want := range []string{
 		segment(`beta: true, plan: pro, roles: ["a","b"], seats: 3`, `{"beta":true,"plan":"pro","roles":["a","b"],"seats":3}`, 50),
 		segment("plan: free", `{"plan":"free"}`, 50), segment("Identified", `{}`, 50), segment("Anonymous", `{}`, 1), `"count":4`,
@@ -111,13 +111,13 @@ func TestSegmentsAreShared(t *testing.T) {
 }
 
 // TestSegmentPages checks that the pages have every segment once, and that count is the number of segments. Events that
-// arrive between the pages change neither.
+// arrive between the pages change neither the segments nor the count.
 func TestSegmentPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	var events []insights.Event
 	for n := range uint64(360) {
-		events = append(events, visit(n+1, "org", fmt.Sprint("o", n%120))) // three visitors each
+		events = append(events, visit(n+1, "org", fmt.Sprint("o", n%120))) // each value has three visitors
 	}
 	insert(t, conn, testSite, events)
 	service := fromVisits(conn)

@@ -35,7 +35,8 @@ func fill(t testing.TB, conn driver.Conn, site string, n int) {
 	}
 }
 
-// fillRaw is fill without visits, because visits cost nine times as much as the events themselves.
+// fillRaw does what fill does, but drops the projection of visits first. Storing visits takes nine times as long as
+// storing events.
 func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	t.Helper()
 	for _, statement := range insights.DropVisits(insights.VisitsProjection()) {
@@ -44,8 +45,8 @@ func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	fill(t, conn, site, n)
 }
 
-// TestUniquesBound checks that counts are exact. In bounded memory they are exact up to 65,536 and within 1 % above
-// that. As sketches they are within 2 %. The header has the bound.
+// TestUniquesBound checks that counts are exact. Counts in bounded memory are exact up to 65,536, and have an error of
+// at most 1 % above. Counts of sketches have an error of at most 2 %. The header has the error bound.
 func TestUniquesBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -91,8 +92,8 @@ func TestUniquesBound(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory checks a query that cannot count exactly within its memory. It is answered in bounded memory, with
-// its error bound. With accuracy exact it is a 400.
+// TestOutOfMemory checks a query that cannot count exactly within its memory. The query is answered in bounded memory,
+// with its error bound. With accuracy exact, it is refused with a 400.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -260,7 +261,7 @@ func TestEngineErrors(t *testing.T) {
 	}
 }
 
-// TestNoEngine checks the error if no engine listens.
+// TestNoEngine checks the error of a query if no engine listens on the address.
 func TestNoEngine(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -279,7 +280,7 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-// TestMetrics checks that every series exists from the start, has a help text, and counts.
+// TestMetrics checks that every series exists from the start, has a help text, and counts queries.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewPedanticRegistry()
@@ -351,8 +352,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestCaps checks that a request above a limit is refused with the path, and a request just within the limits is
-// answered.
+// TestCaps checks that a request above a limit is refused with an error that names the path. A request just within the
+// limits is answered.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }

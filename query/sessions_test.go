@@ -108,7 +108,7 @@ func TestEventsOfOneMoment(t *testing.T) {
 		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":false`, 1},
 		{step("p2") + "," + step("p1") + "," + step("p3"), `,"strictIncrease":false`, 0},
 		{`{},{},{}`, `,"strictIncrease":false`, 1},
-		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event is two steps
+		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event counts as two steps
 	} {
 		body, _, err := service.Answer(
 			t.Context(),
@@ -178,7 +178,7 @@ func TestSessionsAtBorders(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", request, body, err, want)
 		}
 	}
-	// A live board shows how a session began.
+	// Sessions that began before the range of a preset are complete, too.
 	body, _, err := service.Aggregate(
 		t.Context(),
 		Caller{},

@@ -80,7 +80,7 @@ func TestEqualQuestionsRunOnce(t *testing.T) {
 	}
 }
 
-// TestWhoRunsMayLeave: the client that started a query disconnects, and the waiting clients get their answer. If a
+// TestWhoRunsMayLeave: if the client that started a query disconnects, the waiting clients still get the answer. If a
 // waiting client disconnects, the query continues.
 func TestWhoRunsMayLeave(t *testing.T) {
 	t.Parallel()

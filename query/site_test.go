@@ -74,7 +74,7 @@ func TestSiteSettings(t *testing.T) {
 			if err != nil || string(x.Answer) != want {
 				t.Errorf("%s: %s explained, %v, want %s", name, x.Answer, err, want)
 			}
-			// A request's own settings win.
+			// The settings of a request override the settings of the site.
 			own := fmt.Sprintf(`{%s,"timezone":"Europe/Berlin","weekStart":"friday"}`, members)
 			if got, want := answer(service, of, own), answer(plain, of, own); got != want {
 				t.Errorf("%s: %s with its own zone, want %s", name, got, want)

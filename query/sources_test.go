@@ -81,8 +81,8 @@ func TestOfVisits(t *testing.T) {
 	}
 }
 
-// TestBestSource checks that visits are read if they have many fewer rows. Visitors of very many rows are counted with
-// a sketch. If the count must be exact, they are counted exactly.
+// TestBestSource checks that visits are read if they have many fewer rows. The visitors of very many rows are counted
+// with a sketch. A count that must be exact uses no sketch.
 func TestBestSource(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -121,8 +121,8 @@ func TestBestSource(t *testing.T) {
 	}
 }
 
-// TestShortRanges checks that no query of a short range waits until its rows are counted. Later queries know the rows,
-// and read visits if these are many fewer.
+// TestShortRanges checks that no query of a short range waits until its rows are counted. Later queries know the number
+// of rows, and read visits if there are many fewer visits than events.
 func TestShortRanges(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -144,7 +144,7 @@ func TestShortRanges(t *testing.T) {
 }
 
 // TestPartsWithoutVisits checks that events are read while a part has no projection, and after the table has lost the
-// projection. Earlier results about the table do not matter.
+// projection. Earlier results about the table are not used.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -166,7 +166,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	execute(t, conn, "ALTER TABLE events DROP PROJECTION "+insights.VisitsProjection())
 	ask("raw")
 	clear(service.sources.sites)
-	ask("raw") // and its events are counted, for admission
+	ask("raw") // the events of the site are also counted, for admission
 	if rows, known := service.sources.cost(newScope(testSite, daysBefore(30)(testNow), testNow, nil), nil,
 		insights.CountExact); rows != 8 ||
 		!known {
@@ -179,7 +179,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("raw")
 	execute(t, conn, strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
 	service.sources.checked = time.Time{}
-	ask("visits") // their rows are counted immediately
+	ask("visits") // the rows of visits are counted immediately
 	if !service.sources.sites[testSite].visits {
 		t.Error("visits are not counted")
 	}
@@ -213,7 +213,7 @@ func TestVisitsDropped(t *testing.T) {
 	}
 }
 
-// hangingUp is an engine. The caller disconnects when a statement with the given text arrives.
+// hangingUp is an engine. When it gets a statement with the given text, the caller disconnects.
 type hangingUp struct {
 	driver.Conn
 	text  string
@@ -227,8 +227,8 @@ func (h hangingUp) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return h.Conn.Query(ctx, sql, args...)
 }
 
-// TestWhoHangsUpSpoilsNothing: if a client disconnects while a source is being chosen, the stored knowledge about
-// visits and rows does not change.
+// TestWhoHangsUpSpoilsNothing: if a client disconnects while a source is being chosen, the stored numbers of visits and
+// rows do not change.
 func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

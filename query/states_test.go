@@ -15,7 +15,8 @@ import (
 )
 
 // keepingStates returns a service that caches all possible states of whole days and hours. It counts visitors with
-// sketches, which are exact for few visitors. The months in which the events of [insert] and [fill] arrive have ended.
+// sketches, which are exact for few visitors. The event that it inserts makes the months of earlier events past months,
+// whose parts are settled.
 func keepingStates(t testing.TB, conn driver.Conn) *Service {
 	t.Helper()
 	insertAt(t, conn, time.Now().Add(31*24*time.Hour), "later", fixture()[2:3])
@@ -53,7 +54,8 @@ func (a asked) wants(source string, numbers ...int) {
 	}
 }
 
-// earlier returns the fixture's events a minute earlier, because equal rows would be dropped as a repeated insert.
+// earlier returns the fixture's events with times a minute earlier. The engine would drop equal rows as a repeated
+// insert.
 func earlier() []insights.Event {
 	events := fixture()
 	for i := range events {
@@ -93,8 +95,9 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
-// TestStatesOfTheNewestMonth checks the month in which events are still arriving. The states of its large parts are
-// cached. Its small parts are read in addition. Events of earlier months that arrive in it are also read in addition.
+// TestStatesOfTheNewestMonth checks the month in which events are still arriving. The states of the month's large parts
+// are cached. The month's small parts are read as events. Events of earlier months that arrive in this month are read
+// as events, too.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -137,8 +140,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle checks the cost of a query from states, in the estimate and when it runs. Only the rows outside
-// the states count.
+// TestStatesCostLittle checks the estimated cost and the read rows of a query from states. Only the rows outside the
+// states count.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000
@@ -161,7 +164,7 @@ func TestStatesCostLittle(t *testing.T) {
 	}
 }
 
-// TestStatesGone checks that missing states are no part of an answer.
+// TestStatesGone checks that an answer is right although states are missing.
 func TestStatesGone(t *testing.T) {
 	t.Parallel()
 	for name, drop := range map[string]func(t *testing.T, conn driver.Conn, table string){

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestURLPath checks that a home page is one row, one filter and one step of a funnel. Senders may write different
-// texts after the host. A URL without a host has no home page.
+// TestURLPath checks that a home page is one row, one filter and one step of a funnel. Senders may end a home page's
+// URL in different ways. A URL without a host has no home page.
 func TestURLPath(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

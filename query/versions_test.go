@@ -32,7 +32,7 @@ func newCurrent(t *testing.T, conn driver.Conn, change func(*Config)) *current {
 	return c
 }
 
-// counts asks for the number of events, checks it, and makes all answers older by two minutes.
+// counts queries the number of events, checks it, and makes all cached answers two minutes older.
 func (c *current) counts(events int, cached bool) (headers map[string]string) {
 	c.t.Helper()
 	body, headers, err := c.Aggregate(c.t.Context(), Caller{}, testSite, []byte("{"+fixedRange+"}"), testNow)
@@ -44,8 +44,8 @@ func (c *current) counts(events int, cached bool) (headers map[string]string) {
 	return headers
 }
 
-// TestCurrentAnswersPromiseOnlyTheirEvents checks that Octavo-Fresh-Until of a cached answer is from before its version
-// was read. An event that was stored after that is not in the answer.
+// TestCurrentAnswersPromiseOnlyTheirEvents checks the header Octavo-Fresh-Until of a cached answer. Its time was
+// determined before the version was read, because the answer lacks events that were stored later.
 func TestCurrentAnswersPromiseOnlyTheirEvents(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -72,8 +72,8 @@ func TestCurrentAnswersPromiseOnlyTheirEvents(t *testing.T) {
 	ask(9, false, fresh)
 }
 
-// TestVersionsOfRowsThatLeave checks that an answer is computed again if the site has the same number of events, but
-// different events. This happens after an erasure, and after a part was set aside.
+// TestVersionsOfRowsThatLeave checks that an answer is computed again if the site has other events, even if their
+// number is the same. This happens after an erasure, and after a part was set aside.
 func TestVersionsOfRowsThatLeave(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -108,8 +108,8 @@ func TestVersionsOfRowsThatLeave(t *testing.T) {
 	c.counts(10, true)
 }
 
-// TestNoVersionOnClusters checks that the version is unknown if the table does not store its rows itself, on each
-// request. The embedded engine has no distributed tables, so a view replaces the table.
+// TestNoVersionOnClusters checks that each request gets no version if the table does not store its rows itself. The
+// embedded engine has no distributed tables, so a view replaces the table.
 func TestNoVersionOnClusters(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -125,8 +125,8 @@ func TestNoVersionOnClusters(t *testing.T) {
 	}
 }
 
-// TestCurrentAnswersAreIncomplete checks that a cached answer reports rows that were found missing later. A request for
-// an exact answer is then refused.
+// TestCurrentAnswersAreIncomplete checks that a cached answer reports rows that were found missing later. If rows are
+// missing, a request for an exact answer is refused.
 func TestCurrentAnswersAreIncomplete(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -154,7 +154,7 @@ func TestCurrentAnswersAreIncomplete(t *testing.T) {
 	}
 }
 
-// TestCurrentAnswersOfViews checks that a cached answer has no time that has meanwhile left the ranges of the caller's
+// TestCurrentAnswersOfViews checks that an answer has no events that have meanwhile left the ranges of the caller's
 // view.
 func TestCurrentAnswersOfViews(t *testing.T) {
 	t.Parallel()
@@ -202,7 +202,7 @@ func TestPagesAreNotCurrent(t *testing.T) {
 	}
 }
 
-// TestVersionsRest checks that a version that takes long to read is read less often.
+// TestVersionsRest checks that a version is read less often if reading it takes long.
 func TestVersionsRest(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestZoneIsGos checks Kazakhstan's zone, whose clocks were set back an hour on March 1, 2024. Go's zone data determine
-// the local time in Almaty. The engine's own zone data are not used.
+// TestZoneIsGos checks Kazakhstan's zone, whose clocks were set back an hour on March 1, 2024. Local times in Almaty
+// come from Go's zone data, and not from the engine's.
 func TestZoneIsGos(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

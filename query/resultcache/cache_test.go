@@ -45,7 +45,8 @@ func newCache(maxAge time.Duration, step time.Duration) (*Cache[string], *clock)
 	}), at
 }
 
-// callers ask a cache for the result of one query. Each run sends a channel, and ends with the error that it gets.
+// callers request the result of one query from a cache. Each run sends a channel to started, and ends with the error
+// that it receives from this channel.
 type callers struct {
 	t       *testing.T
 	cache   *Cache[string]
@@ -344,8 +345,8 @@ func TestSlowRunsAreShared(t *testing.T) {
 	c.want(map[Source]int{Run: 2, Shared: 10}, 0)
 }
 
-// TestRerunsKeepTheirAge: a caller that reruns a query keeps the time of its request. Later callers do not share a
-// result with an old request time.
+// TestRerunsKeepTheirAge: if a caller runs a query again, the result's age counts from this caller's request. Later
+// callers do not share a result that was requested too long ago.
 func TestRerunsKeepTheirAge(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, time.Second)
@@ -418,8 +419,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestVersions: an expired result is still used while the data have the version from before its run, within the time of
-// Lasts. An expired result without a version is not used.
+// TestVersions: an expired result is used for at most Lasts while the data have the same version as before its run. An
+// expired result without a version is not used.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

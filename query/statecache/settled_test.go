@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLargeParts: a young part among the large ones shows that all are about to be merged.
+// TestLargeParts: if one large part is young, no part is settled, because the engine will soon merge the parts.
 func TestLargeParts(t *testing.T) {
 	t.Parallel()
 	of := func(rows uint64, old bool) agedPart {

@@ -18,7 +18,7 @@ func TestSpans(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		from, to, month string
-		newest          bool // it has settled parts
+		newest          bool // the newest month has settled parts
 		want            []string
 	}{
 		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", false, []string{"03-11 04-01", "04-01 03-01"}},
