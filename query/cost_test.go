@@ -32,8 +32,8 @@ func (c *counting) Query(ctx context.Context, sql string, args ...any) (driver.R
 	return c.Conn.Query(ctx, sql, args...)
 }
 
-// TestRowsAreCountedOnce checks that the first queries of a site count its rows once. No query reads events because the
-// count has not ended.
+// TestRowsAreCountedOnce checks that the first queries of a site count its rows once. All of these queries wait for the
+// count, and then read visits.
 func TestRowsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	conn := &counting{Conn: store(t)}
@@ -78,8 +78,7 @@ func TestCosts(t *testing.T) {
 	service := newService(newSlow(t))
 	service.knows(testSite, 400, dayRows{events: 100_000, visits: 20_000})
 	service.knows("large", 400, dayRows{events: 960_000, visits: 240_000})
-	// Today has events of 13 hours until now.
-	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13}
+	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13} // as yet
 	for _, c := range []struct {
 		site, body string
 		cost       cost

@@ -38,7 +38,7 @@ func columns(b *bytes.Buffer) error {
 	return nil
 }
 
-// guides writes the queries for the questions of GitBook's published guides. query/testdata/rows/guides.txt tests the
+// guides is the text about the questions of GitBook's published guides. query/testdata/rows/guides.txt tests their
 // queries.
 const guides = `
 ## Questions of GitBook's guides

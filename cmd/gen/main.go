@@ -29,7 +29,7 @@ var documents = []document{
 	{"api/tracker/dist/o.js", script("o.js", esbuild.FormatIIFE)},
 	{"api/tracker/dist/o.docs.js", script("o.docs.js", esbuild.FormatIIFE)},
 	{"api/dashboard/src/columns.ts", pageColumns}, // part of the bundle
-	{"api/dashboard/src/world.ts", world},         // this too
+	{"api/dashboard/src/world.ts", world},         // part of the bundle
 	{"api/dashboard/dist/app.js", page("app.js")},
 	{"api/dashboard/dist/app.css", page("app.css")},
 	{"api/dashboard/dist/chunk.js", page("chunk.js")},

@@ -34,7 +34,8 @@ A query yields to inserts if the process of the insights store may change priori
 ´CAP_SYS_NICE´. The embedded engine needs the capability as an ambient one.
 `
 
-// settings writes the list of settings. Package main of cmd/octavo has the table, so the command prints it.
+// settings writes the list of settings. It runs `octavo settings`, because no package can import the table in
+// cmd/octavo.
 func settings(b *bytes.Buffer) error {
 	b.WriteString(quotedCode(settingsIntroduction))
 	cmd := exec.CommandContext(context.Background(), "go", "run", "./cmd/octavo", "settings")

@@ -63,7 +63,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		}, []string{"engine"}),
 		engines: newEngines(),
 	}
-	// Create the series at zero: CheckQuorum sets it on clusters only.
+	// Create the series at zero, because CheckQuorum only sets it on clusters.
 	m.Log.SettingUnsafe(eventstore.QuorumSetting, false)
 	for _, c := range []prometheus.Collector{m.restarts, m.engines} {
 		if err := r.Register(c); err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// ingest and query do not import the API, nor does the API import them. These adapters translate between their types.
+// The packages ingest and query do not import the package api, and it does not import them. These adapters translate
+// between their types.
 
 // comeBack is the Retry-After of a temporary refusal.
 const comeBack = time.Second
@@ -39,7 +40,8 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	return unknown, nil
 }
 
-// AcceptDoor takes a browser's batch. A tracker retries after 429 and 5xx only, so other temporary refusals become 503.
+// AcceptDoor accepts a browser's batch. A tracker only retries after 429 and 5xx, so other temporary refusals become
+// 503.
 func (a eventIntake) AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error {
 	err := a.intake.AcceptDoor(ctx, intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, intake.Door{
 		IP: from.IP, UserAgent: from.UserAgent, Place: intake.Place(from.Place), Now: from.Now, Late: from.Late,
@@ -152,7 +154,8 @@ func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string)
 	}
 }
 
-// SettingsChanged forgets the site's settings. Cached answers have others in their keys.
+// SettingsChanged drops the site's cached settings. The keys of cached answers contain the old settings, so no new
+// query uses these answers.
 func (a insightsQueries) SettingsChanged(siteID string) { a.sites.forget(siteID) }
 
 func queryCaller(from schema.QueryOrigin) query.Caller {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 )
 
-// AgentsCmd groups the commands on the address sets with which agents are verified.
+// AgentsCmd groups the commands for the sets of addresses by which agents are verified.
 type AgentsCmd struct {
 	List   AgentsListCmd   `cmd:"" help:"List the sets of addresses that operators of agents publish, with their age."`
 	Update AgentsUpdateCmd `cmd:"" help:"Fetch the published addresses of agents into the data directory. Running nodes use them within a minute."`
@@ -26,7 +26,8 @@ type AgentsCmd struct {
 // agentsFile returns the path of the file with the fetched addresses.
 func agentsFile(s *Settings) string { return filepath.Join(s.DataDir, "agents", "ranges.txt") }
 
-// publishedAddresses reads the addresses that were fetched. Without such a file it returns the embedded addresses.
+// publishedAddresses reads the file with the fetched addresses. If there is no such file, it returns the embedded
+// addresses.
 func publishedAddresses(s *Settings) (*agentlist.Ranges, error) {
 	text, err := os.ReadFile(agentsFile(s))
 	if errors.Is(err, os.ErrNotExist) {
@@ -85,7 +86,8 @@ func (c *AgentsUpdateCmd) Run() error {
 	return c.run(ctx, os.Stdout)
 }
 
-// run replaces the sets whose lists it can read, and keeps the other sets. If it keeps a set, it fails.
+// run replaces each set whose list it can fetch. If it cannot fetch a list, the set stays as it was, and run returns an
+// error.
 func (c *AgentsUpdateCmd) run(ctx context.Context, out io.Writer) error {
 	policy, err := c.outbound()
 	if err != nil {
@@ -155,7 +157,7 @@ func fetchAddresses(
 	return r.With(name, networks, time.Now())
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile replaces a file. If it fails, the old file is unchanged.
 func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -195,8 +197,8 @@ func (n *node) followAgents(in *intake.Intake) {
 	})
 }
 
-// agentsFollower reads the fetched addresses when their file has changed. No start needs the file: if it is absent or
-// broken, the previous addresses stay in use.
+// agentsFollower reads the fetched addresses when their file has changed. A node also starts without the file. If the
+// file is absent or broken, the previous addresses stay in use.
 type agentsFollower struct {
 	settings *Settings
 	use      func(*agentlist.Ranges)

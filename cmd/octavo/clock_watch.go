@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	clockEvery = time.Minute     // between two checks of the clocks
-	clockWait  = 5 * time.Second // bounds the insights store's answer
+	clockEvery = time.Minute     // time between two checks of the clocks
+	clockWait  = 5 * time.Second // longest wait for the insights store's answer
 	// clockApart is the largest difference between the clocks of a node and an engine that is no fault.
 	clockApart = 2 * time.Second
 )
@@ -123,10 +123,11 @@ func (w *clockWatch) look(ctx context.Context) error {
 	return w.write(ctx)
 }
 
-// engineClock is an engine's clock, and the time of the node's query.
+// engineClock has the time `now` of an engine's clock, and this node's times before and after it queried the engine.
 type engineClock struct{ asked, answered, now time.Time }
 
-// eventsClock reads the insights store's clock, and at the first look when its newest event was received.
+// eventsClock reads the insights store's clock. At the first look it also reads when the store's newest event was
+// received.
 func (w *clockWatch) eventsClock(ctx context.Context, first bool) (at engineClock, newest time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, clockWait)
 	defer cancel()
@@ -150,8 +151,8 @@ func (w *clockWatch) eventsClock(ctx context.Context, first bool) (at engineCloc
 	return at, newest, nil
 }
 
-// compare reports whether an engine's clock differs from this node's clock. It logs when this changes. The engine read
-// its clock between two moments of this node.
+// compare reports whether an engine's clock differs from this node's clock. It logs a change of the result. The engine
+// read its clock between this node's times asked and answered.
 func (w *clockWatch) compare(engine string, asked, answered, theirs time.Time) bool {
 	half := answered.Sub(asked) / 2
 	by := theirs.Sub(asked.Round(0).Add(half))
@@ -169,7 +170,7 @@ func (w *clockWatch) compare(engine string, asked, answered, theirs time.Time) b
 	return differs
 }
 
-// tell logs the beginning and the end of a doubt.
+// tell logs the beginning and the end of a doubt about the clock.
 func (w *clockWatch) tell(before, after clock.State) {
 	w.metrics.Held(after.Held(), after.Left())
 	if after.Doubt == w.was {
@@ -216,7 +217,7 @@ func (w *clockWatch) write(ctx context.Context) error {
 		return nil
 	}
 	at, err := w.store.Clock.DeletionTime(ctx)
-	if err == nil && at.After(time.Unix(0, 0)) { // the file keeps the last time that was trusted
+	if err == nil && at.After(time.Unix(0, 0)) { // otherwise the file still has the last trusted time
 		err = writePrivate(w.file, []byte(at.UTC().Format(time.RFC3339)+"\n"))
 	}
 	return err

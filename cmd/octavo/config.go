@@ -22,13 +22,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// leastSinkSession leaves room for a late heartbeat.
+// leastSinkSession is the shortest session timeout of a sink. With a shorter timeout, a late heartbeat would end the
+// session.
 const leastSinkSession = 3 * time.Second
 
-// mostSinkPause is a wait that people who look at their newest events still accept.
+// mostSinkPause is the longest pause of a sink. People who look at their newest events still accept such a wait.
 const mostSinkPause = 10 * time.Second
 
-// leastOpenAPIPoll spares the servers of specifications.
+// leastOpenAPIPoll is the shortest interval at which a specification is fetched. It limits the load on the
+// specification's server.
 const leastOpenAPIPoll = time.Minute
 
 // leastAnswerMemory has room for an answer of usual size to each of several
@@ -204,7 +206,7 @@ const (
 func (s *Settings) queryConfig(z *sizes) query.Config {
 	states := uint64(s.QueryStates)
 	if s.ClickHouseCluster != "" {
-		states = 0 // its parts are on several servers
+		states = 0 // the parts of a cluster's table are on several servers
 	}
 	return query.Config{
 		Concurrency: z.queries, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,

@@ -127,8 +127,8 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
-// mailer returns a sender that uses the configured mail server; nil without a server. The server's address is thereby
-// allowed.
+// mailer returns a sender that uses the configured mail server; nil without a server. The setting also allows
+// connections to the server's address.
 func (s *Settings) mailer() (*mail.Sender, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {

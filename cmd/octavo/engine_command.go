@@ -2,5 +2,5 @@ package main
 
 import "github.com/octavo-docs/octavo/cmd/engine/embedded/command"
 
-// EngineCmd groups the commands behind the embedded engines.
+// EngineCmd groups the commands that run the embedded engines.
 type EngineCmd = command.Engine

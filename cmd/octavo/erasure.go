@@ -61,7 +61,7 @@ func (n *node) startErasures() error {
 	return nil
 }
 
-// startVisits keeps the projection of visits in the background, on nodes with a sink.
+// startVisits maintains the projection of visits in the background, on nodes with a sink.
 func (n *node) startVisits() error {
 	if n.setup.sink == nil {
 		return nil
@@ -77,7 +77,8 @@ func (n *node) startVisits() error {
 	return nil
 }
 
-// erasureLog reads the event log's state for erasures, until the node stops.
+// erasureLog opens the event log's topic, so that erasures can read the log's state. The topic is closed when the node
+// stops.
 func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
 	access, err := n.backends.kafkaAccess()
 	if err != nil {
@@ -88,7 +89,7 @@ func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
 	return log, nil
 }
 
-// locker returns the locks of Postgres.
+// locker returns a function that takes locks in Postgres.
 func locker(st *store.Store) eventstore.Locks {
 	return func(ctx context.Context, names ...string) (
 		holds func(context.Context) error, release func() error, err error,

@@ -35,9 +35,8 @@ type eventsSetup struct {
 }
 
 // startEvents migrates the insights store and starts the sink. If the store
-// does not answer, it keeps trying in the background while the log keeps the
-// events. A store that refuses us, or whose certificate is not trusted, is an
-// error.
+// does not answer, it keeps trying in the background while the log keeps the events. If the store refuses the login or
+// has an untrusted certificate, startEvents returns an error.
 func (n *node) startEvents(ctx context.Context) error {
 	err := n.prepareEvents(ctx)
 	if err == nil {
@@ -72,7 +71,7 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	if err := n.clocks.look(ctx); err != nil {
 		return fmt.Errorf("cannot look at the clocks: %w", err)
 	}
-	// Before the node answers queries. Later comparisons follow if it fails.
+	// The comparison runs before the node answers queries. If it fails, later comparisons follow.
 	if err := n.rows.audit(ctx); err != nil {
 		n.log.Warn("Cannot tell whether stored events are missing.", "error", err)
 	}
@@ -134,7 +133,8 @@ func (n *node) beginSink(ctx context.Context) error {
 	return n.setup.sink.Start(ctx)
 }
 
-// storeAway reports whether err means that the server does not answer, rather than that it refuses us.
+// storeAway reports whether err means that the server does not answer. It returns false if the server has refused the
+// request.
 func storeAway(err error) bool {
 	if _, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return false

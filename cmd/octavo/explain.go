@@ -69,7 +69,7 @@ func (c *ExplainCmd) Run() error {
 			return err
 		}
 		defer st.Stop()
-		// A missing site would get the same answer as a site without events.
+		// Without this check, a missing site would get the same answer as a site without events.
 		if _, err := st.Sites.ByID(ctx, site); err != nil {
 			return fmt.Errorf("site %s: %w", site, err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// hints are the advice to the reader of an error. The first row whose cause the error has applies.
+// hints has advice for the reader of an error. The first row whose cause the error wraps applies.
 var hints = []struct {
 	cause error
 	hint  string

@@ -25,7 +25,7 @@ import (
 )
 
 // startJobs runs background jobs on nodes with the role jobs. Nodes with the role api enqueue jobs and create rows that
-// expire. They also run the sweep and count the jobs.
+// expire, so they also run the sweep and count the jobs.
 func (n *node) startJobs(ctx context.Context) error {
 	if n.settings.has("jobs") || n.settings.has("api") {
 		n.background("watch over jobs", func(ctx context.Context) { n.metrics.Jobs.Watch(ctx, n.store, n.log) })
@@ -124,7 +124,7 @@ func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
 // gitCacheDir is the folder for the packs of imports and exports with a repoCacheID.
 func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
 
-// renderer makes PDFs in separate processes. On a node without it, the job fails with that reason.
+// renderer makes PDFs in separate processes. On a node without a renderer, a PDF job fails with the reason.
 func (s *Settings) renderer(z *sizes) *typst.Renderer {
 	cfg := typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(z.pdf)}
 	if z.pdf == 0 {

@@ -34,8 +34,8 @@ func (l *jsonList) add(value any) error {
 	return printJSON(l.to, value)
 }
 
-// end closes the array. After a failure before the first element, it prints nothing, because an empty array would be an
-// answer.
+// end closes the array. After a failure before the first element, it prints nothing, because an empty array would look
+// like a complete list.
 func (l *jsonList) end(failure error) error {
 	closing := "]\n"
 	switch {

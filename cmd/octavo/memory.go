@@ -48,7 +48,8 @@ const (
 	queryCacheBytes = 8 << 20
 )
 
-// sizes has the parts of the memory, and other limits that depend on them. If a setting is not 0, it is used instead.
+// sizes has the parts of the memory, and other limits that depend on them. A setting that is not 0 replaces the
+// computed size.
 type sizes struct {
 	limit memory.Limit
 	plan  memory.Plan
@@ -59,13 +60,13 @@ type sizes struct {
 	answers     int64
 	cached      int // bytes of cached answers of queries
 
-	queries      int // at once
+	queries      int // concurrent queries
 	queryMemory  int64
 	queryThreads int // 0: the store's default
 
 	batchRows, batchBytes int // limits of the sink's inserts
 	pdf                   int64
-	pdfs                  int // at once
+	pdfs                  int // PDFs that are rendered concurrently
 	git                   gitsync.Limits
 	kinds                 []jobs.Kind
 }
@@ -120,7 +121,8 @@ func (s *Settings) parts(budget int64) (runs map[memory.Part]bool, given map[mem
 	return runs, given
 }
 
-// fillNode sets the sizes within this process. Two thirds of its part are for the work, a third for connections.
+// fillNode sets the sizes within this process. Two thirds of the process's memory are for work, and a third is for
+// connections.
 func (z *sizes) fillNode(s *Settings) {
 	part := z.plan.Of(memory.Node)
 	z.node = part / 3 * 2
@@ -149,7 +151,7 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 	}
 }
 
-// fewConnections is the memory of Postgres below which a kind of jobs has one worker, and so one connection.
+// fewConnections is an amount of memory. If Postgres has less, each kind of jobs has one worker, and so one connection.
 const fewConnections = 128 << 20
 
 // fillJobs sets the sizes of background jobs.
@@ -173,7 +175,7 @@ func (z *sizes) fillJobs(s *Settings, postgres bool) {
 	}
 }
 
-// or returns a setting's value, or another one if the setting is 0.
+// or returns the setting, or `other` if the setting is 0.
 func or[T ~int | ~int64](setting T, other int64) int64 {
 	if setting != 0 {
 		return int64(setting)
@@ -202,7 +204,7 @@ func newLoad(log *slog.Logger) *memory.Load {
 	}}
 }
 
-// engines are the parts of the embedded engines.
+// engines returns the memory of each embedded engine.
 func (z *sizes) engines() map[string]int64 {
 	return map[string]int64{
 		embedded.ClickHouse: z.plan.Of(memory.Store), embedded.Postgres: z.plan.Of(memory.Postgres),
@@ -210,12 +212,12 @@ func (z *sizes) engines() map[string]int64 {
 	}
 }
 
-// limitFor is the Go runtime's soft limit with open connections.
+// limitFor returns the Go runtime's soft limit for a number of open connections.
 func (z *sizes) limitFor(connections int) int64 {
 	return z.node + z.plan.Of(memory.Git) + int64(connections/connectionStep)*connectionStep*connectionBytes
 }
 
-// bound bounds this process's memory.
+// bound sets the Go runtime's memory limit and garbage collection.
 func (z *sizes) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(z.limitFor(0))

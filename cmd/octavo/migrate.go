@@ -114,8 +114,8 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 	return have, nil
 }
 
-// eventsEngine reads a table's engine with its settings, and its projections of visits. The table is the table with the
-// rows. On a cluster this is the local table.
+// eventsEngine reads the engine, with its settings, and the projections of visits of the table that stores the rows. On
+// a cluster, this is the local table.
 func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, visits []string, err error) {
 	err = events.QueryRow(ctx, "SELECT engine_full, "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
 		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine, &visits)

@@ -39,7 +39,8 @@ type keptSite struct {
 	until time.Time
 }
 
-// newQueriedSites knows the sites in a store. public is the base of the addresses of sites without a name.
+// newQueriedSites returns the data about the sites in a store. public is the base of the addresses of sites without a
+// host name.
 func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedSites {
 	s := &queriedSites{store: st, log: log, kept: map[string]keptSite{}}
 	if base, err := url.Parse(public); err == nil {
@@ -48,8 +49,8 @@ func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedS
 	return s
 }
 
-// of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site. A site that does
-// not exist has the defaults.
+// of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site even if it is too
+// old. A site that does not exist has the defaults.
 func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
 	s.mu.Lock()
 	known, ok := s.kept[id]

@@ -51,7 +51,7 @@ func (c *ReconcileCmd) Run() error {
 		}
 		missing := t.missing(ctx)
 		if c.From > 0 {
-			missing = nil // the rest of the table is not queried
+			missing = nil // with --from, the command is not about the whole table
 		}
 		return firstError(err, missing)
 	})

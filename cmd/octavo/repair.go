@@ -26,8 +26,8 @@ type RepairCmd struct {
 
 const repairCommand = "repair"
 
-// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside
-// and leaves one of each of doubled events. It restores missing events from the log and from a copy.
+// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside,
+// and deletes the copies of doubled events. It restores missing events from the log and from a copy.
 func (c *RepairCmd) Run() (err error) {
 	if c.From != "" {
 		if c.backup, err = openBackup(c.From, c.DataDir); err != nil {
@@ -141,8 +141,8 @@ func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
 	return err
 }
 
-// restore sets damaged parts aside, leaves one of each of doubled rows, and restores what the log has. It returns the
-// rows that are still missing.
+// restore sets damaged parts aside, deletes the copies of doubled rows, and restores the missing rows that the log has.
+// It returns the rows that are still missing.
 func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
 	parts, err := t.table.Parts(ctx, "")
 	if err != nil {
@@ -179,7 +179,7 @@ const (
 	freePoll = 200 * time.Millisecond
 )
 
-// whenFree calls do until no other process holds the locks that it needs.
+// whenFree calls do again while another process holds the locks that do needs, for at most freeWait.
 func whenFree(ctx context.Context, do func() error) error {
 	for began := time.Now(); ; retry.Sleep(ctx, freePoll) {
 		if err := do(); !lockIsBusy(err) || ctx.Err() != nil || time.Since(began) > freeWait {

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/eventrows"
 )
 
-// openBackup finds the events table in a copy of a data directory, or of its folder of ClickHouse.
+// openBackup finds the events table in a copy of a data directory, or in a copy of its folder clickhouse.
 func openBackup(dir, dataDir string) (*eventstore.Backup, error) {
 	server, err := embedded.ClickHouseCopy(dir, dataDir)
 	if err == nil {
@@ -137,7 +137,7 @@ func (c *RepairCmd) describeBackup(done *sink.FromBackup) {
 	}
 }
 
-// fits returns an error if a folder has no space for some bytes.
+// fits returns an error if the folder's disk has too little free space for the given number of bytes.
 func fits(folder string, bytes int64) error {
 	free, size, err := disk.OS{}.Free(folder)
 	if err != nil {

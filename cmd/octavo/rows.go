@@ -25,10 +25,10 @@ import (
 const (
 	missingEvery  = 3 * time.Second // the time between two reads of the missing rows
 	auditEvery    = time.Hour       // the time between two comparisons, and between two checks of one part
-	auditWait     = time.Minute     // bounds a comparison
-	checkWait     = time.Hour       // bounds checks of parts
-	restoreFirst  = 5 * time.Second // the pause after a repair that has to be repeated
-	mostSuspected = 1000            // bounds the suspected parts
+	auditWait     = time.Minute     // longest time of a comparison
+	checkWait     = time.Hour       // longest time of the checks of parts
+	restoreFirst  = 5 * time.Second // the first pause before a repair is repeated
+	mostSuspected = 1000            // largest number of suspected parts
 )
 
 // rowsWatch knows which events are missing or doubled in the insights store. Only one node at a time compares the
@@ -41,7 +41,7 @@ type rowsWatch struct {
 	log     *slog.Logger
 	gauge   prometheus.Gauge
 	doubles prometheus.Gauge
-	changed func() // the missing or doubled rows changed
+	changed func() // called when the missing or doubled rows have changed
 
 	ready func() bool // whether the events table can be used
 	known atomic.Pointer[[]schema.MissingRows]
@@ -135,7 +135,8 @@ func (w *rowsWatch) suspect(err error) {
 	}
 }
 
-// run compares once an hour and after damage, and restores the events that the log has.
+// run compares the ledger with the table once an hour and after damage. It restores the missing events that the log
+// has.
 func (w *rowsWatch) run(ctx context.Context) {
 	w.repeat(ctx, w.wake, "Cannot tell whether stored events are missing; the next try follows.", func() error {
 		err := w.look(ctx)
@@ -221,7 +222,7 @@ func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
 	return err
 }
 
-// audit compares the ledger with the table, unless another node does.
+// audit compares the ledger with the table. If another node is comparing them, audit only reads the missing events.
 func (w *rowsWatch) audit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, auditWait)
 	defer cancel()
@@ -237,8 +238,8 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	return firstError(err, w.read(ctx))
 }
 
-// restore restores missing rows for which no repair has looked yet. While a repair must be repeated, the pauses between
-// attempts grow.
+// restore restores missing rows that no repair has searched for yet. While a repair must be repeated, the pauses
+// between attempts grow.
 func (w *rowsWatch) restore(ctx context.Context) error {
 	missing := slices.DeleteFunc(slices.Clone(w.missing()), isLeaving)
 	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
@@ -274,7 +275,7 @@ func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
 func (w *rowsWatch) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	// Before the months: a comparison stores them, and then forgets the notices.
+	// Read the notices before the months, because a comparison first stores the months and then deletes the notices.
 	leaving, notice, err := w.store.Rows.Leaving(ctx)
 	if err != nil {
 		return err

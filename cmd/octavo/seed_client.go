@@ -62,8 +62,8 @@ func seedPause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends a batch and retries while the server is busy or unreachable. The
-// idempotency key makes that safe when an answer was lost.
+// post sends a batch and retries while the server is busy or unreachable. The idempotency key makes a retry safe if the
+// answer was lost.
 func (c *seedClient) post(ctx context.Context, path string, number int, body []byte) error {
 	key := c.run + "-" + strconv.Itoa(number)
 	_, err := c.send(ctx, http.MethodPost, path, body, http.StatusNoContent, key)
@@ -182,7 +182,7 @@ func retryAfter(value string) time.Duration {
 	return -1
 }
 
-// answerError makes an error of the server's answer.
+// answerError makes an error from the server's answer.
 func answerError(method, path string, status int, answer []byte) error {
 	var body struct {
 		Error struct {

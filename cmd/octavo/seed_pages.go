@@ -30,8 +30,8 @@ type seedPage struct {
 	Pages []seedPage `json:"pages"`
 }
 
-// mostInserts is the maximum number of changes in a request. A topic fits into one request, because its pages refer to
-// it.
+// mostInserts is the maximum number of changes in a request. The changes of a topic stay within one request, because
+// its pages refer to it by its ref.
 const mostInserts = 50
 
 // write fills a space with the pages that visitors read, by a change request. It returns their ids by their paths.

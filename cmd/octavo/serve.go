@@ -42,7 +42,7 @@ type ServeCmd struct {
 	AcceptLoss []string `enum:"postgres,kafka,clickhouse" help:"Embedded engines that start although their folder is empty, damaged, or older than the rest of the data directory. What is missing stays missing: first try to restore the data directory."`
 }
 
-// Run starts the parts in order, waits, and stops them in reverse.
+// Run starts the parts in order, waits for a signal or a failure, and stops the parts in reverse order.
 func (c *ServeCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
@@ -441,7 +441,7 @@ func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Log
 	}, err
 }
 
-// sinkGroup is the consumer group of all sinks.
+// sinkGroup returns the name of the consumer group of all sinks.
 func (s *Settings) sinkGroup() string { return s.KafkaTopic + ".sink" }
 
 // wait returns nil on a signal to stop. It returns an error if the server or an embedded engine has failed and will not

@@ -45,7 +45,7 @@ type Settings struct {
 	KafkaMinFreeBytes schema.ByteSize `env:"OCTAVO_KAFKA_MIN_FREE_BYTES" default:"0" help:"Disk space that the embedded broker leaves free. With less, event posts are answered 503. 0: 512 MiB, or 5 % of the disk if that is less."`
 
 	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"How long a sink may be silent before other sinks take over its partitions. Brokers refuse less than their group.min.session.timeout.ms, 6 s by default."`
-	// The log takes turns for as long as the sink gathers.
+	// SinkPause is also the length of the event log's turns: see Turn in eventlog.Config.
 	SinkPause time.Duration `env:"OCTAVO_SINK_PAUSE" default:"1s" help:"How long a sink gathers events for one insert, and half as long from 16,384 events. With a longer pause, an event costs the store less processor time, and is visible later: mostly within the pause and the time of its insert. From 50ms to 10s, the same on all nodes."`
 
 	KafkaTLS      string `name:"kafka-tls" env:"OCTAVO_KAFKA_TLS" enum:"off,on" default:"off" help:"Whether to connect to Kafka with TLS: off or on."`

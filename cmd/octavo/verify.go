@@ -67,11 +67,11 @@ func (c *VerifyCmd) print(out io.Writer, list []schema.Verification) error {
 	return w.Flush()
 }
 
-// verifier reads everything that is stored, one thing after the other, and compares it with its checksums.
+// verifier reads all stored data, one kind after the other, and compares it with its checksums.
 type verifier struct {
 	*rowsTools
 	deep     bool
-	only     string                  // a kind; "" for all
+	only     string                  // the only kind to verify; "" means all kinds
 	found    func(kind, what string) // describes damage
 	progress func(kind string, read, bytes int64)
 }
@@ -109,7 +109,7 @@ const (
 // verifications is the table of all kinds of data. Each has a hint for the operator, which is shown next to damage.
 var verifications = []struct {
 	kind string
-	deep bool // --deep only
+	deep bool // whether it is only verified with --deep
 	run  func(*verifier, context.Context, *verification) error
 	hint string
 }{
@@ -268,7 +268,7 @@ func (v *verifier) pages(ctx context.Context, f *verification) error {
 	return nil
 }
 
-const pageSize = 8192 // of Postgres
+const pageSize = 8192 // bytes of a page of Postgres
 
 // smallTables and largeTables look for pages that have become zeros, because Postgres regards them as empty.
 func (v *verifier) smallTables(ctx context.Context, f *verification) error {

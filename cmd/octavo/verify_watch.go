@@ -64,7 +64,8 @@ func (w *verifyWatch) run(ctx context.Context) {
 	}
 }
 
-// look verifies each kind without results of the last week (or hour), and shows all results.
+// look verifies all kinds of data if a kind has no results of the last week. Otherwise it verifies the small tables if
+// they have no results of the last hour. It shows all results.
 func (w *verifyWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return nil
@@ -104,7 +105,8 @@ func verificationDue(list []schema.Verification, now time.Time, only string, age
 	return false
 }
 
-// verify verifies all kinds of data or one kind, unless another node does. It returns all results.
+// verify verifies all kinds of data, or one kind, and returns all results. If another node is verifying, verify only
+// returns the stored results.
 func (w *verifyWatch) verify(ctx context.Context, only string) (list []schema.Verification, err error) {
 	lock, err := w.tools.store.TryLock(ctx, verifyLock)
 	if lockIsBusy(err) {

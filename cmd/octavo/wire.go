@@ -104,8 +104,8 @@ func (b *backends) stop(ctx context.Context) error {
 	return errors.Join(os.Remove(b.notes), b.engines.Stop(ctx))
 }
 
-// failed receives the error of an embedded engine that could not be kept alive.
-// It is nil if no engine is embedded.
+// failed returns a channel for the error of an embedded engine that cannot be restarted. The channel is nil if no
+// engine is embedded.
 func (b *backends) failed() <-chan error {
 	if b.engines == nil {
 		return nil
@@ -259,7 +259,7 @@ func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, 
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 		if onLoopback(options.Addr) {
-			options.Compression.Method = clickhouse.CompressionNone // not worth its CPU time there
+			options.Compression.Method = clickhouse.CompressionNone // compression is not worth its CPU time here
 		}
 	}
 	conn, err := clickhouse.Open(options)
