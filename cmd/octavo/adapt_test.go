@@ -45,7 +45,8 @@ func TestSiteKeyMaxPast(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesAlone: the adapter refuses events of unknown types individually only on request.
+// TestUnknownTypesAlone: only on request does the adapter refuse events of unknown types alone. Otherwise it refuses
+// the whole body.
 func TestUnknownTypesAlone(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 )
 
-// agentLists serves the lists of two sets. For the other sets it serves bad answers.
+// agentLists serves valid lists of two sets, and invalid lists of the other sets.
 func agentLists(t *testing.T) map[string]string {
 	t.Helper()
 	from := map[string]string{}
@@ -45,7 +45,7 @@ func agentLists(t *testing.T) map[string]string {
 	return from
 }
 
-// TestAgentsUpdate fetches lists. If a list is bad, its set keeps the networks that it has, and the command fails.
+// TestAgentsUpdate fetches lists. If a list is invalid, its set still has the old networks, and the command fails.
 func TestAgentsUpdate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,8 +94,8 @@ func TestAgentsUpdate(t *testing.T) {
 	}
 }
 
-// TestAgentsUpdateIsGuarded checks that the command cannot reach a private network without the operator's setting. It
-// then writes no file.
+// TestAgentsUpdateIsGuarded checks that the command cannot reach a private network without the operator's setting. If
+// all requests are refused, the command writes no file.
 func TestAgentsUpdateIsGuarded(t *testing.T) {
 	t.Parallel()
 	settings := Settings{DataDir: filepath.Join(t.TempDir(), "none")}

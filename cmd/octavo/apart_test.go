@@ -65,8 +65,8 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	return n, i
 }
 
-// TestQueriesDoNotHoldUpTheSink: queries occupy all of their connections. Inserts are not delayed, and the node stays
-// ready.
+// TestQueriesDoNotHoldUpTheSink: while queries occupy all of their connections, inserts are not delayed, and the node
+// stays ready.
 func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	t.Parallel()
 	address := enginetest.ClickHouse(t)
@@ -118,8 +118,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestSinkDoesNotHoldUpQueries: the store does not answer an insert. Queries are not delayed, even if there are more
-// concurrent queries than connections.
+// TestSinkDoesNotHoldUpQueries: while the store does not answer an insert, queries are not delayed, even if there are
+// more concurrent queries than connections.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))
@@ -155,7 +155,7 @@ func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// holding is a proxy that pauses a client's stream at a certain text until release is called.
+// holding is a proxy. When a client sends a certain text, the proxy stops forwarding until release is called.
 type holding struct {
 	target   string
 	text     []byte
@@ -203,14 +203,14 @@ func (h *holding) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", h.target)
 	if err != nil {
-		return // like a closed port
+		return // closes the client's connection, as a closed port does
 	}
 	defer func() { _ = server.Close() }()
 	go func() {
 		_, _ = io.Copy(client, server) // ends when either side closes
 		_ = client.Close()
 	}()
-	// The last forwarded bytes may have the beginning of the text.
+	// tail has the last forwarded bytes, because they may have the beginning of the text.
 	var tail []byte
 	buffer := make([]byte, 64<<10)
 	for {

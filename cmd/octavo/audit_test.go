@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAuditList lists only entries that belong to no organization, in pages and up to a limit.
+// TestAuditList checks that the command only lists entries that belong to no organization. The entries fill more than a
+// page, and a limit ends the list.
 func TestAuditList(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

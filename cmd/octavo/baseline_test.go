@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// wantRefusal runs a command that must fail with a line that contains all the words.
+// wantRefusal runs a command. It must fail, and a line of its output must contain all the words.
 func wantRefusal(t *testing.T, env []string, command string, words ...string) {
 	t.Helper()
 	cmd := exec.Command(enginetest.Octavo(t), strings.Fields(command)...)

@@ -66,8 +66,8 @@ func TestClockAhead(t *testing.T) {
 		}
 		return nil
 	})
-	// The job that deletes events must not record that the retention is done. So wait for other work of the loop, which
-	// happens every second.
+	// The job that deletes events must not record that the retention is done. So wait until the job's loop, which runs
+	// every second, has erased a visitor.
 	i.erasure("DELETE", "somebody", 202)
 	i.untilErased("somebody")
 	old := func() (n int) {
@@ -116,8 +116,8 @@ func TestClockAhead(t *testing.T) {
 	}
 }
 
-// TestClocksApart checks which differences between clocks a node reports. If an answer takes as long as the difference,
-// the node does not report it.
+// TestClocksApart checks which differences between clocks a node reports. A difference is not reported if the engine's
+// answer took as long as the difference.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	log := &strings.Builder{}

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSettingsAreNamed: bad settings are found before the start of any part. The error names the setting.
+// TestSettingsAreNamed: an invalid setting is found before any part starts. The error names the setting.
 func TestSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for flag, setting := range map[string]string{
@@ -105,8 +105,8 @@ func TestSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuotaSettings: quotas are read from the environment. Each has a default above the sizes that the service is
-// designed for.
+// TestQuotaSettings: quotas are read from the environment. The default of each quota is above the sizes that the
+// service is designed for.
 func TestQuotaSettings(t *testing.T) {
 	t.Setenv("OCTAVO_QUOTA_SITES", "7")
 	var cli commands

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
 )
 
-// docs is the scenario of TestDocumentation: a space of a separate server, and the repository of its text.
+// docs is the scenario of TestDocumentation: a server with a space, and the repository of the space's text.
 type docs struct {
 	*instance
 	space string
@@ -99,7 +99,7 @@ func (d *docs) mergeResult(request string) any {
 	return d.ask("POST", d.in("/change-requests/"+request+"/merge"), nil, 200)["result"]
 }
 
-// viewed returns a dashboard's numbers: views by the page's current path.
+// viewed returns the number of views of each page, by the page's current path and title.
 func (d *docs) viewed() (map[string]float64, error) {
 	d.t.Helper()
 	columns, err := d.aggregate(`{"range":"last24Hours","groupBy":[{"column":"page"}],"select":[{"column":"page"},{"column":"eventsCount"}],
@@ -254,7 +254,7 @@ func TestDocumentation(t *testing.T) {
 	d.wantViews(map[string]float64{"part-2/recipe-1/the-best: The best recipe": 2})
 }
 
-// TestGitSession runs the session of GIT.md from a repository to a site.
+// TestGitSession runs the shell commands of GIT.md, which lead from a repository to a site.
 func TestGitSession(t *testing.T) {
 	t.Parallel()
 	i, forge := newAttached(t, "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"), gitsynctest.New(t)

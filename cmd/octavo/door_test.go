@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// doorNode builds a node that takes batches of browsers, with salts from the store.
+// doorNode builds a node that accepts batches of browsers, with salts from the store.
 func (b *keyBench) doorNode(change func(*intake.Config)) (*keyNode, *intake.Salts) {
 	b.t.Helper()
 	salts := intake.NewSalts(storetest.Open(b.t, b.url).Sites, slog.New(slog.DiscardHandler))
@@ -78,7 +78,7 @@ func TestDoorOnce(t *testing.T) {
 	wantCode(t, two.batch(t, "site_a", "k", "q", nil), 422)
 	wantCode(t, two.batch(t, "site_b", "k", "q", nil), 204)
 	wantCode(t, two.batch(t, "site_a", "k", "q", func(d *schema.DoorInfo) { d.Key = "pk2" }), 204)
-	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key is a different key
+	one.want(t, 204, "site_a", "k", "v") // an Idempotency-Key with the same text is another key
 	b.wantMessages(4, 4)
 	wantCode(
 		t,
@@ -107,8 +107,8 @@ func TestDoorRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorOfKilledNode: a node dies after it has claimed a batch and before it has finished it. While the claim lasts,
-// the browser gets an answer to retry. When the claim has expired, the batch counts once.
+// TestDoorOfKilledNode: a node dies after it has claimed a batch, and before it has finished the batch. While the claim
+// lasts, the browser gets an answer to retry. When the claim has expired, the batch counts once.
 func TestDoorOfKilledNode(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -116,7 +116,7 @@ func TestDoorOfKilledNode(t *testing.T) {
 	hurried, _ := b.doorNode(func(c *intake.Config) { c.KeyWait = time.Nanosecond })
 	dead.log.after = true
 	wantCode(t, dead.batch(t, "site_a", "k", "p", nil), 503)
-	wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 503) // busy, which is 409 in the operation for servers
+	wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 503) // the key is busy; servers get a 409 for this
 	b.exec("update event_keys set leased_until = now()")
 	for range 2 {
 		wantCode(t, hurried.batch(t, "site_a", "k", "p", nil), 204)
@@ -124,8 +124,8 @@ func TestDoorOfKilledNode(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorVisitorsOfNodes: all nodes give a browser the same visitor and session. After the store has lost the salts, a
-// node restores them. Nodes that start afterwards give the same visitor ids.
+// TestDoorVisitorsOfNodes: all nodes give a browser the same visitor and session. If the store loses the salts, a node
+// restores them, and nodes that start afterwards give the same visitor ids.
 func TestDoorVisitorsOfNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -153,8 +153,7 @@ func TestDoorVisitorsOfNodes(t *testing.T) {
 	if third := row(three, "d"); third["visitor"] != first["visitor"] {
 		t.Error("a node that started later has another salt")
 	}
-	// Without the store, a node continues with a known salt. A node without a salt refuses batches until the store
-	// answers.
+	// While the store does not answer, a node continues with a cached salt. A node without a salt refuses batches.
 	four, _ := b.doorNode(
 		func(c *intake.Config) { c.Salts = intake.NewSalts(one.keys.Store, slog.New(slog.DiscardHandler)) },
 	)

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestDurations reads durations of flags in the form in which operators write them.
+// TestDurations checks how texts of operators are read as durations. -1 means that the text is refused.
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{

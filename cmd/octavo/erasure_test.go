@@ -59,8 +59,8 @@ func (i *instance) untilErased(visitor string) (e schema.VisitorErasure) {
 	return e
 }
 
-// blocks calls f with the blocks of a file of the insights engine. A block of a compressed column is a sum (16 bytes),
-// a method, the compressed size, the plain size, and data.
+// blocks calls f with the blocks of a file of the insights engine. A block of a compressed column consists of a
+// checksum of 16 bytes, a method, the compressed size, the plain size, and the data.
 func blocks(data []byte, f func(plain []byte)) {
 	for len(data) > 25 {
 		method, size, plain := data[16], bin.LittleEndian.Uint32(data[17:]), bin.LittleEndian.Uint32(data[21:])
@@ -106,7 +106,7 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 	found = map[string][]string{}
 	err := filepath.WalkDir(filepath.Join(i.dir, "clickhouse"), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // merges go on
+			return nil // a merge has removed the file
 		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -410,20 +410,20 @@ func TestEraseEventKey(t *testing.T) {
 	counts(left)
 }
 
-// TestEraseWithoutKafka: without the log's answer, its retention is unknown. So the erasure is refused and not stored.
+// TestEraseWithoutKafka: if the log does not answer, its retention is unknown. So the erasure is refused and not
+// stored.
 func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
 	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
 	t.Cleanup(log.Close)
-	var noSites *sites.Store // a call would panic
+	var noSites *sites.Store // calling its methods would panic
 	_, err := visitorErasures{noSites, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
 	if e := schema.AsError(err); e.Code != schema.CodeUnavailable || e.RetryAfter != comeBack {
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestOneNodeErases: while another node erases, this node does no part of the work. It does not finish or forget
-// erasures either.
+// TestOneNodeErases: while another node erases, this node does nothing. It does not finish or forget erasures either.
 func TestOneNodeErases(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -511,7 +511,7 @@ func TestRetention(t *testing.T) {
 	if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":30}`)); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {
 		t.Fatalf("%d %s", status, answer)
 	}
-	i.stop() // the node checks when it starts, and then every hour
+	i.stop() // the node deletes old events when it starts, and then every hour
 	i.start()
 	i.wantCounts(3, 3)
 	i.until("agreement of log and table", func() error {

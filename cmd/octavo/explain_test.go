@@ -8,7 +8,7 @@ import (
 )
 
 // TestExplainCommand: while a server runs, the command executes and describes the statement of a request, including
-// other reports. A wrong request exits with its error.
+// other reports. For an invalid request, the command fails with the request's error.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestClientGone: when a client hangs up, the statement of its query ends in the engine.
+// TestClientGone: when a client disconnects, the engine ends the statement of the client's query.
 func TestClientGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -16,7 +16,7 @@ func TestClientGone(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	conn := i.clickHouse()
-	// Enough rows for seconds of work on any machine.
+	// The rows are enough for seconds of work on any machine.
 	err := conn.Exec(t.Context(), `INSERT INTO events (site, time, type, url, visitor, session)
 		SELECT '`+i.site+`', now64(3) - toIntervalSecond(1 + number % 100000), 'page_view', concat('https://docs.example.com/', toString(number)),
 		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(3000000)`)

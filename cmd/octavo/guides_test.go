@@ -14,7 +14,7 @@ type guideCommand struct{ script, answer string }
 
 var guideBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:\n```json\n(.*?)```)?")
 
-// bare leaves out the space between members of JSON. Answers have none, and guides break their lines.
+// bare removes spaces and newlines. The JSON in guides has them between members, and the JSON of answers does not.
 var bare = strings.NewReplacer(" ", "", "\n", "")
 
 func guideCommands(t *testing.T, name string) (list []guideCommand) {
@@ -60,7 +60,7 @@ func TestGuides(t *testing.T) {
 		}
 		for _, command := range commands {
 			if name == "cookbook" && before == "" {
-				before = command.script // its variables are for the other commands
+				before = command.script // the first command sets variables for the other commands
 				continue
 			}
 			output := i.shell(before+command.script, i.env...)

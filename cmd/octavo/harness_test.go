@@ -29,7 +29,7 @@ import (
 )
 
 // testClient has a separate transport. When a server of package httptest closes, it closes connections of the default
-// transport. This can break a request of another test.
+// transport, which can break a request of another test.
 var testClient = &http.Client{Transport: &http.Transport{}}
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ type instance struct {
 	dir, listen, admin    string
 	url, token, org, site string
 	env                   []string
-	group                 string // control group to run in; "" for the test's own
+	group                 string // control group to run in; "" means the test's own group
 	cmd                   *exec.Cmd
 	output                *capture.Buffer
 	ended                 chan error
@@ -63,8 +63,8 @@ func newInstance(t *testing.T, env ...string) *instance {
 	return i
 }
 
-// newAttached is newInstance on the shared engines. Tests that read an engine's files or stop an engine cannot use it.
-// Starting three engines takes longer than most tests.
+// newAttached does what newInstance does, but on the shared engines, because starting three engines takes longer than
+// most tests. Tests that read an engine's files or stop an engine cannot use it.
 func newAttached(t *testing.T, env ...string) *instance {
 	t.Helper()
 	return newInstance(t, append(sharedEngines(t, 2), env...)...)
@@ -192,7 +192,7 @@ func (i *instance) readQuickstart() {
 	}
 }
 
-// stop sends SIGTERM, like a service manager, and requires exit code 0.
+// stop sends SIGTERM, as a service manager does, and requires exit code 0.
 func (i *instance) stop() {
 	i.t.Helper()
 	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {

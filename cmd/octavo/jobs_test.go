@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestJobs merges on a server, and the server's search then finds the page. It retries a failed job with the operator's
-// command.
+// TestJobs merges a page on a server, and checks that a job makes the search find the page. It also retries a failed
+// job with the operator's command.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	conn := i.postgres()
-	// A failed job of a deleted space. A retry has no work and succeeds.
+	// Add a failed job of a deleted space. A retry of this job has no work, and succeeds.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: i.org, Space: "gone"}
 		if err := postgres.Enqueue(t.Context(), db.New(tx), job); err != nil {

@@ -32,7 +32,7 @@ import (
 // response.
 var errKilled = errors.New("the node was killed")
 
-// mortalKeys are the store's keys until the node is killed, then they fail.
+// mortalKeys are the store's keys. After the node has been killed, their methods fail.
 type mortalKeys struct {
 	*sites.Store
 	stop   func()
@@ -100,7 +100,7 @@ type keyBench struct {
 	topic   string
 }
 
-// keyNode is a node's part of the event path.
+// keyNode has the parts of a node that accept events.
 type keyNode struct {
 	*intake.Intake
 	*balance.Sites
@@ -212,7 +212,7 @@ func (b *keyBench) messages() []insights.MessageID {
 				if err != nil {
 					b.t.Fatal(err)
 				}
-				if was, ok := at[m.ID]; ok && was != partition { // no sink would see both
+				if was, ok := at[m.ID]; ok && was != partition { // sinks dedupe within one partition
 					b.t.Errorf("message %x is in the partitions %d and %d", m.ID, was, partition)
 				}
 				at[m.ID] = partition
@@ -239,8 +239,7 @@ func (b *keyBench) wantMessages(count, distinct int) {
 	}
 }
 
-// TestKeyOnTwoNodes: a key is valid on every node, for one site and one body,
-// for a day.
+// TestKeyOnTwoNodes: a key is valid on every node for a day. It stands for one body of one site.
 func TestKeyOnTwoNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -280,7 +279,7 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	b.wantMessages(5, 5)
 }
 
-// TestKeyRace sends twenty requests with one key, half to each node. A single request is appended, and all are
+// TestKeyRace sends twenty requests with one key, half to each node. Only one request is appended, and all requests are
 // acknowledged.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
@@ -295,8 +294,8 @@ func TestKeyRace(t *testing.T) {
 }
 
 // TestKeysTogether sends requests with many keys concurrently. Each node gets each request several times. The nodes
-// claim the keys by shared statements. Each key's message is appended once, and all requests are acknowledged. A key
-// with another body is refused.
+// claim the keys by shared statements. Each key's message is appended once, and all requests are acknowledged. A
+// request with the key of another body is refused.
 func TestKeysTogether(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -337,11 +336,11 @@ func TestKeyRefusals(t *testing.T) {
 	n.want(t, 400, "site_a", "k", "v")
 	n.log.refuse = errors.New("no answer")
 	n.want(t, 503, "site_a", "k", "w")
-	n.want(t, 422, "site_a", "k", "v") // it may be stored with w
+	n.want(t, 422, "site_a", "k", "v") // the log may have the message of w
 	n.log.refuse = nil
 	n.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(1, 1)
-	// Postgres does not answer when the key is finished, or at all.
+	// First Postgres does not answer when the key is finished, and then it does not answer at all.
 	n.finished(t)
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")
@@ -353,9 +352,9 @@ func TestKeyRefusals(t *testing.T) {
 	b.wantMessages(3, 3)
 }
 
-// TestKeyOfKilledNode: a node dies after it has claimed a key and before it has finished it. The next request with the
-// key finds the message in the log, or appends it with the same id. Until the claim expires, the request gets an answer
-// that says to wait.
+// TestKeyOfKilledNode: a node dies after it has claimed a key, and before it has finished the key. The next request
+// with the key finds the message in the log, or appends it with the same id. Until the claim expires, the request gets
+// an answer with Retry-After.
 func TestKeyOfKilledNode(t *testing.T) {
 	t.Parallel()
 	for name, kill := range map[string]func(*mortalLog){
@@ -398,8 +397,8 @@ func TestKeyOfKilledNode(t *testing.T) {
 	}
 }
 
-// TestKeyLateAppend: the claim expires while its append still runs. The log then has the message twice, with one id and
-// in one partition. So the sink stores it once.
+// TestKeyLateAppend: a claim expires while the append of its message still runs. The log then has the message twice,
+// with one id and in one partition. So the sink stores the message once.
 func TestKeyLateAppend(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -423,7 +422,7 @@ func TestKeyLateAppend(t *testing.T) {
 	b.wantMessages(2, 1)
 }
 
-// gatedLog lets an append through when the gate opens.
+// gatedLog is a log whose append waits until the gate opens.
 type gatedLog struct {
 	*mortalLog
 	entered, gate chan struct{}

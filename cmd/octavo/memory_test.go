@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/memory"
 )
 
-// sizesOf returns the sizes of a machine with some memory and flags.
+// sizesOf returns the sizes of a node with the given flags, on a machine with the given memory.
 func sizesOf(t *testing.T, mib int64, flags ...string) (*sizes, error) {
 	t.Helper()
 	var cli commands
@@ -75,7 +75,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestTooLittleMemory refuses to run in a sentence that names the figures and the settings.
+// TestTooLittleMemory: with too little memory, a node refuses to run. The error names the sizes and the settings.
 func TestTooLittleMemory(t *testing.T) {
 	t.Parallel()
 	for want, flags := range map[string][]string{

@@ -70,7 +70,7 @@ func TestMissingRows(t *testing.T) {
 		i.start()
 		mend()
 
-		// The store is from an older copy.
+		// Replace the store by an older copy.
 		i.stop()
 		files, older := filepath.Join(i.dir, "clickhouse"), filepath.Join(i.dir, "older")
 		if err := os.CopyFS(older, os.DirFS(files)); err != nil {
@@ -89,7 +89,7 @@ func TestMissingRows(t *testing.T) {
 		i.start()
 		mend()
 
-		// The store is empty.
+		// Remove the store.
 		i.stop()
 		if err := os.RemoveAll(files); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestMissingRows(t *testing.T) {
 		mend()
 	}
 
-	// Now the log is removed, too.
+	// Damage the store, and remove the log too.
 	path, rows := i.part()
 	i.stop()
 	damageFile(t, filepath.Join(path, "checksums.txt"))
@@ -211,7 +211,8 @@ func TestDoubledRows(t *testing.T) {
 	i.wantComplete(3)
 }
 
-// TestRepairBesideNode: a repair sets a damaged part aside next to a running server. No answer is short without a word.
+// TestRepairBesideNode: a repair sets a damaged part aside while a server runs. Each answer that lacks events reports
+// this.
 func TestRepairBesideNode(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)
@@ -226,7 +227,7 @@ func TestRepairBesideNode(t *testing.T) {
 		repaired <- err
 	}()
 	incomplete := 0
-	i.until("the end of the repair", func() error { // with pauses: the token has a limit of requests
+	i.until("the end of the repair", func() error { // the pauses keep the token below its rate limit
 		status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))
 		switch {
 		case status == http.StatusServiceUnavailable:
@@ -329,7 +330,7 @@ func (i *instance) wantCounted(n int) {
 func (i *instance) part() (path string, rows int) {
 	i.t.Helper()
 	conn := i.clickHouse()
-	// A merge would take the part's place.
+	// A merge would replace the part.
 	if err := conn.Exec(i.t.Context(), "SYSTEM STOP MERGES events"); err != nil {
 		i.t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func (i *instance) balance() (b schema.EventBalance) {
 	return b
 }
 
-// wantMissing checks that the server says everywhere how many of the stored events are missing.
+// wantMissing checks that answers, /readyz, the balance and the server's log report the missing events.
 func (i *instance) wantMissing(stored, missing int) {
 	i.t.Helper()
 	status, header, answer := i.ask(fmt.Sprintf(allEvents, ""))

@@ -25,10 +25,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// neighbourEnv makes this test binary act like another user of the machine. Its value is a neighbour as JSON.
+// neighbourEnv is an environment variable. If it is set, this test binary acts as another user of the machine. Its
+// value is a neighbour as JSON.
 const neighbourEnv = "OCTAVO_TEST_NEIGHBOUR"
 
-// nobody is that user's id.
+// nobody is the id of the user as whom the test binary then runs.
 const nobody = 65534
 
 // neighbour has the facts that another user can find out without permissions: ports from /proc/net/tcp, names from the
@@ -47,7 +48,7 @@ type findings struct {
 	Lines    []string          // the command lines of the processes
 }
 
-// neighbourMain tries to get at the node's data and prints the findings.
+// neighbourMain tries to read the node's data, and prints the findings.
 func neighbourMain() int {
 	var n neighbour
 	if err := json.Unmarshal([]byte(os.Getenv(neighbourEnv)), &n); err != nil {
@@ -203,7 +204,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	// A few of each kind are enough: the engines have thousands of files.
+	// The engines have thousands of files, and some of them are enough.
 	few := n.Files[:0:0]
 	for _, name := range n.Files {
 		if len(few) < 40 || !strings.Contains(strings.TrimPrefix(name, i.dir+"/"), "/") {
@@ -219,7 +220,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 	for _, got := range f.Got {
 		t.Error(got)
 	}
-	// The refusal must be about the login. A missing listener does not count.
+	// The refusal must be about the login, and not about a missing listener.
 	if !strings.Contains(f.Refusals["clickhouse"], "516") || !strings.Contains(f.Refusals["postgres"], "authentication") || f.Refusals["kafka"] == "" ||
 		strings.Contains(f.Refusals["kafka"], "refused") {
 		t.Errorf("refusals: %q", f.Refusals)

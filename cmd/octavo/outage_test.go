@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/brokertest"
 )
 
-// failing asks /readyz and returns the names of the checks that fail.
+// failing reads /readyz, and returns the names of the checks that fail.
 func (i *instance) failing() (status int, names string, err error) {
 	status, body := i.request("GET", "/readyz", "", nil)
 	var answer struct{ Checks map[string]string }
@@ -33,8 +33,8 @@ func (i *instance) failing() (status int, names string, err error) {
 	return status, strings.Join(list, " "), nil
 }
 
-// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If a key is given, the event has the
-// key.
+// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If key is not "", the request has
+// this Idempotency-Key.
 func (i *instance) wantUnavailable(key string) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events", strings.NewReader(`{"events":[`+pageView("v")+`]}`))

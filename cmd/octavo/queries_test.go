@@ -54,7 +54,8 @@ func TestFreshUntil(t *testing.T) {
 	}
 }
 
-// TestClaimsKeepTheirTypes: queries return claims exactly as they were sent through the whole event path.
+// TestClaimsKeepTheirTypes: queries return claims exactly as they were sent, although the claims have passed the whole
+// event path.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

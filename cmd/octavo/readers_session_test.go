@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadersSession runs the README's commands that count a site's readers. The line of the snippet has the key that
-// was made, and the live answer exists.
+// TestReadersSession runs the README's commands that count a site's readers. The snippet has the key that the commands
+// made, and the live answer exists.
 func TestReadersSession(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

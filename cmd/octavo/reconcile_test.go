@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestReconcile: the log and the table agree while a server runs. A missing row is reported with its range and makes
-// the exit code 1.
+// TestReconcile: the log and the table agree while a server runs. If a row is missing, the command reports the range,
+// and the exit code is 1.
 func TestReconcile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -75,7 +75,7 @@ func TestReconcile(t *testing.T) {
 		t.Error("a negative offset is accepted")
 	}
 
-	// Only one repair can run at a time, and it restores the missing events.
+	// Only one repair can run at a time. It restores the missing events.
 	_, err = i.octavo("repair", "--yes")
 	if !errors.As(err, &exit) || !strings.Contains(string(exit.Stderr), "another") {
 		t.Errorf("two repairs at once: %v", err)

@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestRepairFrom: parts of the events table are damaged after the log was lost. Repairs restore the events from copies
-// of the data directory, once each. Erased events and events that are too old are not restored.
+// TestRepairFrom: parts of the events table are damaged after the log was lost. Repairs restore each event once, from
+// copies of the data directory. Erased events and events that are too old are not restored.
 func TestRepairFrom(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -53,7 +53,7 @@ func TestRepairFrom(t *testing.T) {
 	i.start()
 	i.wantCounts(3, 3)
 	store(5, 5, pageView("d"), pageView("e"))
-	path, _ := i.part() // no part is merged
+	path, _ := i.part() // part also stops merges
 	later := i.copyFiles("later")
 
 	i.stop()
@@ -131,7 +131,7 @@ func TestRepairFrom(t *testing.T) {
 	audited(copied, 3)
 	wants(i.repairSays("--from", copied), "has no missing events", "2 missing events are not in the log or in "+copied)
 
-	// The other copy was made while the server ran. A part of this copy is damaged, and no other source has its rows.
+	// The copy `later` was made while the server ran. A part of it is damaged, and no other source has the part's rows.
 	damaged := filepath.Join(filepath.Dir(i.dir), "damaged")
 	if err := os.CopyFS(damaged, os.DirFS(later)); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func (i *instance) untilMissing(rows int) {
 	})
 }
 
-// copyFiles copies what a backup has of the insights store, with the marks of the data directory.
+// copyFiles copies the files of the insights store and the marks of the data directory, as a backup does.
 func (i *instance) copyFiles(name string) (dir string) {
 	i.t.Helper()
 	dir = filepath.Join(filepath.Dir(i.dir), name)
@@ -214,7 +214,7 @@ func (i *instance) rowsHash() (hash string) {
 	return hash
 }
 
-// repairSays runs a repair, which succeeds.
+// repairSays runs a repair that must succeed, and returns its output.
 func (i *instance) repairSays(arguments ...string) string {
 	i.t.Helper()
 	said, err := i.repair(arguments...)
@@ -224,7 +224,7 @@ func (i *instance) repairSays(arguments ...string) string {
 	return said
 }
 
-// repairFails runs a repair, which fails.
+// repairFails runs a repair that must fail, and returns its output.
 func (i *instance) repairFails(arguments ...string) string {
 	i.t.Helper()
 	said, err := i.repair(arguments...)
@@ -268,7 +268,7 @@ func sumFiles(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// replaceText replaces text of the files of a pattern.
+// replaceText replaces a text in all files that a pattern matches.
 func replaceText(pattern, from, to string) error {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {

@@ -91,7 +91,7 @@ func TestSecretsAreTagged(t *testing.T) {
 				telling := strings.HasSuffix(flag.Name, "token") || strings.HasSuffix(flag.Name, "password") ||
 					strings.HasSuffix(flag.Name, "secret") || flag.Name == "postgres-url" || flag.Name == "clickhouse-url"
 				if flag.Target.Kind() != reflect.String {
-					continue // a limit per token, not a token
+					continue // the flag is a limit per token
 				}
 				if telling && !flag.Tag.Has("secret") {
 					t.Errorf("%s --%s is not tagged secret", leaf.Path(), flag.Name)

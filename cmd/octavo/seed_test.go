@@ -21,7 +21,7 @@ import (
 type seedServer struct {
 	*httptest.Server
 	t *testing.T
-	// refuse, if set, may answer a post of events and return true.
+	// refuse may answer a post of events instead of the server. It then returns true. It may be nil.
 	refuse func(w http.ResponseWriter, attempt int) bool
 
 	mu       sync.Mutex
@@ -113,7 +113,7 @@ func (s *seedServer) write(w http.ResponseWriter, r *http.Request) {
 		topics = map[string][]string{}
 		s.written[r.PathValue("space")] = topics
 	}
-	slugs := map[string]string{} // of the request's groups, by their refs
+	slugs := map[string]string{} // slugs of the request's groups, by their refs
 	for _, change := range body.Changes {
 		group := change.Type == "group"
 		if group {

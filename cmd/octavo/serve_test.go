@@ -33,7 +33,7 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
 	}
 	i.wantCounts(2, 2)
-	// If an answer took long, as on a busy machine, it is cached for ten times that duration.
+	// On a busy machine an answer may take long, and it is then cached for ten times its duration.
 	i.until("the README's aggregate to show the events", func() error {
 		if again := run(); !strings.Contains(again, `"page_view"`) || !strings.Contains(again, `"search_type_query"`) {
 			return errors.New(again)
@@ -167,7 +167,7 @@ func TestEnginesKilled(t *testing.T) {
 			return err
 		}
 		events, visitors := int64(got["eventsCount"][0].(float64)), int64(got["visitorsCount"][0].(float64))
-		// An event whose answer was lost with the broker may be stored. But no visitor may have two events.
+		// An event may be stored although its answer was lost with the broker. But no visitor may have two events.
 		if events < acknowledged.Load() || events != visitors {
 			return fmt.Errorf("%d events of %d visitors are stored, %d were acknowledged", events, visitors, acknowledged.Load())
 		}
@@ -175,8 +175,7 @@ func TestEnginesKilled(t *testing.T) {
 	})
 }
 
-// TestEveryEventType: events of every type can be queried by type, with all of
-// their members.
+// TestEveryEventType: events of every type can be queried number of events by type, with all of their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -254,7 +253,7 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 	results := ask(`"groupBy":[{"column":"eventSearchResultPage"}],` +
 		`"where":[{"column":"eventType","values":["search_open_result"]}]}`)
-	opened := map[[2]string]int{} // no page has the key of empty texts
+	opened := map[[2]string]int{} // the key of events without a page has empty texts
 	for row, value := range results["eventSearchResultPage"] {
 		page, _ := value.(map[string]any)
 		space, _ := page["space"].(string)

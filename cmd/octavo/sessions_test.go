@@ -14,7 +14,7 @@ import (
 // session is a block of shell commands in a document.
 type session struct {
 	document, begin string
-	test            string // runs the commands; "" if no test does
+	test            string // name of the test that runs the commands; "" if there is no such test
 	reason          string // the reason why no test runs them
 }
 
@@ -53,7 +53,7 @@ const (
 	frontEndDocument = "deploy/front-end/README.md"
 )
 
-// TestSSOSession runs the commands of sso.md: domains, a provider that becomes active, and a code that is unknown.
+// TestSSOSession runs the commands of sso.md. They add a domain, activate a provider, and exchange an unknown code.
 func TestSSOSession(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -76,7 +76,7 @@ func TestSSOSession(t *testing.T) {
 	}
 }
 
-// documentSession returns the block of shell commands in a document that begins with a text.
+// documentSession returns a document's block of shell commands that begins with the text `begin`.
 func documentSession(t *testing.T, document, begin string) string {
 	t.Helper()
 	for _, block := range shellBlocks(t, document) {
@@ -100,7 +100,8 @@ func shellBlocks(t *testing.T, document string) (blocks []string) {
 	return blocks
 }
 
-// TestSessions checks that each block of shell commands in the documents is in the table, and that its test exists.
+// TestSessions checks that the table sessions has each block of shell commands in the documents, and that the block's
+// test exists.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	var tests strings.Builder

@@ -24,7 +24,8 @@ import (
 // memoryGroup is a control group with a limit of memory.
 type memoryGroup struct{ dir, events, peak string }
 
-// newMemoryGroup makes a control group below the test's root group. It skips the test where that is not possible.
+// newMemoryGroup makes a control group below the test's root group. It skips the test if a control group cannot be
+// made.
 func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	t.Helper()
 	const root = "/sys/fs/cgroup"
@@ -38,7 +39,7 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
 	if err == nil {
-		t.Cleanup(func() { // runs after the node's end; its killed engines end shortly afterwards
+		t.Cleanup(func() { // runs after the node has ended, shortly before its engines end
 			eventually.Succeeds(t, "the group to be empty", func() error { return syscall.Rmdir(g.dir) })
 		})
 		err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.FormatInt(bytes, 10)), 0)
@@ -69,7 +70,7 @@ func (g memoryGroup) killed(t *testing.T) (count int) {
 // processorTime returns how much processor time the group's processes have had.
 func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 	t.Helper()
-	const tick = 10 * time.Millisecond // of the kernel's user interface
+	const tick = 10 * time.Millisecond // unit of times in /proc
 	pids, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +93,8 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 }
 
 // TestSmallMachines puts a node with all engines under full load in little memory. No process is killed. All
-// acknowledged events are stored a minute after the load, or after the node has had a minute of every processor. From
-// 768 MiB on, nine of ten queries are answered. `make small-machines` runs every size. The long form has the least
+// acknowledged events are stored a minute after the load, or after the node has used a minute of every processor. With
+// 768 MiB or more, nine of ten queries are answered. `make small-machines` runs every size. The long form has the least
 // sizes, because the share of answered queries also depends on other programs on the machine.
 func TestSmallMachines(t *testing.T) {
 	if testing.Short() {
@@ -214,7 +215,7 @@ func (i *instance) loadFully(span time.Duration) *fullLoad {
 	return l
 }
 
-// smallQueries are queries of a dashboard, each passing the caches.
+// smallQueries returns queries of a dashboard. send makes them bypass the caches.
 func (i *instance) smallQueries() (list [][]byte) {
 	const wide = `{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},`
 	for _, rest := range []string{
@@ -229,7 +230,7 @@ func (i *instance) smallQueries() (list [][]byte) {
 	return list
 }
 
-// send sends a request and returns the status, or 0 and the error without an answer.
+// send sends a request, and returns the status and the error message. Without an answer, the status is 0.
 func (i *instance) send(method, path string, body []byte) (int, string) {
 	req, err := http.NewRequestWithContext(i.t.Context(), method, i.url+path, bytes.NewReader(body))
 	if err != nil {

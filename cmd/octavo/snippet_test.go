@@ -30,7 +30,7 @@ func TestSnippetCommand(t *testing.T) {
 	}
 }
 
-// TestSnippetCommandIsRefused: each mistake is a sentence and a hint.
+// TestSnippetCommandIsRefused: for each mistake, the command prints a sentence and a hint.
 func TestSnippetCommandIsRefused(t *testing.T) {
 	t.Setenv("OCTAVO_PUBLIC_URL", "")
 	t.Setenv("OCTAVO_URL", "")

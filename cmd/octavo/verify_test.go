@@ -19,7 +19,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestVerify verifies sound data, and then data with a damaged part of the events table and a damaged page of Postgres.
+// TestVerify verifies undamaged data, and then data with a damaged part of the events table and damaged pages of
+// Postgres.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -59,7 +60,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close(t.Context())
-	verify(nil) // the pages are on the disk afterwards
+	verify(nil) // the verification writes all pages to the disk
 
 	part, _ := i.part()
 	i.stop()
@@ -73,8 +74,8 @@ func TestVerify(t *testing.T) {
 	verify(map[string]int64{verifiedEvents: 1, "postgres pages": 5, verifiedTables: 1})
 }
 
-// TestLostTokens: Postgres regards a page of zeros as empty. A token on the page is not refused as unknown, and a
-// verification names the table.
+// TestLostTokens: Postgres regards a page of zeros as empty. A request with a token of the page is not refused as if
+// the token were unknown. A verification names the table.
 func TestLostTokens(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
