@@ -180,7 +180,7 @@ func readBlock(s *source, form framing) (*block, error) {
 		b.columns = append(b.columns, column{name: name, typ: typ})
 		extents = append(extents, extent{start, s.pos})
 	}
-	for i, e := range extents { // only now, since buf may have moved while it grew
+	for i, e := range extents { // set data only now, because buf may have moved while it grew
 		b.columns[i].data = s.buf[e.start:e.end]
 	}
 	return b, nil
@@ -243,7 +243,7 @@ func appendColumnHead(buf []byte, c column, form framing) []byte {
 	return buf
 }
 
-// header is b without its rows.
+// header returns b without its rows.
 func (b *block) header() *block {
 	h := &block{columns: make([]column, len(b.columns))}
 	for i, c := range b.columns {

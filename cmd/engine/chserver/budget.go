@@ -26,7 +26,7 @@ func (b *budget) release(n int64) {
 	b.taken -= n
 }
 
-// share is one holder's part of a budget. It grows in large steps.
+// share is the part of a budget that one connection or INSERT has reserved. It grows in large steps.
 type share struct {
 	budget *budget
 	held   int64

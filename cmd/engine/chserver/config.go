@@ -12,7 +12,7 @@ import (
 
 // Config configures a Server. Zero values of the limits mean the defaults.
 type Config struct {
-	Listen  string // host:port on loopback; port 0 takes a free one
+	Listen  string // host:port on loopback; port 0 means a free port
 	DataDir string // the engine's directory; created if missing
 	Library string // path of libchdb.so
 
@@ -134,7 +134,7 @@ func (c Config) engineArgs(configFile string) []string {
 		value int
 	}{
 		{"background_pool_size", c.merges()},
-		{"os_threads_nice_value_merge_mutate", 10}, // after questions: query.Config
+		{"os_threads_nice_value_merge_mutate", 10}, // merges run after queries: see query.Config
 		{"background_schedule_pool_size", 8},
 		{"background_common_pool_size", 2},
 		{"background_move_pool_size", 1},

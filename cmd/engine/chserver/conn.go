@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// conn is one client. All fields except busy belong to the connection's goroutine. While a statement runs, the reader
-// belongs to the watcher.
+// conn is the connection of one client. All fields except busy belong to the connection's goroutine. While a statement
+// runs, the reader belongs to the watcher.
 type conn struct {
 	server  *Server
 	socket  net.Conn
@@ -94,7 +94,7 @@ func (c *conn) serve() {
 	}
 }
 
-// errDone ends a connection on purpose.
+// errDone ends an idle connection because the server is closing.
 var errDone = errors.New("the server is closing")
 
 func isGone(err error) bool {
@@ -111,8 +111,8 @@ func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	_, _ = io.CopyN(io.Discard, c.in, most)
 }
 
-// refuseLogin ends a connection that failed to log in. Any user of the machine
-// can cause this, so only a few are logged.
+// refuseLogin ends a connection that failed to log in. Any user of the machine can cause this, so only a few such
+// connections are logged.
 func (c *conn) refuseLogin(err error) {
 	if isGone(err) {
 		return

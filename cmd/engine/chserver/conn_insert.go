@@ -6,7 +6,7 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	defer func() { _ = in.close() }() // a file in memory
+	defer func() { _ = in.close() }() // closing a file in memory does not fail
 	if err := c.block(in.header()); err != nil {
 		return figures{}, err
 	}
@@ -68,7 +68,7 @@ func (c *conn) readData() (*block, error) {
 	if !c.compressed {
 		return b, broken(c.plainIn.giveBack(unused))
 	}
-	if unused > 0 { // frames end with their block
+	if unused > 0 { // a block must end with its last frame
 		return nil, broken(refuse(codeBadData, "%d extra bytes follow a block", unused))
 	}
 	return b, nil

@@ -13,11 +13,10 @@
 // (1,048,449 rows, 256 MiB). An acknowledgement means that the parts' files are written. So they survive the end of
 // this process. To survive a power loss, a table needs fsync_after_insert.
 //
-// For a reason, or because of the library, it differs from a ClickHouse server as follows:
+// The server differs from a ClickHouse server as follows, by design or because of the library:
 //
-//   - There is one user, whose password is chosen by the parent process (see
-//     Config), and it serves loopback only. Connections that have not logged in
-//     take little memory, are closed after seconds and cannot crowd out others.
+//   - There is one user, whose password the parent process chooses (see Config). The server listens on loopback only.
+//     Connections that have not logged in take little memory, are closed after seconds and cannot crowd out others.
 //   - Clients cannot open files, addresses or other databases. The engine's own grants (access.go, users.xml) and a
 //     check of the statement's tokens (guard.go) refuse such statements with ACCESS_DENIED. They also refuse data of a
 //     format in the text of an INSERT.

@@ -35,7 +35,7 @@ func (e *exception) Error() string {
 	return fmt.Sprintf("code: %d, message: %s", e.code, e.message)
 }
 
-// refuse builds an exception of the server's own, in the engine's style.
+// refuse builds an exception that this package raises itself, in the engine's style.
 func refuse(code int32, format string, args ...any) *exception {
 	return &exception{code: code, name: "DB::Exception", message: fmt.Sprintf(format, args...)}
 }

@@ -36,7 +36,7 @@ func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	return append(buf, ready...), err
 }
 
-// giveBack consumes the lent bytes except the last unused ones.
+// giveBack consumes the lent bytes, except the last `unused` bytes.
 func (p *plainReader) giveBack(unused int) error {
 	_, err := p.in.Discard(p.lent - unused)
 	p.lent = 0

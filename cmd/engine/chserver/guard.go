@@ -19,8 +19,8 @@ type guard struct {
 var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRUNCATE RENAME EXCHANGE OPTIMIZE DELETE UPDATE
 	DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL SYSTEM DETACH`)
 
-// allowedTableFunctions compute their rows, or read tables that the statement names. The second kind needs the grant to
-// read these tables. All other table functions of the engine are refused.
+// allowedTableFunctions compute their rows, or read tables that the statement names. To read these tables, the user
+// needs the grant for them. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
 // refusedFunctions are ordinary functions. The function file reads a file as a value. The function disk makes a path or
@@ -128,7 +128,7 @@ func checkIdentifier(written string) error {
 // continues after next.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
-		if written[i] >= 0x80 { // the engine regards some of them as blanks or quotes
+		if written[i] >= 0x80 { // the engine regards some of these bytes as blanks or quotes
 			return denied("byte %#x outside of quotes", written[i])
 		}
 	}

@@ -20,7 +20,7 @@ type insert struct {
 	target  *insertTarget
 	columns []described // in the statement's order
 
-	share share // of Server.inserts
+	share share // reserved from Server.inserts
 	file  *os.File
 	limit int64
 	size  int64
@@ -57,8 +57,8 @@ func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inser
 	return in, nil
 }
 
-// insertColumns selects the columns that the statement names. Without a list
-// these are all columns except those that the engine computes.
+// insertColumns selects the columns that the statement names. If the statement names no columns, it selects all columns
+// except columns that the engine computes.
 func insertColumns(all []described, target *insertTarget) ([]described, error) {
 	if target.columns == nil {
 		var out []described
@@ -84,7 +84,7 @@ func insertColumns(all []described, target *insertTarget) ([]described, error) {
 	return out, nil
 }
 
-// header is an empty block that tells the client which columns to send.
+// header returns an empty block that tells the client which columns to send.
 func (in *insert) header() *block {
 	b := &block{}
 	for _, c := range in.columns {
@@ -149,7 +149,7 @@ func (in *insert) run(q *query) (figures, error) {
 
 const deduplicationToken = "insert_deduplication_token"
 
-// text is the statement that reads the file.
+// text returns the statement that reads the file.
 func (in *insert) text(q *query) string {
 	names, structure := make([]string, len(in.columns)), make([]string, len(in.columns))
 	for i, c := range in.columns {

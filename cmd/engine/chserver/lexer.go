@@ -15,7 +15,7 @@ const (
 	word                 // a keyword, a bare identifier or a number
 	quoted               // 'text' or $tag$text$tag$
 	identifier           // `name` or "name"
-	symbol               // a single byte of anything else
+	symbol               // any other single byte
 )
 
 // lexer splits ClickHouse SQL into tokens, for outline and guard. An unclosed
@@ -134,7 +134,7 @@ func (l *lexer) skipHeredoc() bool {
 	return true
 }
 
-// is reports whether t is the keyword, in any case.
+// is reports whether t is the keyword, in upper or lower case.
 func (l *lexer) is(t token, keyword string) bool {
 	return t.kind == word && strings.EqualFold(l.text[t.start:t.end], keyword)
 }

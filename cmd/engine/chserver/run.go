@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answer receives a statement's blocks and figures. It is the connection.
+// answer receives a statement's blocks and figures. conn implements it.
 type answer interface {
 	block(b *block) error // b's bytes belong to the engine and are valid until block returns
 	progress(total figures) error

@@ -18,7 +18,7 @@ type Server struct {
 	inserts budget
 
 	mu      sync.Mutex
-	conns   map[*conn]struct{} // logged in
+	conns   map[*conn]struct{} // connections that have logged in
 	greeted []*conn            // connections that have not logged in, the oldest first
 	closing bool
 	open    sync.WaitGroup

@@ -29,8 +29,8 @@ var baseline = map[string]string{
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting carries the marker. The marker is visible in system.processes. The engine has no query log, so it does
-// not use the setting otherwise.
+// markerSetting is the setting that has the marker. It makes the marker visible in system.processes. The engine has no
+// query log, so it does not use the setting otherwise.
 const markerSetting = "log_comment"
 
 // openSession opens a session in the database.
@@ -118,7 +118,7 @@ func (s *session) set(settings []assignment) error {
 	return s.exec("SET " + strings.Join(text, ", "))
 }
 
-// with runs f with the query's settings and no others.
+// with runs f with the query's settings, and without the settings of earlier queries.
 func (s *session) with(settings []assignment, f func() error) error {
 	if err := s.enter(settings); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *session) enter(settings []assignment) error {
 	return nil
 }
 
-// usual is the value of a setting between queries.
+// usual returns the value that a setting has between queries.
 func (s *session) usual(name string) string {
 	if name == markerSetting {
 		return quoteText(s.marker)

@@ -7,7 +7,7 @@ import (
 )
 
 // disposition is the kernel's struct sigaction. Its layout differs between architectures, but only the kernel reads it.
-// 64 bytes are enough on all of them.
+// 64 bytes are enough on all architectures.
 type disposition [64]byte
 
 const lastSignal = 64
@@ -28,7 +28,7 @@ func saveSignals() (*signalTable, error) {
 	return table, nil
 }
 
-// restore resets every disposition that has changed since.
+// restore resets every disposition that has changed since saveSignals.
 func (t *signalTable) restore() error {
 	for signal := 1; signal <= lastSignal; signal++ {
 		var now disposition

@@ -30,11 +30,11 @@ type insertTarget struct {
 	settings string   // without the keyword
 }
 
-// assignment is one "name = value" of a SET. The value is as written.
+// assignment is one "name = value" of a SET. The value is a literal, as the client wrote it.
 type assignment struct{ name, value string }
 
-// outline reads a query's outline. It refuses several statements in one query, like a server. The library would run all
-// of them.
+// outline reads a query's outline. It refuses several statements in one query, as a server does, because the library
+// would run all of them.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()

@@ -143,10 +143,10 @@ func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	return &layout{kind: lowCardinality, parts: []*layout{inner}}, nil
 }
 
-// withoutLowCardinality returns the type of the same values without dictionaries, including types within it.
+// withoutLowCardinality returns typ with every LowCardinality(T) in it replaced by T.
 func withoutLowCardinality(typ string) string {
 	name, args, err := splitType(typ)
-	if err != nil { // the engine's own types have no errors
+	if err != nil { // types from the engine are valid
 		return typ
 	}
 	inner := args

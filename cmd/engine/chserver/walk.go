@@ -37,7 +37,7 @@ func (l *layout) skipState(s *source) error {
 func (l *layout) skipValues(s *source, rows int) error {
 	switch l.kind {
 	case fixed:
-		return s.skip(rows * l.width) // both are bounded, so the product does not overflow
+		return s.skip(rows * l.width) // rows and width are bounded, so the product does not overflow
 	case text:
 		return skipTexts(s, rows)
 	case nullable:
@@ -90,7 +90,7 @@ func (l *layout) skipLists(s *source, rows int) error {
 	return l.parts[0].skipValues(s, int(elements))
 }
 
-// The index type of a dictionary: the width in the low byte, flags above.
+// The index type of a dictionary has the width in its low byte, and flags in its other bytes.
 const (
 	dictionaryWidthMask = 0xff
 	dictionaryGlobal    = 1 << 8 // keys are stored elsewhere; not in Native

@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// revision is the only protocol revision of this server. Since 54459 clients
-// send typed parameters; 54460 adds the elapsed time to Progress. Newer clients
-// fall back to it, older ones are refused.
+// revision is the only protocol revision of this server. Clients send typed parameters since revision 54459, and
+// revision 54460 adds the elapsed time to Progress. Newer clients use this revision, and older clients are refused.
 const revision = 54460
 
 // Packet codes, as in ClickHouse's Core/Protocol.h.
@@ -36,7 +35,7 @@ const (
 	maxShortText = 64 << 10 // names, settings, ids
 	maxQueryText = 64 << 20
 	maxListItems = 10_000  // settings or parameters of one query
-	readStep     = 1 << 20 // allocate as bytes arrive, not by an announced size
+	readStep     = 1 << 20 // memory grows by this step as bytes arrive, whatever size was announced
 )
 
 // wireReader reads the protocol's scalars. It checks a size before it allocates
@@ -116,7 +115,7 @@ type figures struct {
 	elapsedNanos              uint64
 }
 
-// since is the difference to earlier figures: clients add up Progress packets.
+// since returns the difference to earlier figures, because clients add up Progress packets.
 func (f figures) since(old figures) figures {
 	f.rowsRead -= old.rowsRead
 	f.bytesRead -= old.bytesRead

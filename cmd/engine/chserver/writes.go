@@ -12,7 +12,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// The library ignores failed writes, so a full disk would lose data that counts as stored. The write guard
+// The library ignores failed writes, so a full disk would lose data that was acknowledged. The write guard
 // (deploy/engines/writeguard) ends the process at the first failed write. The guard is a C library that replaces libc's
 // writing functions, so the loader must load it before libc.
 

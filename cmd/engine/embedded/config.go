@@ -20,7 +20,7 @@ const (
 // Set selects engines.
 type Set struct{ Postgres, Kafka, ClickHouse bool }
 
-// All three engines.
+// All selects all three engines.
 var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
 
 // names lists the selected engines.
@@ -36,15 +36,15 @@ func (s Set) names() (list []string) {
 	return list
 }
 
-// Config of one set of engines.
+// Config configures a set of engines.
 type Config struct {
 	// DataDir is locked, because only one process at a time may use it.
 	DataDir string
 	// Baseline is the number of the data format in DataDir. Start refuses a directory of another baseline without
 	// changing it. 0 is for tests, and skips the check and the mark.
 	Baseline int
-	// AcceptLoss lists the engines whose folders may be empty, older than the others, or damaged. For other engines,
-	// Start refuses such folders and changes nothing.
+	// AcceptLoss lists the engines whose folders may be empty, damaged, or older than the rest of the data directory.
+	// For other engines, Start refuses such folders and changes nothing.
 	AcceptLoss []string
 	// EnginesDir is the folder in which npm has installed the engine packages. If it is empty, package packages
 	// searches for it.

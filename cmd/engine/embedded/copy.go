@@ -26,7 +26,7 @@ func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 		return refuse("the data directory has no file %s, so nobody can tell", marksFile)
 	}
 	folder := filepath.Join(dir, ClickHouse)
-	places := []string{dir, folder} // the folders that files of marks list
+	places := []string{dir, folder} // the folders that may have a file of marks
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		folder, places = dir, places[:1]
 	}
@@ -43,7 +43,7 @@ func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 	marked := false
 	for _, place := range places {
 		var m struct {
-			ID string `json:"id"` // of marks and of mark
+			ID string `json:"id"` // the member id of marks and of mark
 		}
 		known, err := readMarks(filepath.Join(place, marksFile), &m)
 		if err != nil {

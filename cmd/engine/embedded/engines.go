@@ -61,7 +61,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		}),
 	}
 	marked := &e.marks
-	if err = cfg.checkBaseline(); err == nil { // another process may have marked it since the first check
+	if err = cfg.checkBaseline(); err == nil { // another process may have marked the directory since the first check
 		*marked, err = cfg.checkMarks()
 	}
 	if _, found := marked.Losses[Postgres]; damage != "" && !found {
@@ -192,11 +192,11 @@ func (c *Config) checkData() (accepted string, err error) {
 	return c.checkInventory()
 }
 
-// Losses has, by engine, the missing or damaged data that the operator has accepted with Config.AcceptLoss. Each start
-// returns the losses again until ForgetLosses.
+// Losses returns, by engine, the missing or damaged data that the operator has accepted with Config.AcceptLoss. Each
+// start returns the losses again until ForgetLosses.
 func (e *Engines) Losses() map[string]string { return e.marks.Losses }
 
-// ForgetLosses is called when the losses are in the audit log.
+// ForgetLosses removes the losses. Call it when the losses are in the audit log.
 func (e *Engines) ForgetLosses() error {
 	e.marks.Losses = nil
 	return e.marks.save(e.dataDir)
@@ -215,6 +215,6 @@ func (e *Engines) Stop(ctx context.Context) error {
 // State returns a snapshot of all engines, for readiness and metrics.
 func (e *Engines) State() []supervise.State { return e.supervisor.State() }
 
-// Err receives the error of an engine that failed and will not be restarted. The owner should Stop and exit, so that
-// its service manager restarts everything.
+// Err returns a channel for the error of an engine that failed and will not be restarted. The owner should Stop and
+// exit, so that its service manager restarts everything.
 func (e *Engines) Err() <-chan error { return e.supervisor.Err() }

@@ -31,8 +31,8 @@ type counted struct {
 	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
 }
 
-// takeInventory lists files of Postgres. It reads the contents of the files whose contents `with` has. If with is nil,
-// it reads the smaller files.
+// takeInventory lists files of Postgres with their sizes. It also computes the checksum of each file that has a
+// checksum in `with`. If with is nil, it computes the checksums of the smaller files.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {
@@ -90,7 +90,7 @@ func sumOf(path string) (uint64, error) {
 	return sum.Sum64(), errors.Join(err, file.Close())
 }
 
-// differences lists the files that are missing in another inventory or have changed.
+// differences lists the files that are missing in the inventory now, or have changed.
 func (i inventory) differences(now inventory) (list []string) {
 	for path, was := range i {
 		is, ok := now[path]
@@ -161,7 +161,7 @@ func forgetInventory(dir string) error {
 	return nil
 }
 
-// saveInventory writes the inventory after a clean stop of Postgres. After any other exit there is none.
+// saveInventory writes the inventory after a clean stop of Postgres. After any other exit, there is no inventory.
 func saveInventory(dir string) error {
 	folder := filepath.Join(dir, Postgres, "data")
 	if !pgserver.StoppedCleanly(folder) {

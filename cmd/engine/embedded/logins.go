@@ -26,7 +26,7 @@ const (
 )
 
 // Login is the user and password that an engine demands of every connection. The zero value means that no login is
-// needed. Package pgserver keeps the login of Postgres.
+// needed. Package pgserver stores the login of Postgres.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`

@@ -13,7 +13,7 @@ import (
 )
 
 // marksFile is a file of the data directory and of each engine's folder. It shows that a folder is missing, belongs to
-// another installation, or is from an older copy than the others.
+// another installation, or is from an older copy than the other folders.
 const marksFile = "installation.json"
 
 // marks are the content of the data directory's file.
@@ -34,8 +34,8 @@ func (m *marks) accept(engine, loss string) {
 	m.Losses[engine] = loss
 }
 
-// mark is the content of the file in an engine's folder. After a crash, its count may be one ahead of the count of the
-// directory.
+// mark is the content of the file in an engine's folder. After a crash, its count may be one more than the data
+// directory's count.
 type mark struct {
 	ID     string `json:"id"`
 	Starts int64  `json:"starts"`
@@ -104,7 +104,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 	return nil
 }
 
-// readMarks reads a file of marks. known is false without the file.
+// readMarks reads a file of marks. known is false if there is no file.
 func readMarks(path string, into any) (known bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -149,7 +149,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			if most := c.Memory[name]; name == Kafka && most > 0 {
-				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // its runtime may use all of it
+				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go's runtime may use all of it
 			}
 			return cmd, nil
 		},

@@ -15,7 +15,7 @@ import (
 // Usage is the current resource use of one engine.
 type Usage struct {
 	Name string
-	Up   bool // it answers
+	Up   bool // whether the engine answers
 	// Memory is the resident memory of the engine's processes in bytes. Shared pages count only once. It is 0 while no
 	// process runs.
 	Memory int64

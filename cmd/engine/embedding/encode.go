@@ -10,7 +10,8 @@ import (
 // Dimensions is the number of a vector's values.
 const Dimensions = width
 
-// maxPieces limits the pieces that are read of a text, to about 150 words. The cost grows with their number.
+// maxPieces limits the pieces of a text that are encoded. So many pieces are about 150 words. The cost of encoding
+// grows with the number of pieces.
 const maxPieces = 200
 
 // The sizes of the model.
@@ -49,7 +50,7 @@ func sizes() map[string]int {
 	return all
 }
 
-// Encode returns the vector of a text. It has length 1.
+// Encode returns the vector of a text. The vector has length 1.
 func (m *Model) Encode(text string) []float32 {
 	w, cut := m.weights, m.pieces.cut(text)
 	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])

@@ -25,7 +25,7 @@ const unknownPenalty = 10
 type pieces struct {
 	numbers map[string]int32
 	scores  []float32
-	// longest is in bytes.
+	// longest is the length of the longest piece in bytes.
 	longest int
 	unknown float32
 }
@@ -79,7 +79,7 @@ func field(data []byte) (number uint64, value, rest []byte) {
 const space = "\u2581"
 
 // cut returns the numbers of a text's pieces. The first is the start piece and the last is the end piece. It returns at
-// most maxPieces numbers, including these two.
+// most maxPieces numbers, including the start piece and the end piece.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {

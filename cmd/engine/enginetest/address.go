@@ -18,7 +18,8 @@ const (
 	highestPort = 20000
 )
 
-// FreeAddress returns a loopback address on which nothing listens. No other caller, in any process, gets the address while this one lives.
+// FreeAddress returns a loopback address on which nothing listens. No other caller, in any process, gets the address
+// while this process lives.
 func FreeAddress() (string, error) {
 	address, reservation, err := reserve()
 	if err == nil {

@@ -23,7 +23,7 @@ var (
 	product = sync.OnceValues(func() (string, error) { return build("product", "./cmd/octavo") })
 )
 
-// Build is Binary for use outside of tests.
+// Build does what Binary does, for use outside of tests.
 func Build() (string, error) { return built() }
 
 // Binary returns the path of a program with octavo's engine commands (package program), built from the module under test.

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Running is one `octavo engine run`.
+// Running is a running `octavo engine run`.
 type Running struct {
 	PostgresURL   string         `json:"postgres_url"`
 	KafkaBrokers  []string       `json:"kafka_brokers"`
@@ -62,7 +62,7 @@ const (
 	memoryFree = 8 << 30 // bytes
 )
 
-// inMemory returns a new directory in memory, or "" without enough room.
+// inMemory returns a new directory in memory, or "" if there is too little room.
 func inMemory() string {
 	var about unix.Statfs_t
 	if unix.Statfs(memory, &about) != nil || about.Type != unix.TMPFS_MAGIC {

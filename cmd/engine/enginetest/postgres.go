@@ -109,7 +109,7 @@ var templates sync.Map
 
 // ensureTemplate creates the template unless it exists. The template is migrated under a temporary name and then
 // renamed. So a template with its final name is always complete. An advisory lock lets only one process do this at a
-// time. The template's comment holds the note.
+// time. The note is the template's comment.
 func ensureTemplate(base, key string, migrate func(url string) (string, error)) (name, note string, err error) {
 	name, err = templateName(key)
 	if err != nil {

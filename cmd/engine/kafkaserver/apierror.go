@@ -53,7 +53,7 @@ func (e *apiError) split() (int16, *string) {
 	return e.code, &e.message
 }
 
-// logErrors maps the errors of a log to codes. The first match counts.
+// logErrors maps the errors of a log to codes. The first match applies.
 var logErrors = []struct {
 	err  error
 	code int16

@@ -71,7 +71,7 @@ func (c *conn) saslAuthenticate(r *request, q *kmsg.SASLAuthenticateRequest) *km
 	talk := c.login.conversation
 	answer, err := talk.Step(string(q.SASLAuthBytes))
 	if err != nil || talk.Done() && !talk.Valid() {
-		// Do not reveal which of the two is wrong.
+		// Do not reveal whether the user or the password is wrong.
 		message := "the user or the password is wrong"
 		resp.ErrorCode, resp.ErrorMessage, r.closeAfter = errSASLAuthentication, &message, true
 		c.server.broker.cfg.Logger.Warn("A login was refused.", "from", c.net.RemoteAddr().String())

@@ -18,7 +18,7 @@ import (
 
 const dataName = "broker" // in the data directory
 
-// broker holds the topics, the groups and the state of the disk space.
+// broker has the topics, the groups and the state of the disk space.
 type broker struct {
 	cfg     *Config
 	dir     string
@@ -74,7 +74,7 @@ func (b *broker) close() {
 }
 
 // noteEnds writes the ends of the logs to the journal, so that the next start can detect offsets lost by damage. The
-// logs are closed.
+// logs must be closed.
 func (b *broker) noteEnds() {
 	var entries []journal.Entry
 	for _, t := range b.list() {
@@ -95,7 +95,7 @@ func (b *broker) noteEnds() {
 // offset returns an offset in the journal, or 0.
 func (b *broker) offset(key string) (offset int64) {
 	if value, ok := b.journal.Get(key); ok {
-		offset, _ = strconv.ParseInt(string(value), 10, 64) // written by us
+		offset, _ = strconv.ParseInt(string(value), 10, 64) // the broker wrote a valid number
 	}
 	return offset
 }

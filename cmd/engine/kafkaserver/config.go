@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// Config of one broker.
+// Config configures a broker.
 type Config struct {
 	// Listen must be a loopback address.
 	Listen string

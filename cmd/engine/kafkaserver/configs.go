@@ -83,7 +83,7 @@ func (c *conn) alterConfigs(_ *request, q *kmsg.AlterConfigsRequest) *kmsg.Alter
 		answer := kmsg.NewAlterConfigsResponseResource()
 		answer.ResourceType, answer.ResourceName = asked.ResourceType, asked.ResourceName
 		answer.ErrorCode, answer.ErrorMessage = c.alter(asked.ResourceType, asked.ResourceName, q.ValidateOnly, func(configs map[string]string) {
-			clear(configs) // the request has all configs
+			clear(configs) // the request replaces all configs
 			for _, given := range asked.Configs {
 				if given.Value != nil {
 					configs[given.Name] = *given.Value

@@ -20,9 +20,9 @@ const (
 	maxProduce = 64 << 20
 	maxRequest = 1 << 20
 	maxLogin   = 4 << 10
-	// small requests do not count towards maxInFlight.
+	// small is a number of bytes. Requests of at most small bytes do not count towards maxInFlight.
 	small = 64 << 10
-	// keepBuffer is the maximum size of a buffer that a connection keeps.
+	// keepBuffer is the maximum size of a buffer that a connection reuses for later requests.
 	keepBuffer = 1 << 20
 
 	idleTime  = 10 * time.Minute
@@ -125,7 +125,7 @@ func (c *conn) read() (*request, error) {
 		r.inFlight = size
 	}
 	var buffer []byte
-	if r.key == keyProduce { // its batches are not kept
+	if r.key == keyProduce { // its batches are not used after the response
 		buffer = c.produce
 	}
 	b, err := readGrowing(c.reader, buffer, int(size))

@@ -13,10 +13,10 @@
 // It does not support transactions, compaction (a topic with cleanup.policy=compact is refused), replication, fetch
 // sessions, quotas, ACLs or the newer group protocols. Record batches of formats before version 2 are not converted.
 //
-// The log is a queue. Records that every group has committed are removed, except for a limited rest. Records that a
-// group has not committed stay. When they reach the log's limit, or the disk is full, produce requests are answered
-// POLICY_VIOLATION until space is available. Apache Kafka gives this answer only if an operator has set a policy. So
-// clients can distinguish it from a fault.
+// The log is a queue. Records that every group has committed are removed, except the newest, up to a limited size.
+// Records that a group has not committed stay. When they reach the log's limit, or the disk is full, produce requests
+// are answered POLICY_VIOLATION until space is available. Apache Kafka gives this answer only if an operator has set a
+// policy. So clients can distinguish it from a fault.
 //
 // Damage loses only the damaged records: see seglog. A damaged journal is refused.
 //

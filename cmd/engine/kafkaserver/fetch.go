@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxFetch limits the records of a response, except that a first batch of any size is sent.
+	// maxFetch limits the bytes of a response's records. But the first batch is sent whatever its size is.
 	maxFetch = 16 << 20
-	// maxFetchWait limits the wait that a client may ask for.
+	// maxFetchWait limits the wait that a client may request.
 	maxFetchWait = 5 * time.Minute
 	nodeID       = 0
 )

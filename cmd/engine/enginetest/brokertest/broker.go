@@ -17,8 +17,8 @@ import (
 
 // Options configure a broker. The zero value listens on any port, without TLS and login.
 type Options struct {
-	Address string      // the address to listen on; "" is any port of 127.0.0.1
-	TLS     *tls.Config // nil is plain text
+	Address string      // the address to listen on; "" means any port of 127.0.0.1
+	TLS     *tls.Config // nil means plain text
 	Login   *Login      // nil requires no login
 	Dir     string      // the data directory; "" means a new directory
 	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker

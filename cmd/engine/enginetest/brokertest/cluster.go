@@ -22,7 +22,7 @@ type claim struct {
 	configs  map[string]string
 }
 
-// pretended are the settings that a single broker refuses or cannot keep.
+// pretended are the settings that a single broker refuses or cannot store.
 var pretended = []string{"min.insync.replicas", "unclean.leader.election.enable", "cleanup.policy"}
 
 // note records the replicas and settings that a request gives to topics. It changes a request that creates topics, so
@@ -90,7 +90,7 @@ func (c *cluster) tell(response kmsg.Response) {
 	}
 }
 
-// over returns the broker's settings, with the claimed settings instead of the broker's own.
+// over returns the broker's settings. A claimed setting replaces the broker's setting of the same name.
 func (c *claim) over(had []kmsg.DescribeConfigsResponseResourceConfig) []kmsg.DescribeConfigsResponseResourceConfig {
 	list := slices.DeleteFunc(had, func(e kmsg.DescribeConfigsResponseResourceConfig) bool {
 		return c.configs[e.Name] != ""

@@ -2,5 +2,5 @@
 
 package cputime
 
-// RaceFactor bounds how much the race detector slows everything down.
+// RaceFactor is the largest factor by which the race detector slows code down.
 const RaceFactor = 30

@@ -14,9 +14,9 @@ import (
 // Patience is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
 const Patience = 8 * time.Minute
 
-// maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a condition that is about
-// to hold costs no time. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the
-// processor to the awaited work. slowGap bounds this pause.
+// maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a test goes on soon after
+// its condition is met. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the processor
+// to the awaited work. slowGap bounds this pause.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4
@@ -25,8 +25,8 @@ const (
 
 var errNot = errors.New("the condition was not met")
 
-// True returns when a condition holds. It fails the test if the condition does not hold within Patience. It polls
-// immediately, so a condition that already holds costs no time.
+// True returns when a condition is met. It fails the test if the condition is not met within Patience. It polls
+// immediately, so a condition that is already met costs no time.
 func True(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	Succeeds(t, what, func() error {

@@ -30,7 +30,7 @@ type FS interface {
 type Entry struct {
 	Name string
 	Dir  bool
-	Size int64 // of a file
+	Size int64 // size of a file
 }
 
 // File is an open file.
@@ -61,7 +61,7 @@ func MakeDir(f FS, root, dir string) error {
 	return f.SyncDir(parent)
 }
 
-// ReadFile reads a whole file of at most most bytes.
+// ReadFile reads a whole file. It fails if the file has more than `most` bytes.
 func ReadFile(f FS, name string, most int64) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {

@@ -257,7 +257,8 @@ func (m *member) metadata(protocol string) []byte {
 	return nil
 }
 
-// common returns the protocol that all members and more support and most prefer, or "".
+// common returns the protocol that all members and the client of `more` support, and that most of them prefer. It
+// returns "" if there is no such protocol.
 func (g *group) common(more []kmsg.JoinGroupRequestProtocol) string {
 	lists := [][]kmsg.JoinGroupRequestProtocol{}
 	if more != nil {

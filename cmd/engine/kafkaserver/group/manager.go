@@ -51,7 +51,7 @@ type Topics interface {
 // Client identifies the client of a request.
 type Client struct{ ID, Host string }
 
-// Manager holds the groups.
+// Manager has the groups.
 type Manager struct {
 	journal *journal.Journal
 	topics  Topics
@@ -145,7 +145,7 @@ type group struct {
 	phase        state
 }
 
-// member of a group.
+// member is a member of a group.
 type member struct {
 	id, instance       string
 	client             Client
@@ -154,7 +154,7 @@ type member struct {
 	assignment         []byte
 	timer              *time.Timer
 	seen               time.Time
-	join               chan *kmsg.JoinGroupResponse // set while it waits
+	join               chan *kmsg.JoinGroupResponse // set while the member waits
 	sync               chan *kmsg.SyncGroupResponse
 }
 

@@ -42,7 +42,7 @@ func (c Commit) Entry(group, topic string, partition int32) journal.Entry {
 
 func groupKey(group string) string { return keyPrefix + url.QueryEscape(group) + "/" }
 
-// parseKey is the reverse of Entry's key.
+// parseKey parses a key that Entry made.
 func parseKey(key string) (group, topic string, partition int32, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(key, keyPrefix), "/")
 	if len(parts) != 3 {

@@ -191,7 +191,7 @@ func (j *Journal) damaged(at, bytes int) error {
 		ErrDamaged, bytes, at, j.fileName(j.number), j.WayOut())
 }
 
-// WayOut is the advice for an operator without a journal.
+// WayOut returns the advice for an operator whose journal cannot be read.
 func (j *Journal) WayOut() string {
 	return fmt.Sprintf("put back a copy of the whole directory %s, or move that directory away and start with an "+
 		"empty log (octavo serve --accept-loss kafka), without the events that were not stored yet", j.cfg.Dir)
@@ -264,7 +264,8 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 		synced = append(synced, Entry{key, value})
 	}
 	j.mu.Unlock()
-	// The file becomes the journal after a sync, so it has a mark before and behind each entry.
+	// The file becomes the journal after a sync. So each frame begins with a mark, and a frame with only a mark follows
+	// the last entry.
 	for _, e := range synced {
 		if b = appendFrame(b, []Entry{syncedMark, e}); len(b) > 1<<20 {
 			flush()

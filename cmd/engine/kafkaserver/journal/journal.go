@@ -22,7 +22,7 @@ type Entry struct {
 	Value []byte
 }
 
-// Config of a journal.
+// Config configures a journal.
 type Config struct {
 	FS     disk.FS
 	Dir    string // must exist
@@ -37,7 +37,7 @@ type Config struct {
 	MinRewrite int64
 }
 
-// Journal is the map.
+// Journal is the durable map.
 type Journal struct {
 	cfg Config
 
@@ -75,7 +75,7 @@ func (t *Ticket) Wait() error {
 // Put applies all entries or none and returns when they are on disk.
 func (j *Journal) Put(entries ...Entry) error { return j.Begin(entries...).Wait() }
 
-// Begin is Put without waiting. Changes are applied in the order of the calls.
+// Begin does what Put does, without waiting. Changes are applied in the order of the calls.
 func (j *Journal) Begin(entries ...Entry) *Ticket {
 	t := &Ticket{entries: entries, done: make(chan struct{})}
 	j.mu.Lock()

@@ -32,7 +32,7 @@ const (
 type Disk struct {
 	mu    sync.Mutex
 	names map[string]*inode // current
-	kept  map[string]*inode // survive a crash for certain
+	kept  map[string]*inode // names that survive a crash for certain
 	dirs  map[string]bool   // current directories; the directories in keptDirs survive a crash
 	kdirs map[string]bool
 	// fail, if set, can make an operation fail. It is called without locks.
@@ -43,7 +43,7 @@ type Disk struct {
 type inode struct {
 	data   []byte
 	synced []byte
-	// lost are the bytes that a failed sync did not write. As on Linux, the next sync counts these bytes as written,
+	// lost marks the bytes that a failed sync did not write. As on Linux, the next sync counts these bytes as written,
 	// unless they have been written again.
 	lost []bool
 	// bad is the error of reads between the positions badFrom and badTo.
@@ -320,7 +320,7 @@ func (d *Disk) Damage(name string, at int64) error {
 	return nil
 }
 
-// Change replaces the content of a file, like damage: the change is immediately on disk.
+// Change replaces the content of a file, as damage does. The change is immediately on disk.
 func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -333,8 +333,8 @@ func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	return nil
 }
 
-// Lose renames or removes a file, like damage: the change is immediately on disk. If the new name is empty, it removes
-// the file.
+// Lose renames or removes a file, as damage does. The change is immediately on disk. If the new name is empty, it
+// removes the file.
 func (d *Disk) Lose(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -404,7 +404,7 @@ func (f *file) Truncate(size int64) error {
 	return nil
 }
 
-// Sync implements disk.File. After a failed sync, later syncs succeed without writing the unwritten bytes.
+// Sync implements disk.File. Later syncs succeed without writing the bytes that a failed sync did not write.
 func (f *file) Sync() error {
 	err := f.disk.failing(OpSync, f.name)
 	f.disk.mu.Lock()
