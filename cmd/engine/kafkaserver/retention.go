@@ -34,7 +34,8 @@ func (b *broker) maintain() {
 	}
 }
 
-// guarded returns the earlier of two times: this machine's time and the time in the file Clock.
+// guarded returns the earlier of two times: now and the time in the file Clock. If the file cannot be read, it returns
+// 1970, so that no segment counts as old.
 func (c *Config) guarded(now time.Time) time.Time {
 	if c.Clock == "" {
 		return now
@@ -74,7 +75,7 @@ func (b *broker) committed() map[string]*committed {
 	return byTopic
 }
 
-// of returns the offset before which no group needs the partition's records. A group that has committed only on other
+// of returns the least offset that a group still needs of the partition. A group that has committed only on other
 // partitions of the topic needs the whole partition.
 func (c *committed) of(partition int32) int64 {
 	least := int64(-1)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxConns limits all connections. maxStrangers limits the connections before their login (strangers). At that
-	// limit, a new connection replaces the oldest stranger, so that idle connections cannot crowd out others.
+	// maxConns limits all connections. maxStrangers limits the connections before their login (strangers). At
+	// maxStrangers, a new connection replaces the oldest stranger. So idle connections cannot block new connections.
 	maxConns     = 4096
 	maxStrangers = 128
 	// strangerTime is the time limit of a login.
@@ -26,7 +26,7 @@ const (
 type server struct {
 	broker   *broker
 	listener net.Listener
-	auth     *authenticator // nil: no login required
+	auth     *authenticator // nil if no login is required
 	host     string
 	port     int32
 	inFlight *semaphore.Weighted
@@ -36,7 +36,7 @@ type server struct {
 
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
-	strangers *list.List // of *conn, oldest first
+	strangers *list.List // values of type *conn, oldest first
 }
 
 func newServer(b *broker, listener net.Listener) (*server, error) {
@@ -58,7 +58,7 @@ func newServer(b *broker, listener net.Listener) (*server, error) {
 
 func (s *server) start() { s.workers.Go(s.accept) }
 
-// stop closes all connections and returns when no request is being answered.
+// stop closes all connections, and waits until no request is in progress.
 func (s *server) stop() {
 	s.cancel()
 	_ = s.listener.Close()

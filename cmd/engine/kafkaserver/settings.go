@@ -23,7 +23,7 @@ type topicConfig struct {
 	read           func(s *settings, value string) error
 }
 
-// The protocol's kinds of configs.
+// These are the protocol's types of config values.
 const (
 	kindString = 2
 	kindInt    = 3
@@ -91,7 +91,7 @@ func configOf(name string) *topicConfig {
 	return nil
 }
 
-// parse parses a topic's configs. Missing ones have their default value.
+// parse parses a topic's configs. A missing config has its default value.
 func parse(configs map[string]string) (s settings, err error) {
 	for name := range configs {
 		if configOf(name) == nil {
@@ -110,7 +110,7 @@ func parse(configs map[string]string) (s settings, err error) {
 	return s, nil
 }
 
-// change edits a topic's configs. With validateOnly, it only validates the edit.
+// change edits a topic's configs. If validateOnly is set, it only validates the edit.
 func (t *topic) change(edit func(map[string]string), validateOnly bool) *apiError {
 	t.broker.making.Lock()
 	defer t.broker.making.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// space decides whether there is space for another produce request. The log must stay within its limit, and enough of
-// the disk must stay free.
+// space decides whether the disk has space for another produce request. The log must stay within its limit, and enough
+// of the disk must stay free.
 type space struct {
 	broker *broker
 	used   atomic.Int64 // bytes of all logs; approximate between two measurements
@@ -17,7 +17,7 @@ type space struct {
 	least  atomic.Int64 // bytes of the disk that must stay free
 
 	mu      sync.Mutex
-	refused bool // the state that was last logged
+	refused bool // whether the last log line was about a full log
 	cleaned time.Time
 }
 
@@ -96,7 +96,7 @@ func (s *space) admit(t *topic, n int64) bool {
 	return fits || s.reserved(t, n)
 }
 
-// wrote counts appended bytes.
+// wrote adds appended bytes to the used space.
 func (s *space) wrote(n int64) {
 	s.used.Add(n)
 	s.free.Add(-n)

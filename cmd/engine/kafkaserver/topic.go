@@ -24,10 +24,9 @@ const (
 	startPrefix = "start/"
 	// An entry with endPrefix has the offset that a partition had reached at the last clean stop.
 	endPrefix = "end/"
-	// An entry with deletedPrefix names a deleted topic whose files may be left.
+	// An entry with deletedPrefix names a deleted topic. Some of its files may still exist.
 	deletedPrefix = "deleted/"
-	// maxPartitions limits the partitions of a topic: each is a directory and
-	// an open file.
+	// maxPartitions limits the partitions of a topic, because each partition needs a directory and an open file.
 	maxPartitions = 10_000
 	maxTopicName  = 249
 )
@@ -40,7 +39,7 @@ type topic struct {
 	settings atomic.Pointer[settings]
 
 	mu      sync.Mutex
-	configs map[string]string // as sent by the client
+	configs map[string]string // the configs that a client has set
 }
 
 // topicEntry is the journal's value of a topic.
@@ -159,8 +158,8 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	return logs, nil
 }
 
-// create creates a topic. Clients see it once the journal has it. With validateOnly, it
-// only validates.
+// create creates a topic. Clients see the topic as soon as the journal has its entry. If validateOnly is set, create
+// only validates the request.
 func (b *broker) create(name string, partitions int, configs map[string]string, validateOnly bool) (*topic, *apiError) {
 	b.making.Lock()
 	defer b.making.Unlock()
@@ -188,7 +187,7 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 	}
 	if err != nil {
 		b.cfg.Logger.Error("Cannot create a topic.", "topic", name, "error", err)
-		_ = b.cfg.fs.RemoveAll(t.dir()) // if it fails, the next start removes the files
+		_ = b.cfg.fs.RemoveAll(t.dir()) // if this fails, the next start removes the files
 		return nil, failed(errStorage, "the disk failed")
 	}
 	b.mu.Lock()
@@ -261,7 +260,7 @@ func (t *topic) trim(partition int, to int64) error {
 	return t.partitions()[partition].Trim(to)
 }
 
-// DamagedFiles returns the number of files in a data directory that keep damaged bytes of logs.
+// DamagedFiles returns the number of .damaged files in a data directory. They have the damaged bytes of logs.
 func DamagedFiles(dataDir string) int {
 	names, _ := filepath.Glob(filepath.Join(dataDir, dataName, topicsName, "*", "*", "*"+seglog.DamagedSuffix))
 	return len(names)

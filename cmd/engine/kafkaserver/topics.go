@@ -59,7 +59,7 @@ func describeTopic(t *topic) kmsg.MetadataResponseTopic {
 	answer := kmsg.NewMetadataResponseTopic()
 	name := t.name
 	answer.Topic = &name
-	_, _ = hex.Decode(answer.TopicID[:], []byte(t.id)) // written by us
+	_, _ = hex.Decode(answer.TopicID[:], []byte(t.id)) // an id of newTopicID is always valid
 	for i := range t.partitions() {
 		p := kmsg.NewMetadataResponseTopicPartition()
 		p.Partition, p.Leader, p.LeaderEpoch = int32(i), nodeID, 0

@@ -16,8 +16,8 @@ type Limit struct {
 	Set   string // the file that sets the limit
 }
 
-// groupFiles has the files of a control group that limit its memory, by the type of its file system. A value that is
-// not a number sets no limit.
+// groupFiles has the names of the files that limit a control group's memory, by the type of the group's file system. A
+// value in them that is not a number sets no limit.
 var groupFiles = map[string][]string{
 	"cgroup2": {"memory.max", "memory.high"},
 	"cgroup":  {"memory.limit_in_bytes"},
@@ -31,7 +31,7 @@ const (
 )
 
 // Find returns the lowest limit for this process: of its control group, of the enclosing groups, or of the machine.
-// files is the root of the file system. A system without control groups has the machine's limit.
+// files is the root of the file system. If the system has no control groups, the limit is the machine's memory.
 func Find(files fs.FS) (Limit, error) {
 	least := Limit{Set: "/" + meminfo}
 	text, err := fs.ReadFile(files, meminfo)
@@ -62,8 +62,9 @@ func Find(files fs.FS) (Limit, error) {
 	return least, nil
 }
 
-// Kills returns how many processes the kernel has killed because memory ran out, on the machine and in this process's
-// control groups. known is false if the kernel does not count them.
+// Kills returns how many processes the kernel has killed because memory ran out. It adds the numbers of the machine and
+// of this process's control groups, so a process may be counted twice. known is false if the kernel does not count
+// killed processes.
 func Kills(files fs.FS) (count int64, known bool) {
 	counters := []string{"proc/vmstat"}
 	for _, g := range memoryGroups(files) {
@@ -87,7 +88,7 @@ type group struct {
 	below string // the group's path below mount
 }
 
-// folders are the folders of the group and of its enclosing groups.
+// folders returns the folders of the group and of its enclosing groups.
 func (g group) folders() (list []string) {
 	for below := g.below; ; below = path.Dir(below) {
 		list = append(list, path.Join(g.mount, below))
@@ -97,7 +98,7 @@ func (g group) folders() (list []string) {
 	}
 }
 
-// memoryGroups finds the groups of this process. Unreadable files mean that there are no groups.
+// memoryGroups returns the groups of this process that may limit memory. If /proc cannot be read, it returns none.
 func memoryGroups(files fs.FS) (list []group) {
 	mountinfo, err := fs.ReadFile(files, mounts)
 	if err != nil {
@@ -128,8 +129,8 @@ func memoryGroups(files fs.FS) (list []group) {
 	return list
 }
 
-// ownPath returns the path of this process's group in the hierarchy of a controller of version 1, or of version 2 with
-// controller "". If no line is about the hierarchy, the path is the hierarchy's root.
+// ownPath returns the path of this process's group in a hierarchy. controller names a controller of version 1, and is
+// "" for version 2. If no line is about the hierarchy, the path is the hierarchy's root.
 func ownPath(own []byte, controller string) string {
 	for line := range bytes.Lines(own) {
 		parts := strings.SplitN(strings.TrimSuffix(string(line), "\n"), ":", 3)
@@ -141,8 +142,8 @@ func ownPath(own []byte, controller string) string {
 }
 
 // belowMount returns a group's path below a mounted folder. root is the mounted folder's path in the hierarchy. A
-// container may see its group's path on the host while only the group itself is mounted. Then the mounted folder is the
-// group.
+// container may see its group's path on the host while only the group itself is mounted. In this case the mounted
+// folder is the group's folder.
 func belowMount(group, root string) string {
 	below, found := group, true
 	if root != "/" {
@@ -165,7 +166,7 @@ func hasItem(list, item string) bool {
 	return false
 }
 
-// unescape decodes a path of mountinfo, in which blanks are octal numbers.
+// unescape decodes a path of mountinfo, which has octal escapes for blanks and backslashes.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
@@ -178,7 +179,7 @@ func readNumber(files fs.FS, name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// valueOf returns the number after a name at the beginning of a line.
+// valueOf returns the number after name, from the first line that begins with name.
 func valueOf(text []byte, name string) (int64, bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(lines.Text())

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// mostHalvings bounds how far the load is reduced: to an eighth.
+	// mostHalvings is the largest number of halvings. The least load is an eighth of the full load.
 	mostHalvings = 3
 	// Quiet is the time without a killed engine after which the load doubles again.
 	Quiet = 10 * time.Minute
 )
 
 // Load is the fraction of the full load that a node gives to its engines: threads, blocks and concurrent queries. It
-// halves with each killed engine. It doubles after each Quiet without a kill, up to the full load. The zero value is
-// the full load.
+// halves with each killed engine. It doubles after each period Quiet without a kill, up to the full load. The zero
+// value is the full load.
 type Load struct {
-	// Doubled is called after each doubling of the load; it may be nil. It must not block.
+	// Doubled is called after each doubling of the load. It must not block. It may be nil.
 	Doubled func(part float64)
 
 	mu       sync.Mutex
@@ -24,14 +24,14 @@ type Load struct {
 	timer    *time.Timer
 }
 
-// Halvings returns how many times the load is halved now.
+// Halvings returns the current number of halvings, from 0 to 3.
 func (l *Load) Halvings() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.halvings
 }
 
-// Part returns the part of the full load.
+// Part returns the load as a fraction of the full load.
 func (l *Load) Part() float64 { return 1 / float64(int(1)<<l.Halvings()) }
 
 // Halve halves the load.
@@ -52,7 +52,7 @@ func (l *Load) change(by int) {
 	}
 }
 
-// Stop stops the clock of the load.
+// Stop stops the timer. The load no longer doubles.
 func (l *Load) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

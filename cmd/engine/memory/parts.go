@@ -8,7 +8,8 @@ import (
 // Part is a part of a node with a separate share of the memory.
 type Part string
 
-// The parts. System is not a process. Node and Git are parts of the node's process. Each other part is a process.
+// These are the parts. System is not a process. Node and Git belong to the node's process. Each other part is a
+// separate process.
 const (
 	System   Part = "system"   // the kernel's caches of files and programs
 	Node     Part = "node"     // this process: requests, the sink, jobs
@@ -22,10 +23,10 @@ const (
 const mib = 1 << 20
 
 // table has the memory of each part in MiB. A part gets its minimum (least), plus its percentage of the memory that
-// remains after the minimums of all parts. Its maximum (most) limits the sum. A part with `useful` gets nothing below
-// that size. It gets that size as soon as half of the remaining memory is enough. Store gets the remaining memory, at
-// most half of the whole. The percentages sum to less than 100, including the half of PDF, so that the parts fit into
-// each budget.
+// remains after the minimums of all parts. Its maximum (most) limits the sum. If a part's share is below its `useful`
+// size, the part gets that size or nothing. It gets that size if this is at most half of the memory that remains after
+// the minimums. Store gets the memory that the other parts leave, but at most half of the budget. The percentages sum
+// to less than 100 even if PDF takes half, so that the parts fit into each budget.
 var table = []struct {
 	part                         Part
 	least, percent, most, useful int64
@@ -39,16 +40,17 @@ var table = []struct {
 	{Store, 240, 0, 0, 0},
 }
 
-// Plan is a divided budget.
+// Plan is a memory budget that Divide has divided between the parts.
 type Plan struct {
 	Budget int64 // bytes
 	parts  map[Part]int64
 }
 
-// Of returns the bytes of a part; 0 if the part does not run on this node, or if there is too little memory for it.
+// Of returns the bytes of a part. It returns 0 if the part does not run on this node, or if there is too little memory
+// for the part.
 func (p Plan) Of(part Part) int64 { return p.parts[part] }
 
-// Each calls each with the parts that have memory, in the table's order.
+// Each calls the function for each part that has memory, in the table's order.
 func (p Plan) Each(each func(Part, int64)) {
 	for _, row := range table {
 		if size := p.parts[row.part]; size > 0 {
@@ -73,7 +75,7 @@ func (e *TooSmall) Error() string {
 		e.Budget/mib, (e.Least+mib-1)/mib)
 }
 
-// Divide divides a budget between the parts that run. given has the parts with fixed sizes. If the budget is too small,
+// Divide divides a budget between the running parts. given has the parts with fixed sizes. If the budget is too small,
 // the parts of the returned plan have their least sizes, and the error is a *TooSmall.
 func Divide(budget int64, runs map[Part]bool, given map[Part]int64) (Plan, error) {
 	p := Plan{budget, maps.Clone(given)}
@@ -115,7 +117,7 @@ func Divide(budget int64, runs map[Part]bool, given map[Part]int64) (Plan, error
 	return p, nil
 }
 
-// All are the parts of a node with all roles and embedded engines.
+// All returns the parts of a node with all roles and embedded engines.
 func All() map[Part]bool {
 	all := map[Part]bool{}
 	for _, row := range table {
@@ -124,7 +126,7 @@ func All() map[Part]bool {
 	return all
 }
 
-// LeastBytes is the least budget of a node with all parts.
+// LeastBytes returns the least budget of a node with all parts.
 func LeastBytes() (sum int64) {
 	for _, row := range table {
 		sum += row.least * mib

@@ -12,7 +12,7 @@ import (
 // filled.
 const EnvDir = "OCTAVO_ENGINES_DIR"
 
-// Config has the places in which to look. The zero value looks where `octavo serve` does.
+// Config has the folders in which Find looks. With the zero value, Find looks in the same folders as `octavo serve`.
 type Config struct {
 	// Dir is the folder with the engines' package.json and node_modules. If it is empty, the folder is EnvDir's value.
 	// Without EnvDir, it is ../deploy/engines next to the executable's folder, or deploy/engines in the working
@@ -24,7 +24,7 @@ type Config struct {
 	Executable, WorkDir string
 }
 
-// Packages are the engines of one folder. Only the methods check whether an engine is installed.
+// Packages has the engines of one folder. Only its methods check whether an engine is installed.
 type Packages struct {
 	dir      string
 	platform platform
@@ -33,7 +33,7 @@ type Packages struct {
 // platform has the package names for one GOOS/GOARCH.
 type platform struct {
 	chdb, postgres, node string
-	// the binaries' dynamic loader; if it is missing, exec fails as if the binary did not exist
+	// loader is the binaries' dynamic loader. Without it, exec fails with the same error as for a missing binary.
 	loader string
 }
 
@@ -48,8 +48,8 @@ const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_B
 // ErrPlatform is wrapped by the error for a platform without engine packages.
 var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
 
-// ErrNoPackage is wrapped by the error for an engine that has no package for this platform, although other engines have
-// one.
+// ErrNoPackage is wrapped by the error for an engine without a package for this platform, if other engines have
+// packages.
 var ErrNoPackage = errors.New("its package exists")
 
 // MissingError means that a part of an engine is not installed.
@@ -61,8 +61,8 @@ func (e *MissingError) Error() string {
 		e.Part, e.Path, EnvDir, elsewhere)
 }
 
-// Find chooses the folder and checks that engine packages exist for this platform. It does not check that the packages
-// are installed, because an unneeded engine may be missing.
+// Find chooses the folder of the engines, and checks that engine packages are published for this platform. It does not
+// check that the packages are installed, because an unneeded engine may be missing.
 func Find(cfg Config) (*Packages, error) {
 	if cfg.GOOS == "" {
 		cfg.GOOS = runtime.GOOS
@@ -87,8 +87,8 @@ func Find(cfg Config) (*Packages, error) {
 	return &Packages{dir: dir, platform: p}, nil
 }
 
-// dir returns the first candidate that exists. Otherwise it returns the candidate that `make engines` creates, for the
-// error message.
+// dir returns the configured folder, or the first candidate that exists. Without such a folder, it returns the folder
+// that `make engines` creates, for the error message.
 func (cfg Config) dir() (string, error) {
 	if cfg.Dir == "" {
 		cfg.Dir = os.Getenv(EnvDir)
@@ -136,7 +136,7 @@ func absolute(dir string) (string, error) {
 	return path, nil
 }
 
-// Dir is the chosen folder.
+// Dir returns the folder that Find chose.
 func (p *Packages) Dir() string { return p.dir }
 
 func (p *Packages) path(name string, parts ...string) string {

@@ -10,12 +10,12 @@ import (
 )
 
 // linkAll creates the symlinks that the Postgres package lists. npm packages cannot contain symlinks. So the package
-// creates them in an install script, but npm 11 and later do not run it.
+// creates its symlinks in an install script, which npm 11 and later do not run.
 func linkAll(root string) error {
 	list := filepath.Join(root, "native", "pg-symlinks.json")
 	text, err := os.ReadFile(list)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // a later version of the package may have none
+		return nil // a later version of the package may have no symlinks
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the Postgres package's list of symlinks: %w", err)
@@ -38,8 +38,8 @@ func linkAll(root string) error {
 	return nil
 }
 
-// linkOne is safe in concurrent processes. The second process finds the link, or atomically replaces it with an equal
-// link.
+// linkOne creates a symlink. Several processes may do this at once: a later process finds the link, or atomically
+// replaces it with an equal link.
 func linkOne(source, target string) error {
 	relative, err := filepath.Rel(filepath.Dir(target), source)
 	if err != nil {
@@ -49,7 +49,7 @@ func linkOne(source, target string) error {
 		return nil
 	}
 	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() {
-		return nil // installed as a copy instead of a link
+		return nil // the file is installed as a copy instead of a link
 	}
 	temporary, err := os.MkdirTemp(filepath.Dir(target), ".link-")
 	if err != nil {

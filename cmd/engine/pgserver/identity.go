@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// mappedID is root's user id inside the user namespace. Any id but 0 will
-	// do.
+	// mappedID is root's user id inside the user namespace. Any id except 0 works.
 	mappedID = 1000
 	// nobody is the user id for Postgres if octavo runs as root and the system
 	// allows no user namespaces.
@@ -23,13 +22,13 @@ const (
 
 // identity is the user as which Postgres runs. Postgres refuses root.
 type identity struct {
-	// namespace: root runs Postgres in a user namespace that maps it to another id. Files keep their owner, and
-	// Postgres may enter folders that only root may.
+	// namespace is set if root runs Postgres in a user namespace that maps root to another id. The owner of the files
+	// does not change, and Postgres may enter folders that only root may enter.
 	namespace bool
 	// user is an ordinary user of the system, or nil to run as this process's
 	// user.
 	user *syscall.Credential
-	// major is the binary's major version, as read by try.
+	// major is the binary's major version. The method try sets it.
 	major string
 }
 
@@ -43,8 +42,7 @@ func (i identity) attributes() *syscall.SysProcAttr {
 	return attributes
 }
 
-// own changes a file's owner to the user that runs Postgres, if it is not this
-// process's user.
+// own changes a file's owner to the user that runs Postgres. If this process's user runs Postgres, own does nothing.
 func (i identity) own(path string) error {
 	if i.user == nil {
 		return nil
@@ -55,7 +53,8 @@ func (i identity) own(path string) error {
 	return nil
 }
 
-// chooseIdentity finds a user that can run the postgres binary and use dir. For an existing cluster it is the owner.
+// chooseIdentity finds a user that can run the postgres binary and use dir. For an existing cluster, it chooses the
+// owner of the cluster.
 func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identity, error) {
 	var who identity
 	if os.Geteuid() == 0 {
@@ -110,7 +109,8 @@ var (
 	versionText  = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 )
 
-// try runs the binary. This shows whether the system allows the identity and whether the binary and its libraries work.
+// try runs the binary with --version. It fails if the system does not allow the identity, or if the binary or its
+// libraries do not work.
 func (i *identity) try(ctx context.Context, postgres string) error {
 	cmd := exec.CommandContext(ctx, postgres, "--version")
 	cmd.SysProcAttr = i.attributes()
@@ -139,7 +139,7 @@ func (i *identity) try(ctx context.Context, postgres string) error {
 	return nil
 }
 
-// refused recognises the errors with which kernels, containers and security modules deny a user namespace.
+// refused reports whether err is an error with which kernels, containers or security modules deny a user namespace.
 func refused(err error) bool {
 	for _, code := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL, syscall.EUSERS, syscall.ENOSYS} {
 		if errors.Is(err, code) {

@@ -65,8 +65,8 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	return nil
 }
 
-// resetSecrets sets new passwords in an existing cluster whose secrets.json was lost, or left behind when the directory
-// was copied.
+// resetSecrets sets new passwords in an existing cluster without a secrets.json. The file was lost, or was not copied
+// with the directory.
 func (s *Server) resetSecrets(ctx context.Context) error {
 	fresh := newSecrets()
 	if err := s.writeSettings(s.dataDir()); err != nil {
@@ -87,8 +87,8 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	return nil
 }
 
-// runSQL runs statements in single-user mode, without a listening server. The statements go through standard input,
-// because other processes cannot read the passwords there.
+// runSQL runs statements in single-user mode, without a listening server. It sends the statements through standard
+// input, because other processes cannot read the passwords from there.
 func (s *Server) runSQL(ctx context.Context, dir string, statements []string) error {
 	// With -j a statement ends at a semicolon followed by an empty line.
 	input := strings.Join(statements, ";\n\n") + ";\n\n"
@@ -101,8 +101,8 @@ func (s *Server) runSQL(ctx context.Context, dir string, statements []string) er
 // run runs one of Postgres's programs and waits for its exit. The program dies
 // if this process is killed.
 func (s *Server) run(ctx context.Context, input, name string, arguments ...string) error {
-	// PDEATHSIG is sent when the thread that creates the child ends; see
-	// supervise's spawner.
+	// The kernel sends PDEATHSIG when the thread that created the child ends (see supervise's spawner). So this
+	// goroutine must not change its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, s.binary(name), arguments...)

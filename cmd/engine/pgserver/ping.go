@@ -19,7 +19,8 @@ const (
 	tooManyConnections = "53300"
 )
 
-// Ping connects as the superuser and runs a statement. Postgres reserves connections for the superuser.
+// Ping connects as the superuser and runs a statement. Postgres reserves connections for the superuser, so Ping works
+// even if clients use all others.
 func (s *Server) Ping(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, "postgres"))
 	if err != nil {
@@ -40,7 +41,7 @@ func pingError(err error) error {
 	if errors.As(err, &answer) {
 		switch answer.Code {
 		case tooManyConnections:
-			return nil // full, but alive: a restart would disconnect every client
+			return nil // Postgres is full but works: a restart would disconnect every client
 		case cannotConnectNow:
 			return fmt.Errorf("%w: %w", ErrStarting, err)
 		}
@@ -48,8 +49,7 @@ func pingError(err error) error {
 	return fmt.Errorf("cannot reach Postgres: %w", err)
 }
 
-// Line splits a line of Postgres' log into the level of its severity and the
-// text.
+// Line splits a line of Postgres's log into a log level and the text.
 func Line(line string) (slog.Level, string) {
 	severity, text, _ := strings.Cut(line, ":")
 	text = strings.TrimSpace(text)
@@ -58,14 +58,14 @@ func Line(line string) (slog.Level, string) {
 		return slog.LevelWarn, text
 	case "ERROR", "FATAL":
 		if strings.HasPrefix(text, "the database system is") {
-			return slog.LevelDebug, text // the answer to a ping while it starts
+			return slog.LevelDebug, text // the reply to a ping while Postgres starts
 		}
-		return slog.LevelWarn, text // concerns one client, which also gets the error
+		return slog.LevelWarn, text // the error concerns a single client, which receives it too
 	case "PANIC":
 		return slog.LevelError, text
 	case "LOG", "NOTICE", "INFO":
 		return slog.LevelInfo, text
 	default:
-		return slog.LevelDebug, line // DETAIL, HINT, CONTEXT, continued lines
+		return slog.LevelDebug, line // the line is a DETAIL, a HINT, a CONTEXT or a continuation
 	}
 }

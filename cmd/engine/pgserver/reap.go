@@ -49,7 +49,7 @@ func (s *Server) Reap(ctx context.Context) error {
 }
 
 // killLeftovers kills every postgres process whose working directory is a cluster below Dir. Every Postgres process has
-// its cluster as its working directory. It returns their number.
+// its cluster as its working directory. It returns the number of killed processes.
 func (s *Server) killLeftovers() (int, error) {
 	root, err := filepath.EvalSymlinks(s.cfg.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -75,7 +75,7 @@ func (s *Server) killLeftovers() (int, error) {
 		}
 		if worksBelow(pid, root) {
 			found++
-			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // or the next round kills it
+			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // if this fails, the next round tries again
 		}
 		_ = unix.Close(handle)
 	}

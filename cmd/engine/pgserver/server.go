@@ -20,17 +20,17 @@ const (
 	appDatabase = "octavo"
 )
 
-// Config of one server.
+// Config configures a server.
 type Config struct {
 	// BinDir contains postgres and initdb.
 	BinDir string
-	// Dir holds the cluster (data) and its passwords (secrets.json). The caller holds a lock on Dir.
+	// Dir is the folder of the cluster (data) and its passwords (secrets.json). The caller must have locked Dir.
 	Dir string
-	// Port on 127.0.0.1.
+	// Port is the TCP port on 127.0.0.1.
 	Port int
-	// NoSync makes tests faster. Data then survives kill -9 but not a power loss.
+	// NoSync makes tests faster. Without syncs, data survives kill -9 but not a power loss.
 	NoSync bool
-	// Memory is the bytes that the server aims to stay below; 0 means 512 MiB.
+	// Memory is the memory in bytes for which the server is configured. 0 means 512 MiB.
 	Memory int64
 }
 
@@ -40,7 +40,7 @@ type Server struct {
 	secrets  secrets
 	identity identity
 
-	inspected atomic.Bool // the first ping has called inspect
+	inspected atomic.Bool // set after the first ping has called inspect
 }
 
 // New checks the configuration. Nothing is written before Prepare.
@@ -105,8 +105,8 @@ func (s *Server) Command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// inherited are variables that a command has from this process. Libraries that are loaded before libc read the last
-// ones: bench/chaos sets the server's clock by libfaketime.
+// inherited lists the variables that a command inherits from this process. All except TMPDIR serve libfaketime, with
+// which bench/chaos sets the server's clock.
 var inherited = []string{
 	"TMPDIR", "LD_PRELOAD", "FAKETIME_TIMESTAMP_FILE", "FAKETIME_CACHE_DURATION", "FAKETIME_DONT_FAKE_MONOTONIC",
 }
@@ -123,7 +123,7 @@ func (s *Server) finish(cmd *exec.Cmd) {
 	cmd.SysProcAttr = s.identity.attributes()
 }
 
-// URL is the product's connection string.
+// URL returns the product's connection string.
 func (s *Server) URL() string { return s.url(appUser, s.secrets.App, appDatabase) }
 
 func (s *Server) url(user, password, database string) string {

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// access is pg_hba.conf: only loopback connections with a password. Replication makes Postgres check its pages
-// (store/postgres/verify.go).
+// access is pg_hba.conf: only loopback connections with a password. The product uses replication to make Postgres check
+// its pages (store/postgres/verify.go).
 const access = `# Written by octavo at every start.
 host all all 127.0.0.1/32 scram-sha-256
 host replication %s 127.0.0.1/32 scram-sha-256
@@ -42,11 +42,12 @@ log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
 `
 
-// fullMemory is the least memory with which Postgres has its full settings.
+// fullMemory is the memory from which on more memory does not change the settings.
 const fullMemory = 512 << 20
 
-// shared returns the settings that depend on the memory, in the order of the file. They are three sizes of the server,
-// the size of the system's cache (all in kB), and the number of vacuum workers. Connections use the rest of the memory.
+// shared returns the settings that depend on the memory, in the order of the file. It returns three sizes of the server
+// in kB, the size of the system's cache in kB, and the number of vacuum workers. Connections use the rest of the
+// memory.
 func shared(memory int64) (list []int64) {
 	if memory <= 0 || memory > fullMemory {
 		memory = fullMemory
@@ -58,8 +59,8 @@ func shared(memory int64) (list []int64) {
 }
 
 func (s *Server) writeSettings(dir string) error {
-	// 4096 iterations are Postgres' default. Tests do not sync and connect thousands of times, so they use one
-	// iteration.
+	// 4096 iterations are Postgres' default. A server for tests (NoSync) uses one iteration, because tests connect
+	// thousands of times.
 	durable, iterations := "on", 4096
 	if s.cfg.NoSync {
 		durable, iterations = "off", 1

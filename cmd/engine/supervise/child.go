@@ -15,7 +15,8 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop requests a clean end of the child. kill ends the child immediately. done is closed when no process is left.
+	// stop is cancelled to end the child cleanly. kill is cancelled to end it immediately. done is closed when no
+	// process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
 	kill     context.Context
@@ -35,13 +36,12 @@ func newChild(sup *Supervisor, spec Spec) *child {
 	return c
 }
 
-// launch starts a process and returns it once it answers. On error, no process
-// is left running.
+// launch starts a process, and returns when the process answers pings. If launch fails, no process is left running.
 func (c *child) launch(ctx context.Context) (*process, error) {
 	if err := c.reap(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.sup.spawner.spawn(&c.spec, c.sup.cfg.Logger) // the child outlives its start
+	p, err := c.sup.spawner.spawn(&c.spec, c.sup.cfg.Logger) // without ctx, because the child outlives its start
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (c *child) launch(ctx context.Context) (*process, error) {
 	c.current = p
 	c.mu.Unlock()
 	if err := p.awaitReady(ctx, &c.spec); err != nil {
-		p.terminate(c.kill, &c.spec) // ctx may be done, but the process still gets its time to stop
+		p.terminate(c.kill, &c.spec) // not ctx: the process gets its time to stop even if ctx is done
 		c.clearProcess()
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (c *child) reap(ctx context.Context) error {
 	return nil
 }
 
-// keep runs from the child's first ready process until the child is stopped or has failed for good. It restarts the
-// process when needed.
+// keep watches the child's process and restarts it when it fails. It returns when the child is stopped, or has failed
+// too often.
 func (c *child) keep(p *process) {
 	defer close(c.done)
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
@@ -99,7 +99,8 @@ func (c *child) keep(p *process) {
 	}
 }
 
-// prepareRestart waits for the backoff. It returns false if the child is not restarted. The child is then finished.
+// prepareRestart waits for the backoff before a restart. It returns false if the child must not be restarted, because
+// it was stopped or has failed too often.
 func (c *child) prepareRestart(cause error, b *backoff) bool {
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
 	if c.stop.Err() != nil {
@@ -194,7 +195,8 @@ func (c *child) state() State {
 	return s
 }
 
-// backoff counts restarts in a row, and how many of them count for giving up.
+// backoff counts consecutive failures. fatal is the number of failures without a SIGKILL from outside. Too many fatal
+// failures end the restarts.
 type backoff struct {
 	cfg             *Config
 	failures, fatal int

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxLine   = 16 << 10 // longer lines are split: a child must not be able to grow this process's memory
+	maxLine   = 16 << 10 // longer lines are split, so that a child cannot fill this process's memory
 	tailLines = 15
 )
 
@@ -44,8 +44,7 @@ func (w *lineWriter) flush() {
 	}
 }
 
-// tail keeps the last lines of a child's output, for the error that reports its
-// exit.
+// tail stores the last lines of a child's output, for the error about the child's exit.
 type tail struct {
 	mu    sync.Mutex
 	lines []string

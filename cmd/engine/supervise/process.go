@@ -15,7 +15,7 @@ const (
 	// startPingEvery is the interval of pings to a starting child. A refused
 	// connection costs next to nothing.
 	startPingEvery = 20 * time.Millisecond
-	// outputDelay bounds the time for reading output after a child's exit. The child's own children may hold the pipe
+	// outputDelay is the time limit for reading output after a child's exit. The child's own children may keep the pipe
 	// open for longer.
 	outputDelay = 500 * time.Millisecond
 )
@@ -26,7 +26,7 @@ type process struct {
 	pid     int
 	output  tail
 	ready   chan struct{} // closed when Spec.Ready has recognised a line
-	exited  chan struct{} // closed after err is set
+	exited  chan struct{} // closed after the exit; err is set before
 	err     error
 	started time.Time
 }
@@ -72,7 +72,7 @@ func (s *spawner) spawn(spec *Spec, logger *slog.Logger) (*process, error) {
 	return p, nil
 }
 
-// awaitReady returns nil once the process answers a ping.
+// awaitReady waits until the process answers a ping. It fails if the process exits or spec.StartTimeout passes.
 func (p *process) awaitReady(ctx context.Context, spec *Spec) error {
 	var lastPing error
 	deadline := time.Now().Add(spec.StartTimeout)
@@ -130,7 +130,7 @@ func (p *process) ping(ctx context.Context, spec *Spec) error {
 // errKilled is wrapped by the error of a process that was killed by another process or by the kernel.
 var errKilled = errors.New("it was killed from outside, as the kernel does when memory runs out")
 
-// exitError is the error of a process that exited without a signal from the supervisor.
+// exitError returns the error for a process that the supervisor did not stop.
 func (p *process) exitError() error {
 	if p.err == nil {
 		return p.withOutput(errors.New("it exited with status 0"))

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// spawner starts all processes from one OS thread, which exists until close.
+// spawner starts all processes from one OS thread, which ends only in close.
 //
-// The kernel sends PDEATHSIG when the thread that created the child ends, not when its process does. The Go runtime
-// ends a thread when a goroutine locked to it returns. So a child that is started from any goroutine could be killed at
-// any time.
+// The kernel sends PDEATHSIG when the thread that created the child ends. The thread may end long before its process:
+// the Go runtime ends a thread when a goroutine returns that is locked to it. So a child from another thread could be
+// killed at any time.
 type spawner struct {
 	once  sync.Once
 	queue chan spawnRequest

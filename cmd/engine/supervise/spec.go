@@ -32,20 +32,20 @@ type Spec struct {
 	// Reap removes the remains of a dead child: its child processes and lock files. It runs before every start and
 	// after the last exit. The child never runs during Reap.
 	Reap func(ctx context.Context) error
-	// Line returns the level and text for the log entry of a line of the child's output. If it is nil, lines are logged
+	// Line turns a line of the child's output into a log entry: a level and a text. If it is nil, lines are logged
 	// unchanged at slog.LevelInfo.
 	Line func(line string) (slog.Level, string)
 
 	// StopSignal (default SIGTERM) asks for a clean exit. SIGKILL follows after StopTimeout (default 20 s).
 	StopSignal  syscall.Signal
 	StopTimeout time.Duration
-	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies for any reason.
+	// DeathSignal (default SIGKILL) is the signal that the kernel sends to the child when this process ends for any
+	// reason.
 	DeathSignal syscall.Signal
-	// StartTimeout (default 2 min) bounds one start, up to the first answered
-	// ping.
+	// StartTimeout (default 2 min) is the time limit of a start, up to the first answered ping.
 	StartTimeout time.Duration
 	// A child is pinged every PingInterval (default 2 s) with a timeout of PingTimeout (default 5 s). After
-	// PingFailures (default 3) failures in a row it is killed and restarted.
+	// PingFailures (default 3) failures in a row, the child is killed and restarted.
 	PingInterval time.Duration
 	PingTimeout  time.Duration
 	PingFailures int
@@ -77,13 +77,13 @@ type Config struct {
 	// because memory has run out. It must not block.
 	OnKilled func(name string)
 	// The delay before a restart starts at BackoffMin (default 100 ms). It doubles with each restart up to BackoffMax
-	// (default 10 s). It is reset when a process has run for StableAfter (default 30 s).
+	// (default 10 s). The delay is reset when a process has run for StableAfter (default 30 s).
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	StableAfter time.Duration
-	// GiveUpAfter is the number of consecutive restarts without a stable process (default 12, a minute or more). Then
-	// the child has failed for good, and Err reports it. A killed child (OnKilled) does not count, because memory may
-	// run out many times.
+	// GiveUpAfter is the largest number of consecutive restarts without a stable process (default 12, a minute or
+	// more). After one more failure, the child is not restarted any more, and Err reports the error. A restart after
+	// OnKilled does not count, because memory may run out many times.
 	GiveUpAfter int
 }
 
@@ -106,7 +106,7 @@ func (c *Config) fill() {
 // Status is the state of a child's life cycle.
 type Status string
 
-// The statuses of a child. Only StatusRunning means that it answers.
+// The statuses of a child. Only with StatusRunning does the child answer.
 const (
 	StatusStarting   Status = "starting"
 	StatusRunning    Status = "running"
@@ -121,6 +121,7 @@ type State struct {
 	Status   Status `json:"status"`
 	PID      int    `json:"pid,omitempty"` // 0 while no process runs
 	Restarts int    `json:"restarts"`
-	// LastError is the reason of the child's last restart or of giving it up. It stays after a successful restart.
+	// LastError is the reason for the child's last restart, or for its final failure. A successful restart does not
+	// clear it.
 	LastError string `json:"last_error,omitempty"`
 }

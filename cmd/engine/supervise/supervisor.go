@@ -25,9 +25,9 @@ func New(cfg Config) *Supervisor {
 	return &Supervisor{cfg: cfg, spawner: newSpawner(), errs: make(chan error, 1)}
 }
 
-// Start starts a child and returns once it answers. From then on the child is kept alive until Stop. On error, no
-// process is left running. Several children may be started concurrently; Stop stops them in the reverse order of the
-// calls. ctx bounds only the start.
+// Start starts a child and returns when the child answers. The supervisor then restarts the child after each failure
+// until Stop. If Start fails, no process is left running. Several children may be started concurrently. Stop stops them
+// in the reverse order of the calls. ctx limits only the start.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	if err := spec.fill(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	// Stop may be called during the start.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() // bound to the child's life, not to the start
+	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() // c.stop outlives the start
 	p, err := c.launch(ctx)
 	if err != nil {
 		s.mu.Lock()
@@ -57,8 +57,8 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	return nil
 }
 
-// Stop stops all children in the reverse order of their starts. When ctx is done, it kills those that are left. It
-// returns after the last exit.
+// Stop stops all children in the reverse order of their starts. When ctx is done, it kills the remaining children. It
+// returns after the last child has exited.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	if s.stopping {
@@ -99,8 +99,8 @@ func (s *Supervisor) State() []State {
 	return states
 }
 
-// Err receives the error of the first child that failed and will not be restarted. The other children keep running. The
-// owner usually calls Stop and exits.
+// Err returns a channel that receives the error of the first child that is not restarted any more. The other children
+// continue to run. The owner usually calls Stop and exits.
 func (s *Supervisor) Err() <-chan error { return s.errs }
 
 func (s *Supervisor) report(err error) {

@@ -3,14 +3,14 @@
 //
 // The child is Node.js with its permission model. It may read only the compiler and the fonts. It has no network,
 // writes no files and starts no processes. The compiler in it is WebAssembly without access to the system. If the
-// system allows it, the child also has its own network and process namespaces. Its memory is watched and limited. It is
-// killed when the context ends or this process dies.
+// system allows it, the child also has its own network and process namespaces. The child's memory is watched and
+// limited. The child is killed when the context or this process ends.
 //
-// The input may have a file formulas.json with a list of TeX formulas. A converter in the child turns them into typst's
-// mathematics. The result is typeset.json. formulas.mjs only accepts mathematics.
+// The input may have a file formulas.json with a list of TeX formulas. A converter in the child turns the formulas into
+// typst's mathematics, and writes the file typeset.json. formulas.mjs rejects everything except mathematics.
 //
-// For a process's first document, a child describes the fonts, which takes a second. Later children get the
-// descriptions.
+// Before a process's first document, a separate child describes the fonts, which takes a second. The children for
+// documents read these descriptions.
 //
 // It must not import packages above cmd/engine.
 package typst

@@ -2,8 +2,8 @@ package typst
 
 import "path/filepath"
 
-// fontPackages has a row per family, with the faces that the layout uses. Each package includes the font's licence, the
-// SIL Open Font License.
+// fontPackages has a row for each font family, with the faces that the layout uses. Each package includes the font's
+// licence, the SIL Open Font License.
 var fontPackages = []struct {
 	name  string
 	faces []string

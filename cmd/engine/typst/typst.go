@@ -33,33 +33,33 @@ var formulas string
 //go:embed limited.mjs
 var limited string
 
-// program is a single module, because the child cannot read our files.
+// program is the child's whole JavaScript as a single module, because the child may not read the product's files.
 var program = strings.ReplaceAll(limited+formulas, "export function", "function") + compile
 
-// Config has the settings of a Renderer. The zero value is complete.
+// Config has the settings of a Renderer. The zero value is valid.
 type Config struct {
 	// EnginesDir is the folder in which npm has installed the engines (package packages).
 	EnginesDir string
-	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
+	// MemoryBytes limits the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
-	// Refusal is the reason why this node renders no PDFs; "" if it does. It is for users.
+	// Refusal tells users why this node renders no PDFs. It is empty if the node renders PDFs.
 	Refusal string
 }
 
 const (
 	defaultMemory = 2 << 30
-	// maxInput limits the input of one document. The compiler holds all of it in memory.
+	// maxInput limits the input of one document. The compiler needs all input in memory.
 	maxInput = 256 << 20
 )
 
 // Renderer makes PDFs, each in a separate process.
 type Renderer struct {
 	cfg Config
-	// described holds the descriptions of the fonts. A document that reads all fonts takes a second longer.
+	// described has the descriptions of the fonts. Without them, each document would take a second longer.
 	described chan []byte
 }
 
-// New builds a Renderer. A missing installation shows at the first Render.
+// New builds a Renderer. If the renderer is not installed, only Render fails.
 func New(cfg Config) *Renderer {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = defaultMemory
@@ -73,11 +73,11 @@ type kind int
 
 const (
 	missing kind = iota + 1 // no renderer is installed
-	refused                 // the compiler refused the input
+	refused                 // the compiler rejected the input
 	memory                  // the document needs more memory than allowed
 )
 
-// Error is the reason why there is no PDF. Its text is for users.
+// Error is the reason why a PDF could not be made. Its Message is for users.
 type Error struct {
 	Message string
 	kind    kind
@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap returns the cause, which is not for users.
+// Unwrap returns the cause, which users must not see.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Public returns the part of the error that users may read.
@@ -100,11 +100,11 @@ func (e *Error) Public() string { return e.Message }
 // Final reports whether the same input will fail again.
 func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 
-// TooLarge reports whether a part of the input might be rendered.
+// TooLarge reports whether the document needs too much memory. A part of it might be rendered.
 func (e *Error) TooLarge() bool { return e.kind == memory }
 
-// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Input and output are
-// streamed and not held here. Render ends soon after ctx.
+// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Render streams the input
+// and the output, and does not store them in memory. It returns soon after ctx is done.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	fonts, err := r.fonts(ctx)
 	if err != nil {
@@ -118,7 +118,8 @@ func (r *Renderer) Render(ctx context.Context, input func(send func(name string,
 	}, out)
 }
 
-// fonts returns the compiler's descriptions of the fonts as JSON. The first call starts a child for them.
+// fonts returns the compiler's descriptions of the fonts as JSON. The first call starts a child that describes the
+// fonts.
 func (r *Renderer) fonts(ctx context.Context) (described []byte, err error) {
 	select {
 	case described = <-r.described:
@@ -136,7 +137,7 @@ func (r *Renderer) fonts(ctx context.Context) (described []byte, err error) {
 	return out.Bytes(), nil
 }
 
-// run runs a child that renders a document or, with describe, describes the fonts.
+// run runs a child that renders a document. If describe is set, the child describes the fonts instead.
 func (r *Renderer) run(
 	ctx context.Context, describe bool, input func(send func(name string, content []byte) error) error, out io.Writer,
 ) error {
@@ -156,7 +157,7 @@ func (r *Renderer) run(
 	if err != nil {
 		return err
 	}
-	// The child is killed when the thread that started it ends, so this goroutine keeps its thread.
+	// The kernel kills the child when the thread that started it ends. So this goroutine must not change its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := start(cmd); err != nil {
@@ -179,10 +180,10 @@ func (r *Renderer) run(
 	err = errors.Join(err, stdin.Close())
 	if err != nil && !large.Load() && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		cancel()
-		_ = cmd.Wait() // It was killed.
+		_ = cmd.Wait() // The child was killed.
 		return err
 	}
-	// A broken pipe is only the effect. The end of the child is the cause.
+	// A broken pipe is only an effect: the child ended. So the error is about the child's end.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)
@@ -202,11 +203,11 @@ const (
 	maxSaid   = 16 << 10
 )
 
-// verdict turns the child's end into an error.
+// verdict returns the error for a child that failed.
 func (r *Renderer) verdict(ended error, said string) error {
 	exit, ok := errors.AsType[*exec.ExitError](ended)
 	if !ok {
-		return ended // out refused the PDF.
+		return ended // Writing the PDF to out failed.
 	}
 	var report struct {
 		Error  string `json:"error"`
@@ -233,13 +234,14 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts this memory, so the
-	// limit is coarse. So the used memory is watched, too.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so it is
+	// not precise. So exceeds watches the used memory too.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )
 
-// exceeds watches how much memory a process uses, until it is more than most or ctx ends.
+// exceeds watches how much memory a process uses. It returns true when the process uses more than most, and false when
+// the process or ctx ends.
 func exceeds(ctx context.Context, pid int, most uint64) bool {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
@@ -290,7 +292,7 @@ func (r *Renderer) command(describe bool) ([]string, error) {
 	}
 	return []string{
 		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "tex2typst"), "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
-		// The optimizing compiler would take more memory than it saves time.
+		// The optimizing compiler would need much memory and save little time.
 		"--liftoff-only", "--max-old-space-size=256", "--no-warnings", "--input-type=module", "-e", program, string(settings),
 	}, nil
 }
@@ -310,8 +312,8 @@ func apart(attributes *syscall.SysProcAttr) {
 	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
 }
 
-// namespaces reports whether the system lets this process make namespaces. It tries this once with a missing program,
-// because the kernel creates the namespaces before it looks for the program.
+// namespaces reports whether the system lets this process create namespaces. It starts a program that does not exist.
+// The kernel creates the namespaces before it looks for the program, so the error shows whether they are allowed.
 var namespaces = sync.OnceValue(func() bool {
 	cmd := exec.Command("/proc/self/exe/none")
 	cmd.Path, cmd.Err = "/proc/self/exe/none", nil
@@ -345,7 +347,7 @@ func send(to io.Writer, input func(send func(name string, content []byte) error)
 	return err
 }
 
-// tail keeps the end of the written text.
+// tail stores the last bytes of the written text.
 type tail struct {
 	bytes.Buffer
 	most int

@@ -21,8 +21,8 @@ type Appended struct {
 }
 
 // Append appends a record batch and returns when it is on disk. It writes the offset into b, which belongs to the log
-// until Append returns. A batch that its producer has already sent is not appended again. Append then returns the first
-// result.
+// until Append returns. A batch that its producer has already sent is not appended again. Append then returns the
+// result of the first append.
 func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	h, err := checkSent(b)
 	if err != nil {
@@ -77,8 +77,8 @@ type round struct {
 	err     error
 }
 
-// round appends the first calls of the list, as many as the segment has room for. It answers them and returns their
-// number. The caller holds writing.
+// round performs as many appends from the start of the list as fit into the segment. It sends each append its result,
+// and returns the number of handled appends. The caller holds writing.
 func (l *Log) round(list []*appending) int {
 	if l.isClosed() {
 		return refuse(list, ErrClosed)
@@ -120,8 +120,7 @@ func refuse(list []*appending, err error) int {
 // gather is the size up to which batches are collected into one write. A larger batch gets a separate write.
 const gather = 128 << 10
 
-// stage adds one call to the round, or answers it with an error if its sequence
-// is wrong.
+// stage adds an append to the round. If the producer's sequence is wrong, the append fails.
 func (r *round) stage(a *appending, now int64) {
 	h := &a.h
 	if h.producer >= 0 {
@@ -194,7 +193,7 @@ func (r *round) put(b []byte) {
 	r.written += int64(len(b))
 }
 
-// end syncs the round, makes it visible to readers and answers its calls.
+// end syncs the round, makes its batches visible to readers, and sends each append its result.
 func (r *round) end() {
 	r.flushBuffer()
 	l := r.log
@@ -220,7 +219,7 @@ func (r *round) end() {
 	}
 }
 
-// publish makes a synced round visible to readers.
+// publish makes the batches of a synced round visible to readers.
 func (l *Log) publish(r *round) {
 	for id, p := range r.known {
 		l.producers.set(id, p)

@@ -23,7 +23,7 @@ const (
 	atCount       = 57
 	headerSize    = 61
 
-	lengthOverhead = 12 // bytes before those that the length counts
+	lengthOverhead = 12 // number of bytes that a batch's length does not include
 
 	compressionMask = 0x07
 	appendTimeBit   = 0x08
@@ -33,10 +33,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrInvalid is wrapped by errors about batches that are refused.
+// ErrInvalid is wrapped by each error about a refused batch.
 var ErrInvalid = errors.New("not a valid record batch")
 
-// ErrCorrupt is wrapped by errors about a batch whose checksum is wrong.
+// ErrCorrupt is wrapped by each error about a batch with a wrong checksum.
 var ErrCorrupt = errors.New("the checksum of a record batch is wrong")
 
 // header has the fields of a batch that the log needs.
@@ -52,7 +52,7 @@ type header struct {
 	recordBytes int64
 }
 
-// parseHeader parses the header of a batch. ok is false for bytes that cannot be a batch.
+// parseHeader parses the header of a batch. ok is false if the bytes cannot be a batch.
 func parseHeader(b []byte) (h header, ok bool) {
 	if len(b) < headerSize || b[atMagic] != 2 {
 		return h, false
@@ -98,7 +98,7 @@ func sumIsRight(b []byte) bool {
 	return crc32.Checksum(b[atAttributes:], castagnoli) == binary.BigEndian.Uint32(b[atCRC:])
 }
 
-// checkRecords validates the records: a consumer that cannot read one would be stuck there forever.
+// checkRecords validates the records of a batch. A consumer would be stuck forever at a record that it cannot read.
 func checkRecords(b []byte, count int) error {
 	for i := range count {
 		size, n := binary.Varint(b)
@@ -156,8 +156,8 @@ func checkRecord(b []byte, delta int64) bool {
 // place sets the offset of a batch.
 func place(b []byte, base int64) { binary.BigEndian.PutUint64(b, uint64(base)) }
 
-// sealOf is the checksum of a partition's identity and a batch's header. The batch's own checksum does not cover its
-// offset and its length. It covers the content, which a scan of headers does not read.
+// sealOf returns the checksum of a partition's identity and a batch's header. The batch's own checksum is not enough.
+// It does not cover the offset and the length. And it covers the content, which a scan of headers does not read.
 func sealOf(b []byte, identity uint32) uint32 {
 	return max(1, crc32.Update(crc32.Update(identity, castagnoli, b[:atEpoch]), castagnoli, b[atMagic:headerSize]))
 }
@@ -170,7 +170,7 @@ func seal(b []byte, identity uint32) { binary.BigEndian.PutUint32(b[atEpoch:], s
 func unseal(b []byte) { binary.BigEndian.PutUint32(b[atEpoch:], 0) }
 
 // isSealed reports whether a batch's seal is right, was made without an identity, or is missing. Versions before
-// 2026-12 wrote the latter two.
+// 2026-12 wrote batches without a seal, and seals without an identity.
 func isSealed(b []byte, identity uint32) bool {
 	found := binary.BigEndian.Uint32(b[atEpoch:])
 	return found == 0 || found == sealOf(b, identity) || found == sealOf(b, 0)

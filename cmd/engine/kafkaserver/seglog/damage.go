@@ -13,14 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// DamagedSuffix is the suffix of files with damaged bytes. Their names have the range of the missing offsets.
+// DamagedSuffix is the suffix of files with damaged bytes. Such a file's name has the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
-// hole is a damaged part of a segment. The bytes from ≤ position < to have no good batch. The offsets first ≤ offset <
-// next are missing.
+// hole is a damaged part of a segment. There is no good batch at the positions from ≤ position < to. The offsets first
+// ≤ offset < next are missing.
 type hole struct{ from, to, first, next int64 }
 
-// nextGood is next, but continues after damage. It adds the damage to holes, even at the end of the segment.
+// nextGood returns the next good batch like next, but skips damage. It adds each skipped part to holes, even at the end
+// of the segment.
 func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	from, first := s.pos, s.least
 	h, pos, err = s.next(checksum)
@@ -47,7 +48,8 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 //
 // A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
 // offset. An offset is confirmed if it is the least possible, or if another batch continues it. A single unconfirmed
-// batch may lie between two holes before the confirmed batch. It counts if its offset fits.
+// batch may lie between two holes before the confirmed batch. search returns it if its offsets are below the confirmed
+// batch's offset.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
 	for at := s.candidate(); at < s.end; {
@@ -71,8 +73,8 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns the position at which search begins. It trusts the length, because usually only the content is
-// damaged. So search skips the content, into which a client may have put the bytes of a batch.
+// candidate returns the position at which search begins. Usually only a batch's content is damaged, so candidate trusts
+// its length and skips the content. A client may have put the bytes of a batch into the content.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -86,7 +88,8 @@ func (s *scanner) candidate() int64 {
 	return s.version(s.pos + 1)
 }
 
-// version returns the next position, starting at `at`, where the bytes may be a batch of version 2; otherwise the end.
+// version returns the first position from `at` on where a batch of version 2 may begin. If there is no such position,
+// it returns the end.
 func (s *scanner) version(at int64) int64 {
 	for s.end-at >= headerSize {
 		b, err := s.bytes(at, int(min(scanWindow/2, s.end-at)))
@@ -101,7 +104,8 @@ func (s *scanner) version(at int64) int64 {
 	return s.end
 }
 
-// good returns the header of the batch at a position if it is good. It does not move.
+// good returns the header of the batch at a position. ok is false if the batch is not good. The scanner's own position
+// does not change.
 func (s *scanner) good(pos int64) (h header, ok bool) {
 	was, least := s.pos, s.least
 	s.pos = pos
@@ -121,11 +125,11 @@ func (s *scanner) continuedAt(h *header, pos int64) bool {
 	return ok && next.base == h.last+1
 }
 
-// sector is the unit in which reads of a disk fail.
+// sector is the smallest part of a disk that can fail to be read.
 const sector = 4 << 10
 
-// readAround fills b from a file. Bytes that the disk cannot read, or that the file does not have any more, are zeros
-// and fail the checksums.
+// readAround fills b from a file. It writes zeros for bytes that the disk cannot read, and for bytes after the file's
+// end. Zeros fail the checksums.
 func readAround(file disk.File, b []byte, at int64) error {
 	n, err := file.ReadAt(b, at)
 	for n < len(b) {
@@ -136,7 +140,7 @@ func readAround(file disk.File, b []byte, at int64) error {
 			return nil
 		case !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.EUCLEAN) && !errors.Is(err, syscall.EBADMSG):
 			return err
-		case n == 0 && to == len(b): // in one sector
+		case n == 0 && to == len(b): // b is in one sector
 			clear(b)
 			return nil
 		}
@@ -165,8 +169,8 @@ func goodPrefix(b []byte) (size int64) {
 // offsets is a range with first ≤ offset < next.
 type offsets struct{ first, next int64 }
 
-// lost logs the loss once, and copies the damaged bytes to another file. The segment stays unchanged, so a later read
-// finds the same damage. file may be nil if no bytes are left.
+// lost logs each new hole once, and copies its damaged bytes to another file. The segment stays unchanged, so a later
+// read finds the same damage. file is nil if the segment's file is gone.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return
@@ -206,8 +210,8 @@ func (l *Log) unknown(first, next int64) (n int64) {
 	return n + max(0, next-first)
 }
 
-// learn reads from the names of a directory which losses were reported. It returns an offset that the log had reached,
-// because lost messages were in the log.
+// learn reads the reported losses from the file names in the log's directory. It returns an offset that the log had
+// reached, because lost messages were in the log.
 func (l *Log) learn(entries []disk.Entry) (reached int64) {
 	newest := int64(0)
 	for _, e := range entries {
@@ -243,7 +247,7 @@ func (l *Log) setAside(file disk.File, name string, h hole) error {
 	return errors.Join(err, to.Close())
 }
 
-// missing reports which offsets between segments are missing.
+// missing reports a range of missing offsets between segments.
 func (l *Log) missing(first, next int64) {
 	if first < next {
 		l.lost(nil, first, []hole{{0, 0, first, next}})

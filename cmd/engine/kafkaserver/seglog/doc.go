@@ -5,15 +5,15 @@
 // Concurrent appends share one sync. After a failed sync, the log verifies, rewrites and syncs the previously synced
 // data, and begins a new segment. Only then does it acknowledge batches again.
 //
-// A full segment is never written again. Another file has its summary (index, last time, producers). Summaries are not
-// synced: a missing or wrong summary is rebuilt from the batches' headers. So a start reads and checks only the last
-// segment. After a clean stop it checks no segment.
+// A full segment is never written again. Another file has the segment's summary (index, last time, producers).
+// Summaries are not synced. A missing or wrong summary is rebuilt from the batches' headers. So a start reads and
+// checks only the last segment. After a clean stop it checks no segment.
 //
 // Damage is changed bytes, a lost file or a read error of the disk. Readers check every batch. After damage they
 // continue with the next good batch, which they find by its version, length and checksums (damage.go). So consumers see
 // a gap in the offsets, and never different records at an old offset. A log line of level ERROR reports the loss once,
-// and names the file .damaged that has the damaged bytes. The damaged segment stays as it is, and the next batch begins
-// a new segment. If no good batch follows, the last segment's end is incomplete, and is cut off. A power cut may damage
+// and names the .damaged file with the damaged bytes. The damaged segment is not changed, and the next batch begins a
+// new segment. If no good batch follows, the last segment's end is incomplete, and is cut off. A power cut may damage
 // batches that waited for the same sync. This damage counts as damage of acknowledged batches, because it looks the
 // same.
 //

@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// ErrForeign is wrapped if a segment belongs to another partition.
+// ErrForeign is wrapped by the error about a segment that belongs to another partition.
 var ErrForeign = errors.New("a segment of the log belongs to another partition")
 
-// foreignBatches is the least number of batches with foreign seals. A single one may have a damaged header.
+// foreignBatches is the least number of batches with foreign seals. A single batch may only have a damaged header.
 const foreignBatches = 2
 
 // checkForeign returns an error if a segment begins with good batches of another partition. These messages are intact

@@ -16,9 +16,9 @@ import (
 
 // Errors of a log.
 var (
-	// ErrStorage is wrapped when the disk failed. The batch is not in the log and may be sent again.
+	// ErrStorage means that the disk failed. The batch is not in the log, and the client may send it again.
 	ErrStorage = errors.New("the disk failed")
-	// ErrFull is wrapped, together with ErrStorage, when the disk is full.
+	// ErrFull means that the disk is full. Such an error wraps ErrStorage too.
 	ErrFull = errors.New("the disk is full")
 	// ErrRange means that the log does not have the offset.
 	ErrRange = errors.New("the log does not have this offset")
@@ -26,7 +26,7 @@ var (
 	ErrClosed = errors.New("the log is closed")
 )
 
-// Config of one partition's log.
+// Config configures the log of one partition.
 type Config struct {
 	FS   disk.FS
 	Dir  string // must exist
@@ -36,7 +36,7 @@ type Config struct {
 	Logger   *slog.Logger
 	// SegmentBytes is the size at which a new segment begins. Default 64 MiB.
 	SegmentBytes int64
-	// Start is the first offset that the log keeps. The owner stores it.
+	// Start is the first offset of the log: earlier records have been removed. The log's owner stores Start.
 	Start int64
 	// Known is an offset that the log has reached, such as a group's committed offset. If damage removed the log's end,
 	// the offsets before Known are not used again.
@@ -46,7 +46,7 @@ type Config struct {
 // indexEvery is the distance in bytes between two entries of a segment's index.
 const indexEvery = 64 << 10
 
-// Log is one partition.
+// Log is the log of one partition.
 type Log struct {
 	cfg      Config
 	identity uint32
@@ -56,7 +56,7 @@ type Log struct {
 	producers producers
 	scratch   []byte
 	broken    bool  // a sync failed: repair before writing
-	known     int64 // see Config
+	known     int64 // Config.Known, or a later offset
 
 	mu       sync.RWMutex
 	start    int64
@@ -103,7 +103,7 @@ func baseOf(name, suffix string) (int64, bool) {
 	return base, err == nil && base >= 0
 }
 
-// Offsets returns the first kept offset, and the offset after the last synced record.
+// Offsets returns the log's first offset, and the offset after the last synced record.
 func (l *Log) Offsets() (start, end int64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -139,7 +139,7 @@ func (l *Log) Segments() []Segment {
 	return append(list, Segment{a.base, a.end, a.size, a.maxTime, true})
 }
 
-// Watch sends to ch, without blocking, whenever the end moves and when the log is closed.
+// Watch makes the log send to ch, without blocking, after each append and when the log is closed.
 func (l *Log) Watch(ch chan<- struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Log) Watch(ch chan<- struct{}) {
 	l.watchers[ch] = struct{}{}
 }
 
-// Unwatch undoes Watch.
+// Unwatch ends a Watch: the log no longer sends to ch.
 func (l *Log) Unwatch(ch chan<- struct{}) {
 	l.mu.Lock()
 	delete(l.watchers, ch)
@@ -196,7 +196,7 @@ func (l *Log) storageError(what string, err error) error {
 	return wrapped
 }
 
-// Roll closes the active segment and begins a new segment. An empty active segment stays.
+// Roll closes the active segment and begins a new segment. If the active segment is empty, Roll does nothing.
 func (l *Log) Roll() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -265,8 +265,8 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	return file, nil
 }
 
-// Trim drops the records before an offset, and removes the segments without later records. The owner must have stored
-// the offset as the next Start, because removed files may reappear after a power loss.
+// Trim drops the records before an offset. It removes the segments whose records are all before the offset. The owner
+// must have stored the offset as the next Start, because removed files may reappear after a power loss.
 func (l *Log) Trim(to int64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()

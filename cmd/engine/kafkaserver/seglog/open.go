@@ -44,8 +44,8 @@ func Open(cfg Config) (*Log, error) {
 			return nil, err
 		}
 	}
-	// An empty segment is the last segment. Or its creation failed, and writing continued in the previous segment. In
-	// both cases the empty segment can be removed, because the previous segment determines the offsets.
+	// An empty segment is the last segment, or its creation failed and writing continued in the previous segment. In
+	// both cases it can be removed, because the previous segment determines the offsets.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {
 			if err := l.remove(found[i].base); err != nil {
@@ -94,10 +94,10 @@ func (l *Log) settleEnds(first int64) error {
 	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// Either damage has removed the log's end. Or the last trim left no records, and a power loss undid only the
-	// removal of this old segment. The segment's producers have continued since then. The state of producers in the
-	// segment is older and would refuse their next batches. A repeat of an old batch is appended again, as after every
-	// trim to the end.
+	// There are two possible causes. Damage may have removed the log's end. Or the last trim left no records, and a
+	// power loss undid only the removal of this old segment. Its producers have sent more batches since then. The
+	// segment's older state of the producers would refuse their next batches. So the log forgets this state. A repeat
+	// of an old batch is then appended again, as after every trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -105,7 +105,8 @@ func (l *Log) settleEnds(first int64) error {
 	return l.Trim(l.start)
 }
 
-// addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if that matches the file.
+// addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if the summary matches
+// the file.
 func (l *Log) addSealed(s segment, upper int64) error {
 	sum, err := l.readSummary(s.base, s.size)
 	if err == nil {
@@ -113,7 +114,7 @@ func (l *Log) addSealed(s segment, upper int64) error {
 	} else if sum, err = l.summarise(s, upper); err != nil {
 		return err
 	}
-	// A segment of an older copy of the log may overlap the next one.
+	// A segment from an older copy of the log may overlap the next segment.
 	l.sealed = append(l.sealed, segment{s.base, min(sum.end, upper), s.size, sum.maxTime})
 	return nil
 }
@@ -175,12 +176,12 @@ func (l *Log) openActive(s segment) error {
 	return nil
 }
 
-// maxSpan bounds the offsets of a segment with an unknown end.
+// maxSpan limits the range of offsets of a segment whose end is unknown.
 const maxSpan = 1 << 40
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
-// because an offset that a reader remembers must exist after a power loss. recover rewrites everything: after a failed
-// sync before the kill, the system may count unwritten pages as written. holes is the damage before the last good
+// because an offset that a reader remembers must exist after a power loss. recover rewrites all good data. If a sync
+// failed before the kill, the system may treat unwritten pages as written. holes is the damage before the last good
 // batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)

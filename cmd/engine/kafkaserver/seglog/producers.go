@@ -43,7 +43,7 @@ func lastSequence(h *header) int32 {
 // check reports whether a batch may be appended. known is set if the batch is already in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
-	case p == nil: // unknown or forgotten: any sequence may be its first
+	case p == nil: // a new or forgotten producer may begin with any sequence
 		return nil, nil
 	case h.epoch < p.epoch:
 		return nil, ErrEpoch
@@ -101,7 +101,7 @@ func (s producers) set(id int64, p *producer) {
 	s[id] = p
 }
 
-// LastProducer returns the largest id of a producer that the log knows, or 0.
+// LastProducer returns the largest id of the remembered producers, or 0.
 func (l *Log) LastProducer() (id int64) {
 	l.writing.Lock()
 	defer l.writing.Unlock()

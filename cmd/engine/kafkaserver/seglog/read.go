@@ -16,7 +16,7 @@ import (
 // openSegment is a segment's open file and the number of its users. The last user closes the file.
 type openSegment struct {
 	file  disk.File
-	marks []mark // the index; only full segments have one
+	marks []mark // the index of a full segment, otherwise empty
 	refs  *atomic.Int32
 }
 
@@ -31,10 +31,10 @@ func (o *openSegment) hold() *openSegment {
 	return o
 }
 
-// take transfers the owner's reference: closing the returned file releases it.
+// take passes the owner's reference on to the returned file. Closing this file releases the reference.
 func (o *openSegment) take() disk.File { return sharedFile{o.file, o} }
 
-// sharedFile is a file that readers of its previous owner may still use.
+// sharedFile is a file of an openSegment that readers may still use.
 type sharedFile struct {
 	disk.File
 	of *openSegment
@@ -51,7 +51,7 @@ func (o *openSegment) release() {
 	}
 }
 
-// coldReaders caches the full segments that were read last.
+// coldReaders caches the open files of the full segments that were read last.
 type coldReaders struct {
 	mu   sync.Mutex
 	list []coldReader
@@ -101,7 +101,8 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 // hint is the position at which the last read ended. The next read usually begins there.
 type hint struct{ base, offset, pos int64 }
 
-// placed is the position at which the search for an offset in a segment begins. The segment's offsets are below upper.
+// placed is a segment with the position at which the search for an offset begins. The segment's offsets are below
+// upper.
 type placed struct {
 	*openSegment
 	position
@@ -185,8 +186,8 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 }
 
 // Read appends whole batches to b. The first batch contains offset. If that batch is damaged, the first batch is the
-// next good one. Read appends at most `most` bytes. If least is set, it appends at least one batch of any size. At the
-// log's end it appends nothing. All returned batches are synced and have right checksums.
+// next good batch. Read appends at most `most` bytes. If least is set, it appends at least one batch, even if the batch
+// exceeds `most`. At the log's end it appends nothing. All returned batches are synced and have right checksums.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
@@ -199,7 +200,7 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 				return b, ErrClosed // the topic was deleted meanwhile
 			}
 			if start, _ := l.Offsets(); offset < start {
-				return b, ErrRange // it was removed meanwhile
+				return b, ErrRange // a trim removed the segment meanwhile
 			}
 			l.lost(nil, p.base, []hole{{0, 0, max(offset, p.base), p.upper}})
 			offset = p.upper
@@ -218,7 +219,8 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 	return b, nil
 }
 
-// readSegment is Read within one segment. past means that the segment has no batch at the offset or after it.
+// readSegment reads batches like Read, but from one segment only. past means that the segment has no batch at the
+// offset or after it.
 func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_ []byte, past bool, _ error) {
 	s := l.newScanner(p.file, p.position, p.upper)
 	defer func() {
@@ -269,7 +271,7 @@ type run struct {
 	past                  bool
 }
 
-// run finds the batches to read from an offset on. It reads only their headers.
+// run returns the batches to read from an offset on. It reads only their headers.
 func (s *scanner) run(offset, most int64, least bool) (r run, err error) {
 	for {
 		h, pos, err := s.nextGood(false)
@@ -293,8 +295,8 @@ func (s *scanner) run(offset, most int64, least bool) (r run, err error) {
 	}
 }
 
-// OffsetAt returns the first offset whose batch has a record with that time (in milliseconds) or a later time. It also
-// returns the batch's last time. Without such a batch it returns -1.
+// OffsetAt finds the first batch with a record at or after a time (in milliseconds). It returns the batch's offset and
+// its last time, or -1 if there is no such batch.
 func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 	start, _ := l.Offsets()
 	for _, seg := range l.Segments() {

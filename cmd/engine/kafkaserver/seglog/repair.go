@@ -8,19 +8,20 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// page is at least as large as the system's unit of disk writes.
+// page is a size that is at least as large as the system's unit of disk writes.
 const page = 64 << 10
 
-// undo removes a failed write. No part of it was synced, so truncating is enough. If that fails too, the log is broken.
+// undo removes a failed write. No part of the write was synced, so truncating the file is enough. If the truncation
+// fails too, the log is broken.
 func (l *Log) undo() {
 	if err := l.active.file.Truncate(l.active.sum.size); err != nil {
 		l.broken = true
 	}
 }
 
-// repair makes a log usable again after a failed sync. The system may then count unwritten pages as written. So repair
-// verifies the synced data. It rewrites and syncs the pages that also contain unsynced data. Then it begins a new file.
-// The caller holds writing.
+// repair makes a log usable again after a failed sync. After such a failure, the system may treat unwritten pages as
+// written. So repair verifies the synced data. It rewrites and syncs the pages that also contain unsynced data. Then it
+// begins a new file. The caller holds writing.
 func (l *Log) repair() error {
 	if !l.broken {
 		return nil
@@ -40,7 +41,8 @@ func (l *Log) repair() error {
 
 func (l *Log) rewriteEnd() error {
 	sum := &l.active.sum
-	file, err := l.cfg.FS.Open(l.segmentName(sum.base)) // a new descriptor may show errors that the old one hides
+	// A new descriptor may show errors that the old descriptor hides.
+	file, err := l.cfg.FS.Open(l.segmentName(sum.base))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// scanWindow is the size of a read, and all the memory needed to read a segment.
+// scanWindow is the largest size of a read. Scanning a segment needs no more memory.
 const scanWindow = 256 << 10
 
 // scanner iterates over the batches of a segment. It reads whole batches only to verify checksums. Otherwise it reads
@@ -21,20 +21,20 @@ type scanner struct {
 	pos    int64 // position of the next batch
 	end    int64 // end of the file
 	least  int64 // least offset of the next batch
-	upper  int64 // all offsets are below this offset
+	upper  int64 // the segment's offsets are below upper
 	holes  []hole
-	failed error // error of a read that is not damage
+	failed error // a read error other than damage
 	window []byte
 	at     int64 // position of window in the file
 	ahead  int64 // number of bytes in one read
 
-	identity uint32 // of the partition
+	identity uint32 // identity of the partition
 }
 
 var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
 
-// headerAhead is the size of a read where batches are large: little more than a
-// header.
+// headerAhead is the size of a read if batches are large. It is little more than a header, because the content is
+// skipped.
 const headerAhead = 4 << 10
 
 // position is the part of a file that a scan reads: from pos up to limit. The batch at pos has no offset below offset.
@@ -70,7 +70,8 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 // errTorn means that there is no complete batch at the position.
 var errTorn = errors.New("no whole record batch")
 
-// next reads a header and moves past its batch. It returns io.EOF at the end. On errTorn it does not move.
+// next returns the header and the position of the batch at s.pos, and moves s.pos behind the batch. It returns io.EOF
+// at the end. With errTorn, s.pos does not change.
 func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 	if s.pos == s.end {
 		return h, s.pos, io.EOF

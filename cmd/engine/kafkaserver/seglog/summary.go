@@ -15,13 +15,13 @@ type mark struct {
 	maxTime     int64 // latest time in the batches before the mark
 }
 
-// summary describes a segment, so that it need not be read.
+// summary describes a segment, so that a start need not read the segment.
 type summary struct {
-	base, end int64 // offsets; end is the offset of the next record
+	base, end int64 // first offset, and the offset after the last record
 	size      int64
 	maxTime   int64
 	marks     []mark
-	producers producers // state of the producers after its last batch
+	producers producers // state of the producers after the segment's last batch
 }
 
 const (
@@ -53,7 +53,8 @@ func (s *summary) encode(identity uint32) []byte {
 	return b
 }
 
-// decode also reads a summary without an identity, which versions before 2026-12 wrote.
+// decode parses the content of a summary's file. Versions before 2026-12 wrote a checksum without the identity, which
+// decode accepts too.
 func (s *summary) decode(b []byte, identity uint32) error {
 	if len(b) < 4+7*8 {
 		return errSummary
@@ -100,7 +101,7 @@ func (s *summary) decode(b []byte, identity uint32) error {
 	return nil
 }
 
-// writeSummary writes a summary next to its segment. It need not be synced, because a wrong summary is detected and
+// writeSummary writes a summary next to its segment. The file is not synced, because a wrong summary is detected and
 // rebuilt.
 func (l *Log) writeSummary(name string, s *summary) error {
 	if err := l.cfg.FS.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

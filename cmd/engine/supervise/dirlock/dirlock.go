@@ -1,5 +1,5 @@
 // Package dirlock gives a directory one owner at a time, across processes. The kernel releases the lock when the owning
-// process ends, for whatever reason.
+// process ends for any reason.
 //
 // It must not import any other package of this module.
 package dirlock
@@ -23,7 +23,7 @@ const retryEvery = 20 * time.Millisecond
 // HeldError means that another process owns the directory.
 type HeldError struct {
 	Dir string
-	PID int // 0 if the owner has not written it yet
+	PID int // 0 if the owner has not written its pid yet
 }
 
 func (e *HeldError) Error() string {
@@ -34,7 +34,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("directory %s is in use by %s: stop it, or use another directory", e.Dir, owner)
 }
 
-// Lock is a held lock.
+// Lock is an acquired lock.
 type Lock struct{ file *os.File }
 
 // Acquire creates dir if needed and locks it. If another owner holds the lock, it waits for the duration `wait` and
@@ -76,8 +76,8 @@ func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error)
 	return &Lock{file: file}, nil
 }
 
-// Release releases the directory. The lock file stays. If it were removed, two owners could lock two different files of
-// the same name.
+// Release releases the directory. It does not remove the lock file. After a removal, two owners could lock two
+// different files of the same name.
 func (l *Lock) Release() error { return l.file.Close() }
 
 func readPID(file *os.File) int {
