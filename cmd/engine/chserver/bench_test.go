@@ -41,7 +41,7 @@ func BenchmarkInsert200kRowsOf9Columns(b *testing.B) {
 				url[i], country[i], width[i], ms[i] = fmt.Sprint("https://docs.example.org/page/", i%300), fmt.Sprint("C", i%100), uint16(i%2000), float64(i)/7
 				tags[i] = []string{"a", "b"}
 			}
-			var sending time.Duration // without the client's work of copying the columns
+			var sending time.Duration // time of sending, without the copying of columns in the client
 			for b.Loop() {
 				batch, err := db.PrepareBatch(b.Context(), "INSERT INTO t")
 				must(b, err)
@@ -74,7 +74,7 @@ func readNumbers(b *testing.B, db driver.Conn) {
 	must(b, err)
 	var v, n uint64
 	for rows.Next() {
-		if err := rows.Scan(&v); err != nil { // must is not used here: testing's Helper costs more than the scan
+		if err := rows.Scan(&v); err != nil { // not must(): a call of testing's Helper takes longer than the scan
 			b.Fatal(err)
 		}
 		n++
@@ -85,7 +85,7 @@ func readNumbers(b *testing.B, db driver.Conn) {
 	}
 }
 
-// BenchmarkReframe measures re-framing blocks, without engine and client.
+// BenchmarkReframe measures the conversion of blocks to another format, without engine and client.
 func BenchmarkReframe(b *testing.B) {
 	const rows = 65_536
 	texts := []byte{}

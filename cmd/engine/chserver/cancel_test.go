@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// waitRunning waits until n statements with the mark in their text are running.
+// waitRunning waits until exactly n statements whose text contains mark are running.
 func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
 	t.Helper()
 	eventually.Succeeds(t, fmt.Sprint(n, " statements with ", mark), func() error {
@@ -54,8 +54,7 @@ func TestCancel(t *testing.T) {
 func TestDisconnectEndsTheStatement(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	// Closing a pool leaves connections in use open, so close the connection
-	// itself.
+	// The test closes the connection itself, because closing a pool does not close connections in use.
 	var conn net.Conn
 	leaver := connect(t, sharedServer(t), "default", func(o *clickhouse.Options) {
 		o.MaxOpenConns = 1
@@ -80,7 +79,7 @@ func TestDisconnectEndsTheStatement(t *testing.T) {
 func TestDeadlineEndsItsStatement(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // long enough to see the statement run
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // long enough for waitRunning to see the statement
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
@@ -104,8 +103,8 @@ func TestTimeLimitOfTheEngine(t *testing.T) {
 	must(t, db.Ping(t.Context()))
 }
 
-// TestFirstRowsArriveBeforeTheLast: rows are streamed. TestStreamedRead would also pass with a server that collects all
-// rows first.
+// TestFirstRowsArriveBeforeTheLast checks that the server streams rows. TestStreamedRead would also pass with a server
+// that collects all rows first.
 func TestFirstRowsArriveBeforeTheLast(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -118,6 +117,6 @@ func TestFirstRowsArriveBeforeTheLast(t *testing.T) {
 		t.Errorf("no row arrived: %v", rows.Err())
 	}
 	cancel()
-	_ = rows.Close() // cancelled
+	_ = rows.Close() // the error says that the query was cancelled
 	waitRunning(t, db, "flow_1", 0)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// FuzzPackets reads any bytes as a client's packets: greeting, queries and blocks, with and without frames. The server
-// must not panic. Its memory must stay proportional to the received bytes.
+// FuzzPackets reads arbitrary bytes as a client's packets: greeting, queries and blocks, with and without frames. The
+// server must not panic. Its memory must stay proportional to the received bytes.
 func FuzzPackets(f *testing.F) {
 	for _, data := range malformed() {
 		f.Add(data)
@@ -28,7 +28,7 @@ func FuzzPackets(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		defer func() {
 			runtime.ReadMemStats(&after)
-			// Allow for a few steps of reading ahead and for LZ4's best ratio.
+			// The limit allows a few steps of reading ahead, and LZ4's best compression ratio.
 			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*readStep+300*len(data)) {
 				t.Errorf("%d bytes took %d bytes of memory", len(data), took)
 			}
@@ -67,7 +67,7 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// FuzzBlock: a block that can be read is written back unchanged.
+// FuzzBlock reads arbitrary bytes as a block. If this succeeds, the written block equals the bytes.
 func FuzzBlock(f *testing.F) {
 	b := &block{rows: 1, columns: []column{
 		{"a", "Nullable(UInt16)", []byte{0, 10, 10}}, {"m", "Map(String, String)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 'k', 1, 'v'}},
@@ -93,8 +93,8 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzOutline: no statement causes a panic, and everything in an outline is
-// part of the text.
+// FuzzOutline parses arbitrary text as a statement. There is no panic, and each part of an outline is a part of the
+// text.
 func FuzzOutline(f *testing.F) {
 	for _, text := range []string{"SELECT 1; x", "INSERT INTO `a` (b, \"c\") SETTINGS x = 1 VALUES", "SET a = [1, 'x'], b = {}", "$x$ $x$ /* -- ' \\", "(SELECT 1) FORMAT x"} {
 		f.Add(text)

@@ -15,16 +15,17 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile are statements that would open a file, an address or another database, or grant the right to do so. SECRET is
-// replaced by a file, FOLDER by a writable folder, and URL by a server that detects requests.
+// hostile are statements that would open a file, an address or another database, or grant the right to do so. The test
+// replaces SECRET by the path of a file, FOLDER by a writable folder, and URL by the address of a server that detects
+// requests.
 var hostile = []string{
-	// These are statements of another user of this machine.
+	// Statements that another user of this machine might send.
 	"select * from file('SECRET', 'LineAsString')",
 	"select count() from file('/etc/shadow','LineAsString')",
 	"insert into function file('FOLDER/written.txt','LineAsString','line String') values ('hello')",
 	"select * from url('URL', 'LineAsString')",
 
-	// These are variants of the same statement.
+	// Variants of the first statement.
 	"SELECT * FROM FILE('SECRET')", "SELECT * FROM `file`('SECRET', LineAsString)", `SELECT * FROM "file"('SECRET', LineAsString)`,
 	"SELECT * FROM file /* x */ ('SECRET', LineAsString)", "SELECT * FROM file -- x\n('SECRET', LineAsString)", "SELECT * FROM file\t\n(\n'SECRET')",
 	`SELECT * FROM "\x66ile"('SECRET')`, "SELECT * FROM `fil\\145`('SECRET')",
@@ -64,11 +65,11 @@ var hostile = []string{
 	"INSERT INTO FUNCTION url('URL', CSV, 'a String') VALUES ('x')", "INSERT INTO TABLE FUNCTION remote('127.0.0.1:1', 'd', 't') VALUES (1)",
 	"INSERT INTO t SELECT * FROM url('URL', LineAsString)", "CREATE TABLE t2 AS url('URL', LineAsString)", "CREATE TABLE t2 AS file('SECRET', LineAsString)",
 
-	// A file as a table.
+	// Statements that use a file's path as a table's name.
 	"SELECT * FROM `SECRET`", `SELECT * FROM "SECRET"`, "SELECT * FROM 'SECRET'", "SELECT * FROM default.`SECRET`", "DESCRIBE TABLE `SECRET`",
 	"EXISTS TABLE `SECRET`", "INSERT INTO `FOLDER/x.csv` VALUES (1)", "SHOW CREATE TABLE `SECRET`", "CREATE TABLE t3 AS `SECRET`",
 
-	// These create tables, databases and other objects.
+	// Statements that create tables, databases and other objects.
 	"CREATE TABLE t4 (a String) ENGINE = File(LineAsString, 'SECRET')", "CREATE TABLE t4 (a String) ENGINE File(LineAsString)",
 	"CREATE TABLE t4 (a String) ENGINE = `File`(LineAsString)", "CREATE TABLE t4 (a String) /* */ engine /* */ = /* */ URL('URL', CSV)",
 	"CREATE TEMPORARY TABLE t4 (a String) ENGINE = URL('URL', CSV)", "CREATE OR REPLACE TABLE t4 (a String) ENGINE = S3('URL/b/k', CSV)",
@@ -92,12 +93,12 @@ var hostile = []string{
 	"CREATE DICTIONARY d2 (a String) PRIMARY KEY a SOURCE(EXECUTABLE(COMMAND 'id' FORMAT 'CSV')) LAYOUT(FLAT()) LIFETIME(1)",
 	"CREATE FUNCTION f1 AS (x) -> x", "CREATE NAMED COLLECTION n AS a = 1", "CREATE WORKLOAD w", "CREATE RESOURCE r (READ ANY DISK)",
 
-	// Statements with files.
+	// Statements that read or write files.
 	"SELECT 1 INTO OUTFILE 'FOLDER/out.txt'", "SELECT 1 into/**/outfile 'FOLDER/out.txt' FORMAT CSV", "SELECT 1 INTO OUTFILE 'FOLDER/out.txt' TRUNCATE FORMAT CSV",
 	"INSERT INTO t FROM INFILE 'SECRET' FORMAT LineAsString", "INSERT INTO t FORMAT CSV 'x\n\nSELECT file(\\'SECRET\\')",
 	"BACKUP TABLE t TO File('FOLDER/b')", "BACKUP TABLE t TO Disk('default', 'b')", "RESTORE TABLE t FROM File('FOLDER/b')", "IMPORT x", "COPY t TO 'FOLDER/x'",
 
-	// Rights.
+	// Statements that change rights or roles.
 	"SET ROLE rows", "SET ROLE wire, rows", "SET ROLE ALL", "SET /* */ ROLE DEFAULT", "SET DEFAULT ROLE rows TO default", "GRANT FILE ON *.* TO wire", "REVOKE wire FROM default",
 	"CREATE USER u", "CREATE ROLE r", "ALTER USER default DEFAULT ROLE ALL", "DROP ROLE wire", "EXECUTE AS default SELECT 1", "CREATE ROW POLICY p ON t USING 1",
 	"CREATE DATABASE d3 PARALLEL WITH SET ROLE rows", "SELECT 1; SET ROLE rows", "CREATE SETTINGS PROFILE p",
@@ -107,7 +108,7 @@ var hostile = []string{
 	"SYSTEM ENABLE FAILPOINT x", "SELECT addressToSymbol(1)", "SELECT demangle('x')",
 }
 
-// harmless are allowed statements that resemble hostile ones.
+// harmless are allowed statements that resemble hostile statements.
 var harmless = []string{
 	"SELECT 'file(''x'')', 'INTO OUTFILE', 'it''s SET ROLE rows' -- file('x')", "SELECT 1 /* file('x') /* nested */ */",
 	"SELECT 1 AS `a b`, 2 AS \"c\\\"d\"", "SELECT 'ünïcödé', '‘’'", "SELECT count() FROM numbers(10)", "SELECT * FROM values('a String', 'file')",
@@ -179,7 +180,7 @@ func TestHostileStatements(t *testing.T) {
 	}
 }
 
-// TestGuardDeniesByItself checks the guard without an engine.
+// TestGuardDeniesByItself checks that the guard denies statements without asking an engine.
 func TestGuardDeniesByItself(t *testing.T) {
 	t.Parallel()
 	functions := []string{"file", "url", "remote", "s3", "numbers", "values", "executable"}
@@ -210,7 +211,7 @@ func TestGuardDeniesByItself(t *testing.T) {
 // read returns a statement's whole result as text.
 func read(ctx context.Context, db driver.Conn, text string) (string, error) {
 	rows, err := db.Query(ctx, text)
-	if errors.Is(err, io.EOF) { // it ran and has no columns
+	if errors.Is(err, io.EOF) { // the statement succeeded and returns no columns
 		return "", nil
 	}
 	if err != nil {

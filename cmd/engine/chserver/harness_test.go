@@ -26,8 +26,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
-// The engine changes its whole process. So each server in these tests is a child process: this test binary, started
-// with childEnv.
+// The engine changes process-wide settings. So each server in these tests is a child process. It is this test binary,
+// started with the variable childEnv.
 const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
 
 const testUser, testPassword = "tester", "a password for tests"
@@ -47,8 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// childMain is the server process. It prints "READY address" to stdout when it
-// listens.
+// childMain runs a server until SIGTERM. It prints "READY address" to stdout when the server listens.
 func childMain(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -84,7 +83,7 @@ func childMain(dir string) int {
 // installed returns the paths of the engine's library and of its write guard.
 func installed(t testing.TB) (library, writeGuard string) {
 	t.Helper()
-	enginetest.Binary(t) // builds the write guard too
+	enginetest.Binary(t) // this also builds the write guard
 	found, err := packages.Find(packages.Config{})
 	if err == nil {
 		library, writeGuard, err = found.ClickHouse()
@@ -109,8 +108,8 @@ func start(t testing.TB, dir string, env ...string) *process {
 	p := &process{cmd: childCommand(t, dir, env...), stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
 	ready := make(chan string, 1)
 	go func() {
-		// The death signal is sent when the forking thread ends, so that thread
-		// must live as long as the child.
+		// The kernel sends the death signal when the thread that started the child ends. So this thread must live as
+		// long as the child.
 		runtime.LockOSThread()
 		p.cmd.Stderr = p.stderr
 		stdout, err := p.cmd.StdoutPipe()
@@ -225,7 +224,7 @@ func fresh(t testing.TB, change ...func(*clickhouse.Options)) driver.Conn {
 	return connect(t, p, name, change...)
 }
 
-// dial returns a bare connection, for tests that speak the protocol themselves.
+// dial returns a TCP connection, for tests that send and read the protocol's bytes themselves.
 func dial(t testing.TB, p *process) *net.TCPConn {
 	t.Helper()
 	socket, err := net.Dial("tcp", p.addr)
@@ -250,14 +249,14 @@ func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string,
 		t.Fatalf("%s: %v", query, err)
 	}
 	if pool := db.Stats(); pool.MaxOpenConns == 1 {
-		// The client returns a query's connection to the pool some time after its rows. The next statement must wait
-		// for this connection, because a SET or a leak is visible only there.
+		// The client returns a query's connection to the pool some time after the rows. The next statement must use the
+		// same connection, because a SET or a leak is visible only there. So wait for the connection.
 		eventually.True(t, "the connection to be free again", func() bool { return db.Stats().Idle == 1 })
 	}
 	return v
 }
 
-// compressions are the modes in which every data test runs.
+// compressions are the compression modes in which every data test runs.
 var compressions = map[string]func(*clickhouse.Options){
 	"none": func(o *clickhouse.Options) { o.Compression = nil },
 	"lz4": func(o *clickhouse.Options) {

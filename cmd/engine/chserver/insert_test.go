@@ -19,8 +19,8 @@ var instant = time.Date(2024, 2, 29, 1, 2, 3, 456_000_000, time.UTC)
 
 const zeroUUID = "00000000-0000-0000-0000-000000000000"
 
-// typeCases has every type in use with values to send and read back. The values
-// of one case go into one block.
+// typeCases has every type that the product uses, with values to write and read back. The values of a case are sent in
+// one block.
 var typeCases = map[string][]any{
 	"String":                               {"", "a", "\n\n", "a\x00\n\n'\\", strings.Repeat("long ", 50_000), "漢字"},
 	"LowCardinality(String)":               {"a", "", "a", "b\n\n"},
@@ -85,7 +85,8 @@ func TestTypesRoundTrip(t *testing.T) {
 				must(t, err)
 				for i := 0; rows.Next(); i++ {
 					kind := reflect.TypeOf(values[i])
-					// A case has a UUID or a decimal as text, but the driver cannot scan them into a string.
+					// The cases contain UUIDs and decimals as text, but the driver cannot scan such values into a
+					// string.
 					if kind.Kind() == reflect.String {
 						kind = rows.ColumnTypes()[0].ScanType()
 					}
@@ -207,7 +208,7 @@ func TestInsertDeduplication(t *testing.T) {
 		{2, clickhouse.Settings{"insert_deduplication_token": "x"}, 1},
 		{2, clickhouse.Settings{"insert_deduplication_token": "y"}, 2},
 		{3, nil, 3},
-		{3, nil, 3}, // the same rows again, which are dropped by their hash
+		{3, nil, 3}, // the same rows again: the engine drops a block with a known hash
 		{3, clickhouse.Settings{"insert_deduplicate": 0}, 4},
 		{3, clickhouse.Settings{"deduplicate_insert": "disable"}, 5},
 		{3, clickhouse.Settings{"deduplicate_insert": "enable"}, 5},
@@ -263,8 +264,9 @@ func TestRowsOfNewlines(t *testing.T) {
 	})
 }
 
-// TestInsertWithoutLowCardinality: if a client turns the setting off, for its statement or its session, the server
-// requests plain values. The table stores these values as its own types. Other clients send the table's types.
+// TestInsertWithoutLowCardinality turns low_cardinality_allow_in_native_format off, for a statement or a session. The
+// server then requests plain values and stores them with the table's types. Other clients send values of the table's
+// types.
 func TestInsertWithoutLowCardinality(t *testing.T) {
 	t.Parallel()
 	const (
@@ -273,7 +275,7 @@ func TestInsertWithoutLowCardinality(t *testing.T) {
 		own   = "LowCardinality(String); LowCardinality(Nullable(String)); Array(LowCardinality(String)); Map(LowCardinality(String), Array(LowCardinality(String))); Tuple(`x-y` LowCardinality(String), y UInt8); Enum8('LowCardinality(String)' = 1); DateTime64(3, 'UTC')"
 		plain = "String; Nullable(String); Array(String); Map(String, Array(String)); Tuple(`x-y` String, y UInt8); Enum8('LowCardinality(String)' = 1); DateTime64(3, 'UTC')"
 	)
-	oneLine := strings.NewReplacer("(\n    ", "(", ",\n    ", ", ") // the engine's form of tuples
+	oneLine := strings.NewReplacer("(\n    ", "(", ",\n    ", ", ") // the engine breaks lines in tuple types
 	off := clickhouse.Settings{"low_cardinality_allow_in_native_format": 0}
 	for name, c := range map[string]struct {
 		set      string

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSilentConnections: connections that do not log in are closed, and cannot crowd out other connections.
+// TestSilentConnections checks that the server closes connections without a login. Such connections do not prevent
+// other logins.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_CONNECTIONS=2")
@@ -36,7 +37,8 @@ func TestSilentConnections(t *testing.T) {
 	}
 }
 
-// TestLittleMemoryBeforeLogin: before the login, the memory of a connection is bounded for any bytes that it sends.
+// TestLittleMemoryBeforeLogin checks that a connection uses little memory before its login, for any bytes that the
+// client sends.
 func TestLittleMemoryBeforeLogin(t *testing.T) {
 	t.Parallel()
 	server, err := New(Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", User: "u", Password: "p"})
@@ -45,7 +47,8 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 	defer func() { _, _ = a.Close(), b.Close() }()
 	var before, after runtime.MemStats
 	conns := make([]*conn, 50)
-	least := uint64(math.MaxUint64) // the minimum of many rounds, because other tests add to some rounds
+	// least is the minimum of many rounds, because other tests allocate memory during some rounds.
+	least := uint64(math.MaxUint64)
 	for range 20 {
 		runtime.ReadMemStats(&before)
 		for i := range conns {
@@ -54,7 +57,7 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		least = min(least, (after.TotalAlloc-before.TotalAlloc)/uint64(len(conns)))
 	}
-	// A connection after its login takes at least 64 KiB.
+	// A connection uses at least 64 KiB after its login.
 	if least > 16<<10 {
 		t.Errorf("a connection takes %d bytes", least)
 	}
@@ -64,8 +67,8 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 	}
 }
 
-// TestInsertsUnderWayAreBounded: an INSERT that exceeds the budget is refused
-// and gives back its share.
+// TestInsertsUnderWayAreBounded checks that an INSERT beyond the memory budget is refused, and then releases its share
+// of the budget.
 func TestInsertsUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_INSERTS=16777216")
@@ -109,7 +112,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// FuzzGuard: no statement causes a panic.
+// FuzzGuard checks that no statement makes the guard panic.
 func FuzzGuard(f *testing.F) {
 	for _, text := range append(hostile, harmless...) {
 		f.Add(text)

@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestKilledServerKeepsWhatItAcknowledged kills the server under load:
-// afterwards every acknowledged batch must be stored completely.
+// TestKilledServerKeepsWhatItAcknowledged kills the server during inserts. After a restart, every acknowledged batch
+// must be stored completely.
 func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -32,7 +32,8 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		must(t, db.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS d.t (b UInt64, n UInt64) ENGINE = MergeTree ORDER BY b"))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		enough, before := make(chan struct{}), len(acknowledged) // some inserts end after enough and before the kill
+		// More inserts may end between the close of enough and the kill.
+		enough, before := make(chan struct{}), len(acknowledged)
 		for range 3 {
 			wg.Go(func() {
 				for {
@@ -145,8 +146,8 @@ func TestSecondServerOnTheSameDirectory(t *testing.T) {
 	must(t, p.terminate())
 }
 
-// TestMalformedBytes sends bytes that no client sends. The server must close
-// each connection and keep serving others.
+// TestMalformedBytes sends bytes that no client sends. The server must close each such connection, and continue to
+// serve other connections.
 func TestMalformedBytes(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)
@@ -154,8 +155,8 @@ func TestMalformedBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			socket := dial(t, p)
-			_, _ = socket.Write(data) // the server may close first
-			_ = socket.CloseWrite()   // nothing more comes
+			_, _ = socket.Write(data) // fails if the server has closed the connection
+			_ = socket.CloseWrite()   // tells the server that no more bytes follow
 			if _, err := io.Copy(io.Discard, socket); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Error("the server did not close the connection")
 			}
@@ -170,7 +171,7 @@ func TestMalformedBytes(t *testing.T) {
 
 var badFrame = bytes.Repeat([]byte{0x82}, 64)
 
-// malformed returns byte sequences that are also seeds for the fuzz targets.
+// malformed returns malformed byte sequences by name. They are also seeds for the fuzz targets.
 func malformed() map[string][]byte {
 	hello := append([]byte{clientHello}, appendText(nil, "x")...)
 	hello = append(hello, 1, 1, 0xbc, 0xa9, 0x03) // revision 54460

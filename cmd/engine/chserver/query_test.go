@@ -263,7 +263,7 @@ func TestStatementsOfAllSorts(t *testing.T) {
 		"TRUNCATE TABLE mine",
 		"USE default",
 	} {
-		if err := db.Exec(t.Context(), query); err != nil { // later statements use the tables of earlier ones
+		if err := db.Exec(t.Context(), query); err != nil { // later statements use tables of earlier statements
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
@@ -329,7 +329,7 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestEngineArguments checks that the arguments took effect, because the library ignores unknown arguments.
+// TestEngineArguments checks that the engine uses the arguments, because the library ignores unknown arguments.
 func TestEngineArguments(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -338,7 +338,8 @@ func TestEngineArguments(t *testing.T) {
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
 	}
-	// By default these numbers are too large for so small a pool: merges would stay small, and mutations would wait.
+	// The engine's defaults require more free slots than this small pool has. Merges would stay small, and mutations
+	// would wait.
 	if got := one[uint64](t, db, t.Context(), "SELECT max(toUInt64(value)) FROM system.merge_tree_settings WHERE name LIKE 'number_of_free_entries_in_pool%'"); got > 1 {
 		t.Errorf("merges need %d free slots", got)
 	}
@@ -347,8 +348,8 @@ func TestEngineArguments(t *testing.T) {
 	}
 }
 
-// TestSmallEngine gives the engine little memory, so its caches and merges are smaller. A query that does not fit fails
-// with the engine's total limit, and the next query runs.
+// TestSmallEngine gives the engine little memory, so its caches and merges are smaller. A query that needs too much
+// memory fails with the error for the engine's total limit, and the next query succeeds.
 func TestSmallEngine(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_MEMORY="+strconv.Itoa(256<<20))

@@ -51,8 +51,8 @@ func appendQuery(buf []byte, text string, settings ...[2]string) []byte {
 	return appendBlock(append(buf, clientData, 0), &block{}, onWire)
 }
 
-// TestSetLogCommentDoesNotLeak: the setting identifies the statement to cancel, so a client's SET must not change the
-// marker.
+// TestSetLogCommentDoesNotLeak checks that a client's SET does not change log_comment. The server uses this setting to
+// find the statement to cancel.
 func TestSetLogCommentDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	db := fresh(t, single)

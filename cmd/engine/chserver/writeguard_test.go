@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unguarded has the calls that can write or create a file and that the guard does not replace. The value is the reason.
-// The reason is empty if the library does not make the call.
+// unguarded has the functions that can write or create a file, but that the guard does not replace. The value is the
+// reason. An empty reason means that the library does not call the function.
 var unguarded = map[string]string{}
 
 func init() {
@@ -28,8 +28,8 @@ func init() {
 				verr verrx vwarn vwarnx __fprintf_chk __vfprintf_chk __printf_chk __vprintf_chk __dprintf_chk
 				__vdprintf_chk __syslog_chk fseeko64 fsetpos fsetpos64`,
 		"The call returns no error.": "sync",
-		// The engine's calls were counted during inserts, merges, mutations and copies, on every allowed table engine.
-		// The kernel counted the same number.
+		// A measurement counted these calls during inserts, merges, mutations and copies, with every allowed table
+		// engine. The kernel's number of calls was the same.
 		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs
 				fputc fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko
 				rewind setbuf setvbuf __overflow syslog`,
@@ -141,7 +141,8 @@ func TestGuardEndsTheProcess(t *testing.T) {
 	passes(fmt.Sprint("syscall ", unix.SYS_IOPRIO_SET), unix.EIO, file)
 }
 
-// TestGuardIsCalledEarly: constructors of other libraries may write before the guard's constructors have run.
+// TestGuardIsCalledEarly checks that the guard works before its constructors have run, because constructors of other
+// libraries may write earlier.
 func TestGuardIsCalledEarly(t *testing.T) {
 	t.Parallel()
 	_, guard := installed(t)

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exitUnwritten is the process's exit status after a failed write: see writeguard.c.
+// exitUnwritten is the exit status of a server process after a failed write (see writeguard.c).
 const exitUnwritten = 74
 
-// TestWhatCannotBeWrittenIsNotStored: without the guard, the library would ignore a failed write. It would acknowledge
-// an insert, or commit a merge, with empty files. A limit on the size of files makes writes fail here, like a full
-// disk.
+// TestWhatCannotBeWrittenIsNotStored checks that the process exits at a failed write. Without the guard, the library
+// would ignore the failure, and acknowledge an insert or commit a merge with empty files. Here a limit on the size of
+// files makes writes fail, like a full disk.
 func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -69,12 +69,12 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestRefusesToStartUnguarded checks that the engine inspects the library's calls, not the environment.
+// TestRefusesToStartUnguarded checks that the engine detects a missing guard, even if the environment names one.
 func TestRefusesToStartUnguarded(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []string{"", "/no/such/writeguard.so"} {
 		cmd := childCommand(t, t.TempDir())
-		cmd.Env = append(cmd.Env, preload+"="+environment) // the last value counts
+		cmd.Env = append(cmd.Env, preload+"="+environment) // the last value of a variable wins
 		output, err := cmd.CombinedOutput()
 		const want = "cannot start the ClickHouse engine without its write guard"
 		if err == nil || !strings.Contains(string(output), want) {

@@ -45,8 +45,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestAnotherBaseline checks that Start refuses a data directory of another baseline. The error is one sentence, and
-// all files stay unchanged.
+// TestAnotherBaseline checks that Start refuses a data directory of another baseline. The error is a single sentence,
+// and no file changes.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -37,7 +37,7 @@ func withBinary(t *testing.T, cfg embedded.Config) embedded.Config {
 	t.Helper()
 	cfg.Executable = enginetest.Binary(t)
 	cfg.EnginesDir = enginesDir(t)
-	cfg.NoSync = true // data that reached the kernel survives kill -9
+	cfg.NoSync = true // faster, and data that reached the kernel survives kill -9
 	if cfg.DataDir == "" {
 		cfg.DataDir = t.TempDir()
 	}
@@ -60,7 +60,7 @@ func enginesDir(t *testing.T) string {
 	return found.Dir()
 }
 
-// kill sends SIGKILL to an engine. It returns after the engine has restarted and answers.
+// kill sends SIGKILL to an engine, and waits until the engine has restarted and answers.
 func kill(t *testing.T, engines *embedded.Engines, name string) {
 	t.Helper()
 	before := state(engines, name)
@@ -117,7 +117,7 @@ func openClickHouse(t *testing.T, url string) clickhouse.Conn {
 	return conn
 }
 
-// alive returns false for zombies too: processes that have exited and wait to be reaped by their parent.
+// alive reports whether a process runs. It returns false for a zombie, which has exited and waits for its parent.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")

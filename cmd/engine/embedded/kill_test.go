@@ -57,8 +57,8 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 	}
 }
 
-// TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write. The log has the reason. A
-// limit on the size of files makes writes fail, like a full disk.
+// TestClickHouseIsRestartedAfterAFullDisk checks that the engine exits at a failed write and is restarted. The log has
+// the reason. A limit on the size of files makes writes fail, like a full disk.
 func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	t.Parallel()
 	var log capture.Buffer
@@ -87,7 +87,7 @@ func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	}
 }
 
-// TestLoadHalvesWhenMemoryRanOut kills an engine with and without a count of the kernel.
+// TestLoadHalvesWhenMemoryRanOut kills an engine. The kernel's number of kills rises, stays the same or is unknown.
 func TestLoadHalvesWhenMemoryRanOut(t *testing.T) {
 	t.Parallel()
 	var count atomic.Int64
@@ -147,7 +147,8 @@ func TestKilledClickHouseKeepsAcknowledgedRows(t *testing.T) {
 	}
 }
 
-// Writers keep writing while the broker is killed. Acknowledged messages and the group's committed offset must survive.
+// This test kills the broker while writers continue to write. Acknowledged messages and the group's committed offset
+// must survive.
 func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	engines := start(t, embedded.Config{Want: embedded.Set{Kafka: true}})

@@ -23,7 +23,7 @@ func runOnce(t *testing.T, cfg embedded.Config) error {
 	return engines.Stop(context.WithoutCancel(t.Context()))
 }
 
-// copyFolder replaces a folder by a copy of another one.
+// copyFolder replaces the folder `to` by a copy of the folder `from`.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from))); err != nil {
@@ -31,8 +31,9 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// TestFoldersOfAnotherTime: a folder is refused if it is missing, empty, older than the data directory, or of another
-// installation. The message names the ways to start anyway, and nothing is changed. With the typed consent, it starts.
+// TestFoldersOfAnotherTime checks that Start refuses an engine's folder that is missing, empty, older than the data
+// directory, or from another installation. The message says how to start anyway, and no file changes. With the typed
+// consent, Start succeeds.
 func TestFoldersOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	other := withBinary(t, embedded.Config{Want: embedded.Set{Kafka: true}})
@@ -41,7 +42,7 @@ func TestFoldersOfAnotherTime(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir, older string)
-		word   string // a word of the refusal; "" if Start does not refuse
+		word   string // a part of the refusal's text; "" if Start succeeds
 	}{
 		"whole": {func(*testing.T, string, string) {}, ""},
 		"gone":  {func(t *testing.T, dir, _ string) { remove(t, dir, "kafka") }, "lacks its data"},
@@ -116,8 +117,8 @@ func remove(t *testing.T, dir, pattern string) {
 	}
 }
 
-// TestFilesOfPostgres refuses files of Postgres that changed after its last clean stop, and names them. Postgres itself
-// accepts most of this damage without a message.
+// TestFilesOfPostgres changes files of Postgres after its last clean stop. Start refuses and names these files.
+// Postgres itself would accept most of this damage without a message.
 func TestFilesOfPostgres(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.Set{Postgres: true}})
@@ -199,7 +200,7 @@ func TestFilesOfPostgres(t *testing.T) {
 	if err := os.WriteFile(control, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A kill leaves no inventory, so the next start compares nothing.
+	// A kill leaves no inventory of the files, so the next start compares no files.
 	if engines, err = embedded.Start(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}

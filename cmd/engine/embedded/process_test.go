@@ -83,8 +83,8 @@ func TestSignalStopsCleanly(t *testing.T) {
 		if left := below(dir); len(left) > 0 {
 			t.Errorf("%v left %v", signal, left)
 		}
-		// The lock file is removed after every kind of exit, so its absence proves nothing. Postgres records a clean
-		// shutdown in its control file, as DB_SHUTDOWNED in src/include/catalog/pg_control.h.
+		// A missing lock file does not prove a clean exit, because it is removed after every exit. Postgres records a
+		// clean shutdown in its control file, as DB_SHUTDOWNED (src/include/catalog/pg_control.h).
 		control, err := os.ReadFile(filepath.Join(dir, "postgres", "data", "global", "pg_control"))
 		if err != nil || binary.NativeEndian.Uint32(control[16:]) != 1 {
 			t.Errorf("%v: Postgres did not shut down cleanly: %v", signal, err)
@@ -122,7 +122,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var user *syscall.Credential // nil: the user who runs this test, if that is not root
+	var user *syscall.Credential // nil means this test's own user, if this is not root
 	if os.Geteuid() == 0 {
 		const nobody = 65534
 		user = &syscall.Credential{Uid: nobody, Gid: nobody}
@@ -141,8 +141,8 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// copyClone creates below dir the files of a clone after `make engines`, and returns the binary's path. It hard-links
-// the engines' files if the file system allows it, because they have 600 MB.
+// copyClone creates the files of a clone after `make engines` below dir, and returns the binary's path. The engines'
+// files have 600 MB. So copyClone creates hard links to these files if the file system allows this.
 func copyClone(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "bin", "octavo")

@@ -17,7 +17,7 @@ import (
 func TestURLsStayTheSameOverRestarts(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	cfg.NoSync = false // one test runs as in production
+	cfg.NoSync = false // this test syncs, as in production
 	first, err := embedded.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +110,7 @@ func TestMissingPackages(t *testing.T) {
 func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	// ClickHouse waits for its directory before it fails. By then the others
-	// are running.
+	// ClickHouse waits for its locked directory before it fails. Meanwhile the other engines have started.
 	lock, err := dirlock.Acquire(t.Context(), filepath.Join(cfg.DataDir, embedded.ClickHouse), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +125,7 @@ func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	}
 }
 
-// below lists the processes that have a directory on their command line.
+// below returns the command lines that contain a directory, one for each such process.
 func below(dir string) []string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// TestUsage: an answering engine is up and uses memory, and a stopped engine is down. The log has files and a limit.
+// TestUsage checks that Usage reports an answering engine as up and with its memory, and a stopped engine as down. The
+// broker's usage includes its files and the log's limit.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	engines, err := embedded.Start(t.Context(), withBinary(t, embedded.Config{

@@ -14,7 +14,7 @@ import (
 
 const model = "../../../deploy/engines/encoder/model.whl"
 
-// TestEncode compares the first values of vectors with those from the model's original code.
+// TestEncode compares the first values of vectors with the results of the model's original code.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	shared := embedding.NewShared(model)

@@ -68,7 +68,7 @@ func TestPostgresTemplateMigratesOnce(t *testing.T) {
 					t.Errorf("the note is %q", got)
 				}
 				conn := connect(t, url)
-				// A name must be unique in a database, so in a shared one the second test would fail.
+				// Each table's name must be unique in a database. So in a shared database the second test would fail.
 				if _, err := conn.Exec(t.Context(), "CREATE TABLE mine AS SELECT n FROM made"); err != nil {
 					t.Error(err)
 				}
@@ -138,8 +138,8 @@ func TestClickHouseIsFreshForEachTest(t *testing.T) {
 
 const envMissing = "ENGINETEST_TEST_MISSING"
 
-// TestMissingPackages: without engine packages, a test is skipped, or fails if engines are required. The test runs in a
-// separate process without engine packages.
+// TestMissingPackages runs a test in a separate process without engine packages. The test is skipped, or fails if
+// engines are required.
 func TestMissingPackages(t *testing.T) {
 	if os.Getenv(envMissing) != "" {
 		enginetest.Postgres(t)
@@ -160,11 +160,11 @@ func TestMissingPackages(t *testing.T) {
 	}
 }
 
-// TestAddressesAreReserved: while a test has an address, other callers do not get it, even if no server listens on it.
+// TestAddressesAreReserved checks that no two callers get the same address, even if no server listens on it.
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for range 500 { // without a reservation, about twelve pairs of 500 addresses from 10,000 ports would be equal
+	for range 500 { // without reservations, about twelve pairs among 500 addresses with 10,000 ports would be equal
 		address := enginetest.Address(t)
 		if seen[address] {
 			t.Fatalf("%s was given twice", address)

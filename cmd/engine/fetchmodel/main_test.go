@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestFetch checks that run fetches a file from both kinds of index, and keeps the old file after an error.
+// TestFetch checks that run downloads a file from a JSON index and from an HTML index. After an error, the old file is
+// unchanged.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	const content, hash = "the model", "40ae2ac0d8f53dc1c4ae06a9f05e0d10e1fb93b23de2a69c2e2d1e0dd05aa1b7"
@@ -77,7 +78,7 @@ func TestFetch(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error has the password: %v", err)
 			}
-			got, err := os.ReadFile(target) // The folder belongs to the test.
+			got, err := os.ReadFile(target) // target is in the test's own folder
 			if err != nil || test.want == "" && string(got) != content || test.want != "" && string(got) != "before" {
 				t.Errorf("the file is %q: %v", got, err)
 			}

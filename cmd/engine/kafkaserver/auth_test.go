@@ -36,7 +36,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	}
 	dialer := &kafka.Dialer{Timeout: eventually.Patience}
 	dialer.SASLMechanism, _ = scram.Mechanism(scram.SHA256, "octavo", "right")
-	conn, err := dialer.DialContext(t.Context(), "tcp", address) // as consumer groups connect
+	conn, err := dialer.DialContext(t.Context(), "tcp", address) // consumer groups connect with a Dialer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	if res, err := clientOf(t, address).Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil {
 		t.Errorf("without a login: %+v", res)
 	}
-	// Without a login, only ApiVersions is answered.
+	// Without a login, the broker answers only ApiVersions.
 	for key := range int16(100) {
 		if answered(t, address, key) != (key == 18) && key != 36 {
 			t.Errorf("api %d is answered", key)
@@ -62,7 +62,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	}
 }
 
-// answered sends a request with an empty body and reports whether it is answered.
+// answered sends a request with an empty body, and reports whether the broker answers.
 func answered(t *testing.T, address string, key int16) bool {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -93,7 +93,7 @@ func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }()
 		var frame [12]byte
-		binary.BigEndian.PutUint32(frame[:], 4000) // announced, but not sent
+		binary.BigEndian.PutUint32(frame[:], 4000) // the frame's length, but its bytes are not sent
 		frame[5] = 36
 		_, _ = conn.Write(frame[:])
 		open = append(open, conn)
@@ -108,7 +108,7 @@ func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 	c := clientOf(t, address)
 	c.Transport = &kafka.Transport{SASL: mechanism}
 	create(t, c, "events", 1)
-	// The oldest were closed to make room.
+	// The broker has closed the oldest connections to make room.
 	_ = open[0].SetReadDeadline(time.Now().Add(eventually.Patience))
 	if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
 		t.Errorf("the oldest connection: %v", err)
@@ -127,7 +127,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// The announced length of a frame is not allocated. A frame that is too long is refused.
+// This test checks that the broker does not allocate a frame's announced length, and refuses a frame that is too long.
 func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir()})
 	before := heap()

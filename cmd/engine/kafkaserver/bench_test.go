@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// BenchmarkProduce measures acknowledged produce requests of 16 writers. They write batches of 1 and 1,000 messages of
-// 600 bytes to one and to four partitions.
+// BenchmarkProduce measures acknowledged produce requests of 16 writers. A batch has 1 or 1,000 messages of 600 bytes.
+// The topic has 1 or 4 partitions.
 func BenchmarkProduce(b *testing.B) {
 	for _, c := range []struct{ partitions, messages int }{{1, 1}, {4, 1}, {1, 1000}, {4, 1000}} {
 		b.Run(fmt.Sprintf("partitions=%d/messages=%d", c.partitions, c.messages), func(b *testing.B) {
@@ -110,7 +110,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 	return body[4:], nil
 }
 
-// batchOf returns a record batch of messages of size bytes each.
+// batchOf returns a record batch. Each message has size bytes.
 func batchOf(messages, size int) []byte {
 	b := make([]byte, 61)
 	value := make([]byte, size)

@@ -34,7 +34,7 @@ func oneRecord(n int) []byte {
 	return b
 }
 
-// kept is the part of a partition that the broker must have retained.
+// kept describes the records that a partition must contain.
 type kept struct {
 	first  int64
 	values []int // values of the records from offset 0 on
@@ -55,7 +55,7 @@ func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 		cfg := Config{DataDir: "/data", MaxBytes: 4000, RetainBytes: 500, MinFreeBytes: 1, SegmentBytes: 300, ballast: 1}
 		var b *broker
 		topics := map[string][]*kept{}
-		commits := map[string]int64{} // by topic, of its partition 0
+		commits := map[string]int64{} // committed offset of partition 0, by topic
 		count := 0
 		open1 := func() {
 			cfg.fs = disk
@@ -160,8 +160,7 @@ func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	})
 }
 
-// forget drops the offsets that the group committed on an earlier topic of the
-// same name.
+// forget deletes the offsets that the group committed on an earlier topic with the same name.
 func forget(r *rapid.T, b *broker, topic string) {
 	other := map[string]int64{}
 	b.groups.EachCommit(func(_, name string, _ int32, c group.Commit) {
@@ -178,7 +177,8 @@ func forget(r *rapid.T, b *broker, topic string) {
 	}
 }
 
-// checkPartition reads a whole partition. Only committed records may be missing, and only if the group has committed.
+// checkPartition reads a whole partition and compares it with k. Records may be missing only if the group has committed
+// them.
 func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit int64) {
 	start, end := l.Offsets()
 	if end != int64(len(k.values)) || start < k.first {
@@ -200,8 +200,8 @@ func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit in
 	}
 }
 
-// TestCommittedOffsetsAreNotUsedAgain: a disk loses a partition's only segment. A group has committed, so the next
-// record has no offset that the group has read.
+// TestCommittedOffsetsAreNotUsedAgain loses a partition's only segment after a group's commit. The next record must not
+// get an offset that the group has already read.
 func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	disk := crashdisk.New()
@@ -239,7 +239,7 @@ func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	if err := disk.Lose(fmt.Sprintf("%s/0/%020d.log", topic.dir(), 0), ""); err != nil {
 		t.Fatal(err)
 	}
-	b = start() // as after a kill
+	b = start() // the broker was not closed, as after a kill
 	defer b.close()
 	if done, err := b.topic("a").log(0).Append(oneRecord(3), false); err != nil || done.Base != 2 {
 		t.Errorf("the next record is at %d, %v", done.Base, err)

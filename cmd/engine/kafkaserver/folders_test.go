@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// patient is a broker's data directory that a test damages while the broker is stopped.
+// patient is a broker's data directory. A test damages the directory while the broker is stopped.
 type patient struct {
 	t    *testing.T
 	disk *crashdisk.Disk
@@ -112,8 +112,8 @@ func (p *patient) create(name, text string) {
 	}
 }
 
-// TestAJournalWithoutTopics refuses a journal in which a topic with messages is missing, and leaves all files
-// unchanged.
+// TestAJournalWithoutTopics removes a topic with messages from the journal. The broker refuses to start, and leaves all
+// files unchanged.
 func TestAJournalWithoutTopics(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b []byte) []byte{
@@ -151,7 +151,8 @@ func TestAJournalWithoutTopics(t *testing.T) {
 	}
 }
 
-// TestTheRestOfADeletedTopic removes the folder of a deleted topic, which was left after a power cut or a failure.
+// TestTheRestOfADeletedTopic leaves the folder of a deleted topic, as after a power cut or a failed removal. The next
+// start removes the folder.
 func TestTheRestOfADeletedTopic(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -178,7 +179,8 @@ func TestTheRestOfADeletedTopic(t *testing.T) {
 	}
 }
 
-// TestAPartitionIsGone checks that the number of messages in a missing folder is known, even if no group has read them.
+// TestAPartitionIsGone checks that a partition continues at its old end if its folder is missing, even if no group has
+// read its messages.
 func TestAPartitionIsGone(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -195,7 +197,7 @@ func TestAPartitionIsGone(t *testing.T) {
 	}
 }
 
-// TestSwappedSegments refuses a segment in another partition's folder.
+// TestSwappedSegments swaps the segments of two partitions. The broker refuses to start until they are swapped back.
 func TestSwappedSegments(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
@@ -216,7 +218,7 @@ func TestSwappedSegments(t *testing.T) {
 	}
 	swap()
 	p.mustOpen().close()
-	// A summary in another partition's folder does not count.
+	// A summary from another partition is ignored.
 	name = fmt.Sprintf("/%020d.summary", 0)
 	swap()
 	b := p.mustOpen()
@@ -228,8 +230,8 @@ func TestSwappedSegments(t *testing.T) {
 	}
 }
 
-// TestProducerIDsAreNotUsedAgain loses the journal's entry of producer ids. If an id were reused, a log would regard
-// its first batches as repeats and drop them.
+// TestProducerIDsAreNotUsedAgain removes the journal's entry for producer ids. The broker must not give an old id to a
+// new producer: a log would drop the producer's first batches as repeats.
 func TestProducerIDsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)

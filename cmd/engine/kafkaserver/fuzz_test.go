@@ -13,8 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 )
 
-// FuzzRequests sends arbitrary bytes on a connection. The broker answers or closes the connection, and serves the next
-// connection.
+// FuzzRequests sends arbitrary requests. The broker answers or closes the connection, and serves the next connection.
 func FuzzRequests(f *testing.F) {
 	for i := range apis {
 		a := &apis[i]
@@ -56,8 +55,8 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		// Bodies of other versions are never parsed, because a count of tags in a flexible version would take kmsg
-		// seconds.
+		// Only served versions are parsed here. In a flexible version, kmsg would need seconds for a large number of
+		// tags.
 		if served(key, version) && (waits(key, version, body) || makesMany(key, version, body)) {
 			return
 		}
@@ -94,14 +93,14 @@ func served(key, version int16) bool {
 	return false
 }
 
-// waits reports whether a request may be answered later by design.
+// waits reports whether the broker may delay its answer to a request by design.
 func waits(key, version int16, body []byte) bool {
 	switch key {
 	case 1:
 		q := kmsg.NewPtrFetchRequest()
 		q.Version = version
 		return q.ReadFrom(body) == nil && q.MaxWaitMillis > 100
-	case 11, 14: // wait for other members
+	case 11, 14: // JoinGroup and SyncGroup wait for other members
 		return true
 	}
 	return false
@@ -117,7 +116,8 @@ func FuzzProduce(f *testing.F) {
 	})
 }
 
-// makesMany reports whether a request creates thousands of partitions, for which the disk in memory is too slow.
+// makesMany reports whether a request creates many partitions. The in-memory disk would be too slow for thousands of
+// partitions.
 func makesMany(key, version int16, body []byte) bool {
 	switch key {
 	case 19:
@@ -146,7 +146,7 @@ func makesMany(key, version int16, body []byte) bool {
 	return false
 }
 
-// Flexible versions are expensive to decode: see apis.
+// This test checks that the broker serves no flexible version, because its decoding is expensive (see apis).
 func TestNoVersionIsFlexible(t *testing.T) {
 	t.Parallel()
 	for _, a := range apis {

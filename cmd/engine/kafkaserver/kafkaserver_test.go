@@ -54,12 +54,12 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
-// TestLoginIsRequired also starts on a directory whose data was written with another password or without a password.
+// TestLoginIsRequired starts brokers with different passwords, and without a password, on the same directory.
 func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, password := range []string{"first", "second", ""} {
-		t.Run("password "+password, func(t *testing.T) { // the starts follow each other, on the same directory
+		t.Run("password "+password, func(t *testing.T) { // one after the other, on the same directory
 			cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir}
 			if password != "" {
 				cfg.User, cfg.Password = "octavo", password
@@ -144,7 +144,8 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// run starts a broker. It returns its address, and a function that stops it. The function may be called repeatedly.
+// run starts a broker. It returns the broker's address, and a function that stops the broker. The function may be
+// called repeatedly.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
 	return runConfig(t, kafkaserver.Config{Listen: listen, DataDir: dir})

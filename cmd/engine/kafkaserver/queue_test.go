@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// fill produces until it is refused, and returns how much was accepted.
+// fill produces messages until the broker refuses one. It returns the number of accepted messages.
 func fill(t *testing.T, c *kafka.Client, topic string) (taken int) {
 	t.Helper()
 	for range 1000 {
@@ -86,7 +86,7 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 		if err := produce(t, c, "events", i%2, strings.Repeat("x", 50_000)); err != nil {
 			t.Fatal(err)
 		}
-		if i == 1 { // from now on uncommitted records stay
+		if i == 1 { // from now on, uncommitted records are not removed
 			if err := commit(t, c, "sink", "events", 0, 0, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -107,8 +107,8 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	}
 }
 
-// TestRetentionHasAClock checks that the time in the file of Config.Clock decides whether records are old. Without the
-// file, no record is old.
+// TestRetentionHasAClock checks that retention uses the time in the file Config.Clock. Without the file, no record is
+// old.
 func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")
@@ -119,7 +119,8 @@ func TestRetentionHasAClock(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "old", 1, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "1"})
 	create(t, c, "large", 1, kafka.ConfigEntry{ConfigName: "retention.bytes", ConfigValue: "300000"})
-	// grow waits until the broker has removed old records. It polls the other topic.
+	// grow produces to both topics, and waits for the next clean. It recognizes a clean by the topic `large`, which
+	// loses records.
 	grow := func() {
 		t.Helper()
 		before, _ := offsets(t, c, "large", 0)
@@ -157,8 +158,8 @@ func TestRetentionHasAClock(t *testing.T) {
 	})
 }
 
-// TestAFullDiskLeavesARest: some committed records stay even on a full disk. A sink reads them again when it takes over
-// a partition.
+// TestAFullDiskLeavesARest checks that some committed records stay even on a full disk. A sink that takes over a
+// partition reads these records again.
 func TestAFullDiskLeavesARest(t *testing.T) {
 	t.Parallel()
 	cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFreeBytes: 1}
@@ -178,7 +179,7 @@ func TestAFullDiskLeavesARest(t *testing.T) {
 	cfg.MinFreeBytes = 1 << 60
 	address, _ = runConfig(t, cfg)
 	c = clientOf(t, address)
-	// The broker removes old messages before it refuses new ones.
+	// The broker removes old messages before it refuses new messages.
 	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
 		t.Fatalf("on a full disk: %v", err)
 	}

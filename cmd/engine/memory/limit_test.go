@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/memory"
 )
 
-// machine has 2 GiB.
+// machine is /proc/meminfo of a machine with 2 GiB.
 const machine = "MemTotal:        2097152 kB\nMemFree:          100000 kB\n"
 
-// The lines of mountinfo in each arrangement of control groups.
+// These are lines of /proc/self/mountinfo for different arrangements of control groups.
 const (
 	mountOf2      = "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 	mountOf1      = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
@@ -128,7 +128,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// rootOf is a file system with files below /sys/fs/cgroup.
+// rootOf returns a file system with the given files below /sys/fs/cgroup.
 func rootOf(t *testing.T, mounts, groups string, files map[string]string) fstest.MapFS {
 	t.Helper()
 	root := fstest.MapFS{"proc/meminfo": {Data: []byte(machine)}}
@@ -142,7 +142,7 @@ func rootOf(t *testing.T, mounts, groups string, files map[string]string) fstest
 	return root
 }
 
-// TestKills reads the kernel's count of killed processes of both versions.
+// TestKills reads the kernel's number of killed processes, with control groups of both versions.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,13 +13,13 @@ import (
 
 const mib = 1 << 20
 
-// parts are all parts, for random choices.
+// parts lists all parts, in the table's order.
 var parts = []memory.Part{
 	memory.System, memory.Node, memory.Git, memory.Broker, memory.Postgres, memory.PDF, memory.Store,
 }
 
-// TestPartsFit draws budgets, running parts and given sizes. The parts together are at most the budget. Each part has
-// at least its size with the least budget. A budget that is too small is refused.
+// TestPartsFit divides random budgets between random parts, some of them with fixed sizes. The sum of the parts is at
+// most the budget. Each part gets at least its size in the least budget. A budget that is too small is refused.
 func TestPartsFit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,7 @@ func TestPartsFit(t *testing.T) {
 	}
 }
 
-// TestParts checks the division of usual sizes.
+// TestParts checks how common budgets are divided.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	if memory.LeastBytes() != 512*mib {
@@ -106,7 +106,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestLoad halves the load with each kill, to an eighth, and doubles it after each quiet time.
+// TestLoad checks that the load halves with each kill, down to an eighth, and doubles after each quiet time.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -97,8 +97,8 @@ func TestOtherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// TestBusyOrphanDoesNotBlockTheNextStart: a backend with a running statement does not notice its postmaster's death. It
-// still holds the shared memory.
+// TestBusyOrphanDoesNotBlockTheNextStart kills a postmaster while a backend runs a statement. The backend does not
+// notice this and still has the shared memory. The next start must kill the backend.
 func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -123,7 +123,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed
+	_ = cmd.Wait() // the error says that it was killed
 	if !alive(backend) {
 		t.Fatal("the backend exited by itself: this test proves nothing")
 	}
@@ -139,7 +139,7 @@ func TestLockFileWithAnotherProgramsPIDDoesNotBlock(t *testing.T) {
 	dir := t.TempDir()
 	_, stop := start(t, dir)
 	stop()
-	// Do not use this process's pid, because Postgres regards the pid of its own parent as stale.
+	// The test does not use its own pid, because Postgres regards its parent's pid as stale.
 	stranger := exec.Command("sleep", "1000")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
@@ -153,8 +153,8 @@ func TestLockFileWithAnotherProgramsPIDDoesNotBlock(t *testing.T) {
 	exec1(t, server.URL(), "SELECT 1")
 }
 
-// TestRootWithoutUserNamespaces: if root cannot create user namespaces, for example in an ordinary container, Postgres
-// runs as nobody.
+// TestRootWithoutUserNamespaces checks that Postgres runs as nobody if root cannot create user namespaces, for example
+// in an ordinary container.
 func TestRootWithoutUserNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has this case: the tests beside it run Postgres as the ordinary user that this is. .ci/run covers it as root, and warns where it is not")
@@ -170,7 +170,8 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 		return
 	}
 	bin := reachableBin(t)
-	// In a separate user namespace, the test can set the limit to 0 without changing the machine's limit.
+	// The test sets the limit of user namespaces to 0 in a separate user namespace, so the machine's limit does not
+	// change.
 	confined := func(dir string) ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -test.run '^TestRootWithoutUserNamespaces$' -test.v`,
 			"/proc/self/exe")
@@ -208,7 +209,7 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 	}
 }
 
-// reachableBin copies the binaries to a folder in which the user nobody can read them.
+// reachableBin copies the binaries to a folder that the user nobody can read.
 func reachableBin(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -270,7 +271,7 @@ func launch(t *testing.T, dir string) (*pgserver.Server, *exec.Cmd) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGQUIT) // it has exited, unless the test failed
+		_ = cmd.Process.Signal(syscall.SIGQUIT) // fails if the server has exited, as after a successful test
 		if t.Failed() {
 			t.Log(log.String())
 		}
@@ -298,7 +299,7 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	return server, stop
 }
 
-// TestLostPages: a page of zeros to which an index refers is lost. An empty page by which a table has grown is not
+// TestLostPages checks that a page of zeros is lost if an index refers to it. A new empty page at a table's end is not
 // lost.
 func TestLostPages(t *testing.T) {
 	t.Parallel()
@@ -351,7 +352,7 @@ func TestLostPages(t *testing.T) {
 	}
 }
 
-// alive returns false for zombies too: processes that have exited and wait to be reaped by their parent.
+// alive reports whether a process runs. It returns false for a zombie, which has exited and waits for its parent.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")

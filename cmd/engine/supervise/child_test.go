@@ -79,8 +79,8 @@ func serve(stubborn bool) {
 	}
 }
 
-// childSpec returns the spec of a child in the given mode on a free port, and
-// its address.
+// childSpec returns the spec of a child that runs in the given mode on a free port. It also returns the child's
+// address.
 func childSpec(t *testing.T, name, mode string) (supervise.Spec, string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,7 +103,7 @@ func childSpec(t *testing.T, name, mode string) (supervise.Spec, string) {
 	}, address
 }
 
-// ask returns the pid of the child that answers.
+// ask connects to a child, which sends its pid. It returns the pid.
 func ask(ctx context.Context, address string) (string, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {

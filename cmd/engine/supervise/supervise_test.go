@@ -71,7 +71,8 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
-// The child reports ErrStarting for longer than a silent child may take to start. This needs real time.
+// In this test, the child reports ErrStarting for longer than StartTimeout, and is not killed. The test needs real
+// time.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
@@ -129,8 +130,8 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 	}
 }
 
-// TestKilledChildIsNotGivenUp kills a child more often than another failure may happen, like the kernel without free
-// memory. Each kill is reported. The supervisor's own kill is not reported.
+// TestKilledChildIsNotGivenUp kills a child more than GiveUpAfter times, as the kernel does if memory runs out. The
+// child is always restarted. OnKilled is called for each of these kills, and not for the supervisor's own kill.
 func TestKilledChildIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Int32
@@ -152,7 +153,7 @@ func TestKilledChildIsNotGivenUp(t *testing.T) {
 	for round := range kills + 1 {
 		signal := syscall.SIGKILL
 		if round == kills {
-			signal = syscall.SIGSTOP // The supervisor kills it, because it does not answer.
+			signal = syscall.SIGSTOP // The supervisor kills this child, because it does not answer.
 		}
 		before := s.State()[0].PID
 		if err := syscall.Kill(before, signal); err != nil {
@@ -180,7 +181,7 @@ func TestHangingChildIsRestarted(t *testing.T) {
 	}
 	defer stop(t, s)
 	before := s.State()[0].PID
-	// A process that is stopped by SIGSTOP keeps its socket and never answers, like a hanging process.
+	// A process that SIGSTOP has stopped has an open socket but never answers, like a hanging process.
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestFormulasAreNoCode sends hostile TeX. The compiler gets only mathematics, and the document is made.
+// TestFormulasAreNoCode sends hostile TeX. The compiler receives only mathematics, and the renderer makes the PDF.
 func TestFormulasAreNoCode(t *testing.T) {
 	t.Parallel()
 	formulas := []string{
@@ -78,8 +78,8 @@ func TestFormulasAreNoCode(t *testing.T) {
 			t.Errorf("%.80q is evaluated", formulas[i])
 		}
 	}
-	// These formulas may be shown as mathematics, but must not be executed. So the document has exactly one sheet for
-	// each formula.
+	// These formulas may be shown as mathematics, but must not be executed. typeset checks that the document has
+	// exactly one sheet for each formula.
 	typeset(t, []string{
 		`\begin{array}{c#panic()}x\end{array}`, `\text{"#panic()"}`, `\text{" #panic() "}`, `\text{\"#panic()}`, `\text{a\\"#panic()\\"}`, `\text{\}#panic()}`, `\text{#panic()}`,
 		`\operatorname{"); #panic()}`, `\operatorname{")#panic()("}`, `\operatorname{foo\}`, `\mathrm{"#panic()"}`, `\text{\#pagebreak()}`,

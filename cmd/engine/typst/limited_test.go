@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 )
 
-// TestLimited: a function gets its full processor time, even on a busy machine.
+// TestLimited checks that a function gets its full processor time, even on a busy machine.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	found, err := packages.Find(packages.Config{})

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/typst"
 )
 
-// renderer is shared, so that one child describes the fonts.
+// renderer is shared by the tests, so that a child describes the fonts only once.
 var renderer = typst.New(typst.Config{})
 
 func render(ctx context.Context, r *typst.Renderer, out io.Writer, main string) error {
@@ -42,7 +42,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsReadable: input that tries to read other files is refused.
+// TestNothingElseIsReadable checks that the renderer refuses a document that reads other files or is invalid.
 func TestNothingElseIsReadable(t *testing.T) {
 	t.Parallel()
 	for _, main := range []string{
@@ -58,8 +58,8 @@ func TestNothingElseIsReadable(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded renders a document that would take all memory. A child with a small document takes 100 to 250
-// MiB, because its collector runs late on a busy machine.
+// TestMemoryIsBounded renders a document that would take all memory. A small document needs 100 to 250 MiB, because
+// garbage collection runs late on a busy machine.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	small := typst.New(typst.Config{MemoryBytes: 500 << 20})
@@ -74,7 +74,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestContextEndsIt: rendering an endless document stops when the context ends.
+// TestContextEndsIt checks that rendering an endless document stops when the context ends.
 func TestContextEndsIt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// recorder is a testing.TB that records its failure.
+// recorder is a testing.TB that records the failure of a wait.
 type recorder struct {
 	testing.TB
 	ctx    context.Context
@@ -28,7 +28,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// record runs a wait on a recorder and returns the failure and how long the wait took.
+// record runs a wait with a recorder. It returns the wait's failure and its duration.
 func record(ctx context.Context, t testing.TB, wait func(testing.TB)) (string, time.Duration) {
 	r := &recorder{TB: t, ctx: ctx}
 	start, done := time.Now(), make(chan struct{})
@@ -74,7 +74,7 @@ func TestFailureHasTheLastError(t *testing.T) {
 	})
 }
 
-// If a poll lasts beyond the limit, another poll follows.
+// If a poll ends after the limit, eventually polls once more.
 func TestSlowPollIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestSlowPollIsNotTheLast(t *testing.T) {
 		time.AfterFunc(2*eventually.Patience, func() { close(late) })
 		failed, _ := record(t.Context(), t, func(t testing.TB) {
 			eventually.True(t, "the second look", func() bool {
-				<-late // the limit is over
+				<-late // the time limit has passed
 				looks++
 				return looks == 2
 			})

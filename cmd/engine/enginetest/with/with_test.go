@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// with returns the command under test, whose engines keep their data below dir.
+// with returns the command under test. Its engines store their data below dir.
 func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "with")
@@ -24,8 +24,8 @@ func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 		t.Fatalf("%v: %s", err, output)
 	}
 	cmd := exec.Command(binary, append([]string{"-engines", "kafka", "--"}, arguments...)...)
-	// These tests may themselves run under the command. So clear the variable, because the command does not start an
-	// engine that the environment names.
+	// The tests may run under this command themselves, which sets EnvKafka. The tested command starts no engine that
+	// the environment names, so clear the variable.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, enginetest.EnvBinary+"="+enginetest.Binary(t), enginetest.EnvKafka+"=")
 	return cmd
 }
@@ -78,7 +78,8 @@ func TestSignalIsForwarded(t *testing.T) {
 func TestKillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // gone finds dir
+	// The argument dir is unused: it lets gone find this process.
+	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir)
 	await(t, cmd)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// gone waits until none of the engines' directories and processes exists.
+// gone waits until the engines' directories and processes no longer exist.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	eventually.Succeeds(t, "the end of the engines", func() error {

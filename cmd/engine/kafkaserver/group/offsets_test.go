@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestCommitsAreReadByOtherVersions: earlier versions wrote and read the journal's commits with encoding/json.
+// TestCommitsAreReadByOtherVersions checks that commits in the journal are compatible with encoding/json, which earlier
+// versions used.
 func TestCommitsAreReadByOtherVersions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Commit{

@@ -26,7 +26,7 @@ func open(t testing.TB, f *crashdisk.Disk, ballast int64) *journal.Journal {
 }
 
 // TestWhatWasPutIsKept runs random operations on a disk that fails and loses power. Every change for which Put returned
-// nil stays. Other changes may stay.
+// nil must survive. Other changes may survive.
 func TestWhatWasPutIsKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -144,8 +144,8 @@ func TestPutsAreInOrder(t *testing.T) {
 	wait.Wait()
 }
 
-// TestADamagedJournalIsRefused: a good entry after the damage shows that the damaged entry is not an incomplete last
-// entry. The refusal changes nothing and lists the ways to start again.
+// TestADamagedJournalIsRefused damages an entry before a good entry, so the damage cannot be an incomplete last entry.
+// Open refuses the journal, changes no file, and says how to start again.
 func TestADamagedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	write := func() (*crashdisk.Disk, string, []byte) {
@@ -168,7 +168,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		return f, "/" + entries[0].Name, content
 	}
 	_, _, whole := write()
-	frame := len(whole) / 8 // at least the length of a frame: the file begins with a short frame
+	frame := len(whole) / 8 // at least the length of a frame: the file has eight equal frames and a shorter frame
 	for at := range len(whole) {
 		for kind, change := range map[string]func(b []byte) []byte{
 			"byte":  func(b []byte) []byte { b[at] ^= 0x41; return b },
@@ -184,7 +184,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 				damaged, _ := disk.ReadFile(f, name, 1<<20)
 				j, err := journal.Open(journal.Config{FS: f, Dir: "/"})
 				if kind == "cut" || at+12 >= len(whole)-frame { // the damage may reach the last frame
-					// A good frame may or may not follow, so Open may fail or succeed. But no entry may be wrong.
+					// Open may fail or succeed, because a good frame may or may not follow. But no entry may be wrong.
 					if err == nil {
 						defer j.Close()
 						j.Each("", func(key string, value []byte) {
@@ -211,9 +211,9 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	}
 }
 
-// TestAPowerCutInAGroup: the power fails while several changes wait for one sync. The system has written all pages of
-// the changes except one. The journal opens. It has all acknowledged changes, and each other change completely or not
-// at all.
+// TestAPowerCutInAGroup cuts the power while several changes wait for the same sync. The system has written all pages
+// of these changes except one. The journal then opens with all acknowledged changes. Each other change is there
+// completely or not at all.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	const changes = 8

@@ -25,11 +25,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// When a patient is damaged.
+// These are the states of a patient at the time of the damage.
 const (
-	running = "running"    // under an open log
+	running = "running"    // the log is open
 	killed  = "killed"     // the last segment has no summary
-	stopped = "stopped"    // every segment has one
+	stopped = "stopped"    // every segment has a summary
 	bare    = "no summary" // killed, and a power loss took all summaries
 )
 
@@ -42,8 +42,8 @@ type patient struct {
 	log   *seglog.Log
 	lines bytes.Buffer
 	want  map[int64]string
-	bases []int64 // of the segments
-	size  int64   // of a batch
+	bases []int64 // first offsets of the segments
+	size  int64   // size of a batch in bytes
 
 	damaged bool
 }
@@ -83,7 +83,7 @@ func (p *patient) open() {
 
 func (p *patient) append(value string) int64 {
 	s := sent{values: []string{value, value + "b"}}
-	if !p.damaged { // a producer whose batches are lost may have to begin again
+	if !p.damaged { // after a loss, a producer may have to begin again
 		s.producer, s.sequence = 9, int32(len(p.want))
 	}
 	done, err := p.log.Append(s.bytes(), false)
@@ -129,7 +129,7 @@ func (p *patient) read(most int) (missing []int64) {
 	for at := start; at < end; {
 		b, err := p.log.Read(nil, at, most, true)
 		p.must(err)
-		next := end // nothing is left
+		next := end // used if the rest of the log is lost
 		if len(b) > 0 {
 			next = at
 		}
@@ -155,8 +155,8 @@ func (p *patient) read(most int) (missing []int64) {
 
 var messages = regexp.MustCompile(`level=ERROR .* messages=(\d+) file=(\S+)`)
 
-// said returns the number of messages that the log reported as lost since the last call. It also returns whether the
-// log cut off its end.
+// said returns the number of messages that the log reported as lost since the last call. cut is true if the log has cut
+// off its end.
 func (p *patient) said() (lost int, cut bool) {
 	for _, found := range messages.FindAllStringSubmatch(p.lines.String(), -1) {
 		n, _ := strconv.Atoi(found[1])
@@ -170,9 +170,9 @@ func (p *patient) said() (lost int, cut bool) {
 	return lost, cut
 }
 
-// check reads the damaged log and compares it with the acknowledged messages. hit reports the offsets that the damage
-// touched. All other messages must be present. Then check appends, opens the log again, and checks that no more losses
-// occur or are reported.
+// check reads the damaged log and compares it with the acknowledged messages. hit reports whether the damage touched an
+// offset. All untouched messages must be present. Then check appends, opens the log again, and checks that there are no
+// further losses.
 func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.damaged = true
 	if state != running {
@@ -189,7 +189,8 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 	}
 	text := p.lines.String()
 	lost, cut := p.said()
-	if state == killed || state == bare { // an end without a good batch after it may never have been acknowledged
+	// Without a summary, the log may cut off its end, because the last batches may never have been acknowledged.
+	if state == killed || state == bare {
 		_, end := p.log.Offsets()
 		for offset := range p.want {
 			if offset >= end {
@@ -220,12 +221,13 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.log.Close()
 }
 
-// TestDamage makes each kind of damage at each place, in closed and open logs. Only batches that the damage touches are
-// lost, and each loss is reported once.
+// TestDamage damages logs in each way, at each place and in each state. Only batches that the damage touches are lost,
+// and each loss is reported once.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const from = 17 // the first damaged byte of a batch
-	// Each kind changes a segment of equal batches, and returns the batches that it touches.
+	// Each kind changes a segment with batches of equal size. It returns the new content, and the range of touched
+	// batches.
 	kinds := map[string]func(b []byte, k, size int) (after []byte, first, next int){
 		"byte":  func(b []byte, k, size int) ([]byte, int, int) { b[k*size+from] ^= 1; return b, k, k + 1 },
 		"zeros": func(b []byte, k, size int) ([]byte, int, int) { clear(b[k*size : (k+1)*size]); return b, k, k + 1 },
@@ -257,7 +259,7 @@ func TestDamage(t *testing.T) {
 						b, first, next := change(p.content(segment), k, int(p.size))
 						p.must(p.disk.Change(p.file(segment), func([]byte) []byte { return b }))
 						if kind == "swapped" && segment == 2 && (state == killed || state == bare) {
-							next = perSegment // the end's last batch is not confirmed, and it is cut off
+							next = perSegment // no batch confirms the last batch, so it is cut off
 						}
 						p.check(state, func(offset int64) bool {
 							batch := int(offset-p.bases[segment]) / 2
@@ -280,7 +282,7 @@ func TestDamage(t *testing.T) {
 				if segment == 2 && state != stopped {
 					t.Skip("nothing shows that the last segment is gone, unless a group has committed: TestAKnownEnd")
 				}
-				p.open() // with closed files
+				p.open() // opens the log again, so that it has no open files
 				p.must(p.disk.Lose(p.file(segment), ""))
 				p.check(state, whole)
 			})
@@ -305,8 +307,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestASegmentOfAnotherCopy: a restore has put an old segment between the segments of the log. All records are read
-// once.
+// TestASegmentOfAnotherCopy adds an old segment between the log's segments, as after a wrong restore. Each record is
+// read once.
 func TestASegmentOfAnotherCopy(t *testing.T) {
 	t.Parallel()
 	for _, state := range states[1:] {
@@ -336,7 +338,7 @@ func TestEveryDamagedByteIsSaid(t *testing.T) {
 	}
 }
 
-// TestRandomDamage damages random bytes. All good batches stay, no batch is invented, and every loss is reported.
+// TestRandomDamage damages random bytes. All good batches are read, no batch is invented, and every loss is reported.
 func TestRandomDamage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -360,8 +362,8 @@ func TestRandomDamage(t *testing.T) {
 	})
 }
 
-// TestABatchInsideABatch: a client has put the bytes of a batch into a batch, which is damaged. The search for the next
-// good batch does not find the inner batch.
+// TestABatchInsideABatch damages a batch whose content includes the bytes of another batch. The search for the next
+// good batch must not find this inner batch.
 func TestABatchInsideABatch(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
@@ -375,7 +377,8 @@ func TestABatchInsideABatch(t *testing.T) {
 	p.check(running, func(offset int64) bool { return offset == base || offset == base+1 })
 }
 
-// TestAKnownEnd: damage removes the last segment. Its offsets are not used again, because a group has committed.
+// TestAKnownEnd loses the last segments. The next record gets the offset that a group has committed, so no offset that
+// the group has read is used again.
 func TestAKnownEnd(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []int{1, 3} {
@@ -403,8 +406,8 @@ func TestAKnownEnd(t *testing.T) {
 	}
 }
 
-// TestAPowerCutInAGroup: the power fails while the batches of several clients wait for one sync. The system has written
-// their pages except one. The acknowledged batch is there, whole batches are read, and the log starts.
+// TestAPowerCutInAGroup cuts the power while the batches of several clients wait for the same sync. The system has
+// written all their pages except one. The log then opens, has the acknowledged batch, and returns only whole batches.
 func TestAPowerCutInAGroup(t *testing.T) {
 	t.Parallel()
 	for from := 0; from < 13_000; from += 500 {

@@ -11,7 +11,7 @@ import (
 
 const dir = "/log"
 
-// sent is a batch that a client sends.
+// sent describes a batch that a client sends.
 type sent struct {
 	values   []string
 	producer int64 // 0: none
@@ -55,7 +55,7 @@ func reseal(b []byte) {
 	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// values returns the values in the batches b, by offset.
+// values returns the values of the records in the batches b, by offset.
 func values(t testing.TB, b []byte) map[int64]string {
 	t.Helper()
 	found := map[int64]string{}
@@ -106,7 +106,7 @@ func tryOpen(f disk.FS, cfg seglog.Config) (*seglog.Log, error) {
 	return seglog.Open(cfg)
 }
 
-// all reads a log from its start to its end.
+// all returns all values of a log, by offset.
 func all(t testing.TB, l *seglog.Log, most int) map[int64]string {
 	t.Helper()
 	found := map[int64]string{}

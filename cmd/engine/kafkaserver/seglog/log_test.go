@@ -92,7 +92,7 @@ func TestAppendTime(t *testing.T) {
 	if at := int64(binary.BigEndian.Uint64(b[35:])); at != done.Time || b[22]&8 == 0 {
 		t.Errorf("the batch has time %d, attributes %x", at, b[22])
 	}
-	values(t, b) // checks its checksum
+	values(t, b) // checks the batch's checksum
 }
 
 func TestOffsetsByTime(t *testing.T) {
@@ -192,7 +192,8 @@ func TestATornEndIsCutAtEveryByte(t *testing.T) {
 		appendOne(t, l, second)
 		name := dir + "/00000000000000000000.log"
 		l.Close()
-		if err := f.Remove(dir + "/00000000000000000000.summary"); err != nil { // as after a kill
+		// A kill leaves no summary.
+		if err := f.Remove(dir + "/00000000000000000000.summary"); err != nil {
 			t.Fatal(err)
 		}
 		file, err := f.Open(name)
@@ -240,7 +241,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	// Start one append alone, so that the first round has exactly one.
+	// Start a single append first, so that the first round has exactly one append.
 	wait.Go(func() { write(0) })
 	eventually.True(t, "the first sync", func() bool { return syncs.Load() == 1 })
 	for w := 1; w < writers; w++ {
@@ -318,8 +319,8 @@ func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	}
 }
 
-// After a failed sync, the system may count unwritten pages as written. So a later successful sync of the same file
-// proves nothing.
+// After a failed sync, the system may treat unwritten pages as written. So a later successful sync of the same file
+// does not prove that the pages are on disk.
 func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {
@@ -356,7 +357,8 @@ func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	}
 }
 
-// After a failed sync, previously synced data is verified and a new file is begun before anything else is acknowledged.
+// After a failed sync, the log verifies the previously synced data and begins a new file. Only then does it acknowledge
+// more appends.
 func TestAFailedSyncIsRepaired(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []bool{false, true} {

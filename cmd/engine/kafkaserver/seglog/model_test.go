@@ -21,7 +21,7 @@ type model struct {
 	log   *seglog.Log
 	cfg   seglog.Config
 	acked map[int64]string // by offset
-	seen  int64            // the end that readers have seen
+	seen  int64            // largest end that readers have seen
 	start int64
 	count int
 
@@ -108,7 +108,8 @@ func (m *model) append(values []string, idempotent bool) {
 	}
 }
 
-// TestAcknowledgedIsKept runs random operations on a disk that fails and loses power.
+// TestAcknowledgedIsKept runs random operations on a disk that fails and loses power, and compares the log with a
+// model.
 func TestAcknowledgedIsKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,7 +148,7 @@ func TestAcknowledgedIsKept(t *testing.T) {
 			"trim": func(t *rapid.T) {
 				start, end := m.log.Offsets()
 				to := int64(rapid.IntRange(int(start), int(end)).Draw(t, "to"))
-				m.start, m.cfg.Start = to, to // the owner stores it first
+				m.start, m.cfg.Start = to, to // the owner stores the new start before the trim
 				if err := m.log.Trim(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Fatal(err)
 				}

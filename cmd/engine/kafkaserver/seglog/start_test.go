@@ -32,8 +32,8 @@ type unsyncedFile struct{ disk.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
-// logOf writes a log of the given size, in batches of about the given size. As after a kill, the last segment has no
-// summary.
+// logOf writes a log of about size bytes, in batches of about batch bytes. The last segment has no summary, as after a
+// kill.
 func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	t.Helper()
 	l, err := seglog.Open(seglog.Config{FS: unsynced{}, Dir: dir, Name: "large/0"})
@@ -55,7 +55,7 @@ func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	return end
 }
 
-// started opens a log after a kill and returns how long that took and how much memory was allocated.
+// started opens a log after a kill. It returns the duration, and the number of allocated bytes.
 func started(t testing.TB, dir string, end int64) (took time.Duration, allocated uint64) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -78,10 +78,11 @@ func started(t testing.TB, dir string, end int64) (took time.Duration, allocated
 	return took, after.TotalAlloc - before.TotalAlloc
 }
 
-// mostAllocated limits the total allocations of a start, far below the log's size.
+// mostAllocated is the largest sum of allocations in a start. It is far less than the log's size.
 const mostAllocated = 48 << 20
 
-// TestALargeLogStartsInLittleMemory writes 64 MiB, or 1 GB in its long form. OCTAVO_TEST_LOG_BYTES sets another size.
+// TestALargeLogStartsInLittleMemory writes a log of 1 GB, or of 64 MiB with -short. OCTAVO_TEST_LOG_BYTES sets another
+// size.
 func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	size := int64(1_000_000_000)
 	if testing.Short() {
@@ -102,7 +103,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 			if allocated > mostAllocated {
 				t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
 			}
-			// Without summaries, as after a power loss, the headers are read.
+			// Without summaries, as after a power loss, the start reads the batches' headers.
 			names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
 			if err != nil {
 				t.Fatal(err)
@@ -121,7 +122,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	}
 }
 
-// A partition's memory does not grow with the number of produces.
+// This test checks that a partition's memory does not grow with the number of appends.
 func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	dir := t.TempDir()
 	l, err := seglog.Open(seglog.Config{FS: unsynced{}, Dir: dir, Name: "many/0"})
@@ -147,8 +148,8 @@ func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	}
 }
 
-// TestProducersGoOnAfterATrim: a trim removes every record. Then a power loss brings back the oldest segment. This
-// segment does not have the producer's later batches.
+// TestProducersGoOnAfterATrim trims every record. A power loss then brings back the oldest segment, which lacks the
+// producer's later batches. The producer's next batch must be accepted.
 func TestProducersGoOnAfterATrim(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// filled returns a log of one segment, and the position of each batch. The values have up to most bytes.
+// filled returns a log of one segment with at least size bytes, and the position of each batch. A value has up to about
+// most bytes.
 func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	p = &patient{t: t, disk: crashdisk.New(), want: map[int64]string{}, bases: []int64{0}, damaged: true}
 	p.open()
@@ -28,7 +29,7 @@ func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	return p, append(at, int64(len(p.content(0))))
 }
 
-// TestAnUnreadableSector: a disk reads whole sectors, and batches cross their borders. A read from any offset returns.
+// TestAnUnreadableSector makes a sector unreadable, while batches cross its borders. A read from any offset returns.
 // Only batches with a byte in the sector are lost.
 func TestAnUnreadableSector(t *testing.T) {
 	t.Parallel()
@@ -54,11 +55,11 @@ func TestAnUnreadableSector(t *testing.T) {
 	}
 }
 
-// TestAReadThatFails: a read fails for a reason other than damage, while the log searches for the end of damage. The
-// log reports no loss, and a later read succeeds.
+// TestAReadThatFails makes a read fail without damage, while the log searches for the end of other damage. The log
+// reports no loss, and a later read succeeds.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
-	const from, to = 100_000, 600_000 // more than one read
+	const from, to = 100_000, 600_000 // the scanner needs several reads for this range
 	p, at := filled(t, to+200_000, 9000)
 	p.must(p.disk.Change(p.file(0), func(b []byte) []byte { clear(b[from:to]); return b }))
 	p.disk.SetUnreadable(p.file(0), to, 2*to, syscall.ENOMEM)
@@ -81,8 +82,8 @@ func TestAReadThatFails(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatWereLost: damage truncates a stopped log. The names of the .damaged files have the lost offsets. So
-// the offsets are not used again, even without the summary.
+// TestOffsetsThatWereLost truncates a stopped log. The name of a .damaged file has the lost offsets. So the log does
+// not use these offsets again, even without the summary.
 func TestOffsetsThatWereLost(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, stopped)
@@ -99,8 +100,8 @@ func TestOffsetsThatWereLost(t *testing.T) {
 	p.log.Close()
 }
 
-// TestATopicThatIsDeleted removes the files of a log under a read. The read returns that the log is closed, and the log
-// reports no loss.
+// TestATopicThatIsDeleted removes a log's files during a read. The read fails with ErrClosed, and the log reports no
+// loss.
 func TestATopicThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
@@ -121,7 +122,7 @@ func TestATopicThatIsDeleted(t *testing.T) {
 	}
 }
 
-// TestOffsetsByTimeBehindALostSegment finds a time in the next segment that is there.
+// TestOffsetsByTimeBehindALostSegment checks that OffsetAt skips a lost segment and searches the next segment.
 func TestOffsetsByTimeBehindALostSegment(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)

@@ -52,7 +52,7 @@ func TestAcquireWaits(t *testing.T) {
 			}
 			got <- err
 		}()
-		synctest.Wait() // until the second Acquire waits
+		synctest.Wait() // wait until the second Acquire waits for the lock
 		if err := first.Release(); err != nil {
 			t.Fatal(err)
 		}
