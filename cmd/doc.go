@@ -1,4 +1,4 @@
-// Package cmd is empty. The folders below it:
+// Package cmd is empty. It has these folders:
 //
 //	octavo   the program: commands, settings, and the wiring of all parts
 //	engine   the embedded engines and their supervisor

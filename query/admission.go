@@ -18,7 +18,7 @@ type Caller struct {
 	// Request is the id of the HTTP request. The engine's log shows it with the statements. If it is "", the log shows
 	// no id.
 	Request string
-	// Fresh requests a newly computed answer instead of a cached one.
+	// Fresh requests a newly computed answer instead of a cached answer.
 	Fresh bool
 	// User is the user whose personal segments are visible. If it is "", only the site's segments are visible.
 	User string

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Bounds of a batch.
+// These are the limits of a batch.
 const (
 	MaxBatch = 24
 	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,

@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // the count of queries began again at 0
+			if c.made { // the number of queries for these states began again at 0
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {

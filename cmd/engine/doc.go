@@ -1,4 +1,4 @@
-// Package engine is empty. The folders below it:
+// Package engine is empty. It has these folders:
 //
 //	embedded     runs the engines as supervised child processes
 //	supervise    keeps child processes alive

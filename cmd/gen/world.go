@@ -156,7 +156,7 @@ func areas(scale string, simplify func([]place) []place) ([]area, error) {
 	return all, nil
 }
 
-// line returns the places of an arc. Each point of the arc is a step from the last one.
+// line returns the places of an arc. Each point of the arc is a step from the previous point.
 func (t *topology) line(arc [][2]int) []place {
 	var x, y int
 	var line []place
@@ -218,7 +218,7 @@ func naturalEarth(longitude, latitude float64) (x, y float64) {
 	return x, y
 }
 
-// project returns where a place is on the map.
+// project returns the point of a place on the map.
 func project(at place) point {
 	right, _ := naturalEarth(180, 0)
 	_, top := naturalEarth(0, northEdge)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// The packages ingest and query do not import the package api, and it does not import them. These adapters translate
+// The packages ingest and query do not import the package api, and api does not import them. These adapters translate
 // between their types.
 
 // comeBack is the Retry-After of a temporary refusal.

@@ -45,8 +45,8 @@ func TestSiteKeyMaxPast(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesAlone: only on request does the adapter refuse events of unknown types alone. Otherwise it refuses
-// the whole body.
+// TestUnknownTypesAlone: if the caller requests this, the adapter refuses only the events of unknown types. Otherwise
+// it refuses the whole body.
 func TestUnknownTypesAlone(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

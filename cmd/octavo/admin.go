@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// adminOff as OCTAVO_ADMIN_LISTEN turns the operators' listener off.
+// adminOff is the value of OCTAVO_ADMIN_LISTEN that turns the operators' listener off.
 const adminOff = "off"
 
 // admin is the operators' listener: metrics, profiles, version and health. It shows tenants' ids and the state of the

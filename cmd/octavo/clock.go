@@ -17,7 +17,7 @@ type ClockCmd struct {
 	Confirm ClockConfirmCmd `cmd:"" help:"Say that the database's clock is right: what is old by it is deleted again."`
 }
 
-// clockFlags are the flags of both commands.
+// clockFlags are the flags of both clock commands.
 type clockFlags struct {
 	Settings `embed:""`
 	JSON     bool `help:"Print a JSON object."`

@@ -193,7 +193,7 @@ func (s *Settings) validateQueries() error {
 	return nil
 }
 
-// Bounds that only a mistake exceeds.
+// These are bounds of settings. Only a value that is set by mistake exceeds them.
 const (
 	maxQueryConcurrency                 = 10_000
 	maxQueryMemory      schema.ByteSize = 1 << 50

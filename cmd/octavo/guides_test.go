@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// guideCommand is a block of shell commands in a guide, and the answer below it, if the guide shows one.
+// guideCommand is a block of shell commands in a guide, and the answer below the block, if the guide shows an answer.
 type guideCommand struct{ script, answer string }
 
 var guideBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:\n```json\n(.*?)```)?")

@@ -20,10 +20,10 @@ import (
 )
 
 // garbagePercent makes the collector run less often than Go's default of 100, below the Go runtime's soft limit. GOGC
-// overrides it, like GOMEMLIMIT overrides the limit.
+// overrides garbagePercent, and GOMEMLIMIT overrides the limit.
 const garbagePercent = 300
 
-// Open connections hold live memory, some 12 KiB each. With a fixed limit, ten thousand idle connections make the
+// Each open connection uses some 12 KiB of live memory. With a fixed limit, ten thousand idle connections make the
 // collector run without end, and every request is slow. So the limit grows by half of each connection's memory.
 const (
 	connectionBytes = 6 << 10

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Bounds of the cached sites: their age, their number, and the time that a query waits for a site.
+// These are limits of the cached sites: their age, their number, and the time that a query waits for a site.
 const (
 	sitesAge  = 5 * time.Second
 	sitesMost = 10_000
@@ -30,7 +30,7 @@ type queriedSites struct {
 
 	mu   sync.Mutex
 	kept map[string]keptSite
-	// changes counts the calls of forget. A site that was read before such a call is not cached afterwards.
+	// changes is the number of calls of forget. A site that was read before such a call is not cached afterwards.
 	changes int
 }
 

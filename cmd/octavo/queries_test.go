@@ -29,9 +29,8 @@ func (i *instance) ask(body string) (status int, header http.Header, answer []by
 	return res.StatusCode, res.Header, answer
 }
 
-// TestFreshUntil: an answer whose Octavo-Fresh-Until is later than an event's
-// acknowledgement counts that event. The header advances even without new
-// events.
+// TestFreshUntil: an answer whose Octavo-Fresh-Until is later than an event's acknowledgement includes that event. The
+// header advances even without new events.
 func TestFreshUntil(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

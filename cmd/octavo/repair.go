@@ -179,7 +179,8 @@ const (
 	freePoll = 200 * time.Millisecond
 )
 
-// whenFree calls do again while another process holds the locks that do needs, for at most freeWait.
+// whenFree calls the function do. If another process has the locks that the function needs, whenFree repeats the call
+// for at most freeWait.
 func whenFree(ctx context.Context, do func() error) error {
 	for began := time.Now(); ; retry.Sleep(ctx, freePoll) {
 		if err := do(); !lockIsBusy(err) || ctx.Err() != nil || time.Since(began) > freeWait {

@@ -31,7 +31,7 @@ const (
 	mostSuspected = 1000            // largest number of suspected parts
 )
 
-// rowsWatch knows which events are missing or doubled in the insights store. Only one node at a time compares the
+// rowsWatch looks for events that are missing or doubled in the insights store. Only one node at a time compares the
 // ledger with the events table. It sets damaged parts and copies aside, and restores the events that the log has. All
 // nodes read the result.
 type rowsWatch struct {
@@ -206,7 +206,7 @@ func (w *rowsWatch) look(ctx context.Context) error {
 	return firstError(err, w.read(ctx))
 }
 
-// mend checks the suspected parts, and sets damaged ones aside.
+// mend checks the suspected parts, and sets damaged parts aside.
 func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
@@ -271,7 +271,7 @@ func (w *rowsWatch) restore(ctx context.Context) error {
 // isLeaving reports whether missing rows are the rows of a notice. The next comparison finds the months of these rows.
 func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
 
-// read reads the missing events, and logs new ones. Then it records that this node has read them.
+// read reads the missing events, and logs new missing events. Then it records that this node has read them.
 func (w *rowsWatch) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()

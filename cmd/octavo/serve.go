@@ -27,9 +27,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Connections of one node to the insights store. Each use has a separate pool. So slow queries do not delay the sink
-// and /readyz. The sink runs one statement at a time, and does not delay queries. Queries have a connection for each
-// statement that may run concurrently (query.Connections).
+// These are the numbers of connections of a node to the insights store. Each use has a separate pool. So slow queries
+// do not delay the sink and /readyz. The sink runs one statement at a time, and does not delay queries. Queries have a
+// connection for each statement that may run concurrently (query.Connections).
 const (
 	sinkConnections = 2 // one may still be ending an abandoned statement
 	nodeConnections = 2 // migrations and /readyz

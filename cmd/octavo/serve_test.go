@@ -175,7 +175,7 @@ func TestEnginesKilled(t *testing.T) {
 	})
 }
 
-// TestEveryEventType: events of every type can be queried number of events by type, with all of their members.
+// TestEveryEventType: events of every type can be queried by type, with all of their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

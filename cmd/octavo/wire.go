@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// backends holds the addresses of the three engines, and the embedded engines that this process started. Only this file
+// backends has the addresses of the three engines, and the embedded engines that this process started. Only this file
 // distinguishes embedded engines from engines that a setting names. All other files get addresses.
 type backends struct {
 	postgresURL   string
@@ -225,8 +225,8 @@ func openStore(ctx context.Context, database postgres.Config, cfg store.Config) 
 }
 
 // connectionWait bounds the time that a statement waits for a connection of the pool or for a new connection. It is
-// shorter than a query may run. So if all connections are busy, the caller gets an error to retry, and no error about a
-// slow query.
+// shorter than a query may run. So if all connections are busy, the caller gets an error that advises a retry, instead
+// of an error about a slow query.
 const connectionWait = 10 * time.Second
 
 // sendBuffer is the number of bytes after which a connection sends a part of an insert. The connection keeps a buffer

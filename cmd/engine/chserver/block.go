@@ -13,8 +13,8 @@ import (
 //   - in FORMAT Native: the same without block info and without that byte
 //     (its revision is 0).
 //
-// So blocks get new frames but keep their encoding. The walker finds the end of each column's data, and the data is
-// copied unchanged.
+// So the server changes only the framing of a block. The walker finds the end of each column's data, and the server
+// copies the data unchanged.
 
 type framing bool
 
@@ -34,8 +34,8 @@ type block struct {
 	rows    int
 }
 
-// Limits of one incoming block. Rows are bounded because a column of empty
-// lists costs the sender almost no bytes.
+// These are limits of one incoming block. The number of rows is limited, because a column of empty lists costs the
+// sender almost no bytes.
 const (
 	maxBlockColumns = 10_000
 	maxBlockRows    = 64 << 20
@@ -106,8 +106,7 @@ func (s *source) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(s.buf[s.pos-8:]), nil
 }
 
-// size reads a length. At least that many bytes must follow, so it is checked
-// against the limit.
+// size reads a length. At least so many bytes must follow, so size checks the length against the limit.
 func (s *source) size() (int, error) {
 	n, err := s.uvarint()
 	if err != nil {

@@ -104,7 +104,7 @@ func (c Config) cache(most int) int {
 	return int(c.MaxMemory) / (fullMemory / most)
 }
 
-// mergeThread is the memory that a merge of large parts takes.
+// mergeThread is the memory that a merge of large parts needs.
 const mergeThread = 128 << 20
 
 // merges returns the number of concurrent merges. The engine needs at least two.
@@ -116,9 +116,8 @@ func (c Config) merges() int {
 	return max(2, merges)
 }
 
-// engineArgs returns the arguments that start the engine. The default cache
-// sizes assume a machine with hundreds of gigabytes. These are upper bounds; no
-// memory is allocated in advance.
+// engineArgs returns the arguments that start the engine. The default cache sizes assume a machine with hundreds of
+// gigabytes. All sizes are upper limits: the engine allocates no memory in advance.
 func (c Config) engineArgs(configFile string) []string {
 	const mib = 1 << 20
 	args := []string{"clickhouse", "--path=" + c.DataDir,

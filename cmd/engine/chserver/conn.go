@@ -229,8 +229,7 @@ func (c *conn) answerQuery(q *query) (figures, error) {
 	return c.session.run(st, q, c)
 }
 
-// refuseExternalTables reads the blocks after a query up to the empty one. Any
-// other block is an external table.
+// refuseExternalTables reads the blocks after a query up to the empty block. Any other block is an external table.
 func (c *conn) refuseExternalTables() error {
 	var tables int
 	for {

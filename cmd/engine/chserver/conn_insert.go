@@ -32,8 +32,7 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 	return in.run(q)
 }
 
-// readData reads a Data packet. It returns nil for a Cancel. The block is valid
-// until the next one is read.
+// readData reads a Data packet. It returns nil for a Cancel. The block is valid until the next call.
 func (c *conn) readData() (*block, error) {
 	code, err := c.in.uvarint()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ClickHouse's error codes that this package raises itself.
+// These are the ClickHouse error codes of errors that this package raises itself.
 const (
 	codeUnexpectedPacket = 99
 	codeUnknownType      = 50

@@ -51,7 +51,7 @@ const (
 	frameNone     = 0x02
 	frameLZ4      = 0x82
 	frameZSTD     = 0x90
-	maxFrame      = 128 << 20 // ClickHouse's limit is larger, but its clients stay far below this
+	maxFrame      = 128 << 20 // ClickHouse's limit is larger, but clients send far smaller frames
 )
 
 // frameReader unpacks the frames of one connection. ch-go's reader is not used, because it allocates the announced

@@ -10,7 +10,8 @@ import (
 // file(), disks defined in a statement, INTO OUTFILE, table engines that open files or addresses, and changes of the
 // role that has the grants.
 //
-// It has lists of allowed parts. It also refuses texts that its lexer and the engine's lexer could read differently.
+// guard has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and the
+// engine's lexer could read differently.
 type guard struct {
 	functions map[string]bool // refused functions, in lower case
 }
@@ -23,8 +24,8 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 // needs the grant for them. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
-// refusedFunctions are ordinary functions. The function file reads a file as a value. The function disk makes a path or
-// an address the storage of a table.
+// refusedFunctions are the refused functions that are not table functions. The function file reads a file as a value.
+// The function disk makes a path or an address the storage of a table.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines store their rows in the data directory or in memory, or store no rows.

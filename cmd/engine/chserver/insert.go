@@ -183,8 +183,8 @@ func (in *insert) deduplication(q *query) []string {
 	return []string{deduplicationToken + " = " + quoteText(in.token())}
 }
 
-// setting returns a setting's effective value without quotes. The value of the statement has precedence over the value
-// of the query, and this over the value of the session.
+// setting returns a setting's effective value without quotes. The statement's value has precedence, then the query's
+// value, and then the session's value.
 func (in *insert) setting(q *query, name string) string {
 	value := in.session.own[name]
 	for _, list := range [][]assignment{q.settings, outlineSet(&lexer{text: in.target.settings})} {

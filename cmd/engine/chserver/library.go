@@ -75,8 +75,8 @@ func openLibrary(path string) (*library, error) {
 	return lib, nil
 }
 
-// open opens an engine connection. The first one of the process starts the engine with args. For later connections the
-// library ignores all args except --path, which must be equal.
+// open opens an engine connection. The first connection of the process starts the engine with args. For later
+// connections the library ignores all args except --path, which must be equal.
 func (l *library) open(args []string) (*engineConn, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -106,7 +106,7 @@ func (c *engineConn) close() {
 	c.handle = 0
 }
 
-// conn is the chdb_connection itself, which the library may move to another address.
+// conn returns the address of the chdb_connection itself, which the library may move.
 func (c *engineConn) conn() uintptr {
 	return *(*uintptr)(foreign(c.handle))
 }

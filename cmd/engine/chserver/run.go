@@ -189,9 +189,9 @@ func (f *figures) add(res *result, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// settle corrects the sums of a stream. A chunk counts only the rows that were read during its fetch. It does not count
-// rows that the engine read ahead between fetches. The result of an empty statement has the sums of the connection's
-// last statement.
+// settle corrects the sums of a stream. A chunk's figures include only the rows that were read during its fetch. They
+// do not include rows that the engine read ahead between fetches. The result of an empty statement has the sums of the
+// connection's last statement.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {

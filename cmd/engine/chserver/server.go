@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Server serves one engine. A process can run only one, because the library cannot open two data directories.
+// Server serves one engine. A process can run only one Server, because the library cannot open two data directories.
 type Server struct {
 	cfg    Config
 	engine *engine
@@ -97,9 +97,9 @@ func (s *Server) accept(listener net.Listener) error {
 	}
 }
 
-// maxGreeted bounds the connections that have not logged in. They are counted separately from connections that have
-// logged in. The oldest of them is closed to make room for a new connection. So clients without the password cannot
-// crowd out clients with the password.
+// maxGreeted limits the connections that have not logged in. Connections that have logged in have a separate limit. At
+// maxGreeted, a new connection replaces the oldest connection that has not logged in. So clients without the password
+// cannot block clients with the password.
 const maxGreeted = 256
 
 func (s *Server) add(c *conn) (ok bool) {
@@ -117,8 +117,7 @@ func (s *Server) add(c *conn) (ok bool) {
 	return true
 }
 
-// admit counts c among the connections that have logged in. It returns false at
-// the limit.
+// admit adds c to the connections that have logged in. It returns false if their number has reached the limit.
 func (s *Server) admit(c *conn) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ const (
 	serverProfileInfo = 6
 )
 
-// Sizes beyond these limits end the connection. No client exceeds them by accident.
+// Sizes beyond these limits end the connection. No client exceeds these limits by accident.
 const (
 	maxLoginText = 1 << 10  // before the login
 	maxShortText = 64 << 10 // names, settings, ids

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/memory"
 )
 
-// Names of the engines in logs, metrics, State and Config.Ports.
+// These are the names of the engines in logs, metrics, State and Config.Ports.
 const (
 	Postgres   = "postgres"
 	Kafka      = "kafka"
@@ -74,7 +74,7 @@ type Config struct {
 	Log LogLimits
 	// ClockFile is the broker's kafkaserver.Config.Clock.
 	ClockFile string
-	// NoSync makes tests faster if an engine allows it. Data then survives kill -9 but not a power loss.
+	// NoSync makes tests faster if an engine allows it. Without syncs, data survives kill -9 but not a power loss.
 	NoSync bool
 	// KafkaWithoutLogin opens the broker to every user of the machine, for tests whose clients do not log in.
 	KafkaWithoutLogin bool
@@ -112,8 +112,8 @@ func (c *Config) fill() {
 	}
 }
 
-// command returns the path and name of the octavo binary. /proc/self/exe is resolved in the child before it execs, so
-// it is this process's program.
+// command returns the path and name of the octavo binary. The child resolves /proc/self/exe before it executes the
+// program, so this path names this process's own program.
 func (c *Config) command() (path, name string) {
 	if c.Executable != "" {
 		return c.Executable, c.Executable

@@ -18,8 +18,7 @@ const (
 	loginUser = "octavo"
 )
 
-// The environment variables that pass the login to an engine's process. Arguments would be readable by every user of
-// the machine.
+// These environment variables pass the login to an engine's process. Every user of the machine could read arguments.
 const (
 	EnvUser     = "OCTAVO_ENGINE_USER"
 	EnvPassword = "OCTAVO_ENGINE_PASSWORD"

@@ -19,7 +19,7 @@ const marksFile = "installation.json"
 // marks are the content of the data directory's file.
 type marks struct {
 	ID string `json:"id"`
-	// Starts counts each engine's starts.
+	// Starts has the number of starts of each engine.
 	Starts map[string]int64 `json:"starts"`
 	// Losses has, by engine, the loss that let the engine start only because of Config.AcceptLoss. ForgetLosses clears
 	// it.
@@ -34,8 +34,8 @@ func (m *marks) accept(engine, loss string) {
 	m.Losses[engine] = loss
 }
 
-// mark is the content of the file in an engine's folder. After a crash, its count may be one more than the data
-// directory's count.
+// mark is the content of the file in an engine's folder. After a crash, its number of starts may be one more than the
+// number in the data directory's file.
 type mark struct {
 	ID     string `json:"id"`
 	Starts int64  `json:"starts"`
@@ -49,7 +49,8 @@ var essential = map[string]string{
 }
 
 // checkMarks returns an error if a wanted engine's folder does not match the data directory's current state. It changes
-// nothing. The insights store may be empty or older, because its missing events are known and the log has them.
+// nothing. The insights store may be empty or older, because the product knows its missing events, and the log has
+// these events.
 func (c *Config) checkMarks() (marks, error) {
 	own := marks{Starts: map[string]int64{}}
 	known, err := readMarks(filepath.Join(c.DataDir, marksFile), &own)
@@ -119,7 +120,7 @@ func readMarks(path string, into any) (known bool, err error) {
 	return true, nil
 }
 
-// write counts a start in the folders of the wanted engines, and then in the data directory.
+// write adds a start to the files in the folders of the wanted engines, and then to the data directory's file.
 func (m *marks) write(dir string, want Set) error {
 	for _, engine := range want.names() {
 		m.Starts[engine]++

@@ -16,8 +16,8 @@ import (
 type Usage struct {
 	Name string
 	Up   bool // whether the engine answers
-	// Memory is the resident memory of the engine's processes in bytes. Shared pages count only once. It is 0 while no
-	// process runs.
+	// Memory is the resident memory of the engine's processes in bytes. It includes shared pages only once. It is 0
+	// while no process runs.
 	Memory int64
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
@@ -25,7 +25,7 @@ type Usage struct {
 	// Load is the fraction of the full load that the node gives to its store. It is 1, or less after engines were
 	// killed. It is 0 for other engines.
 	Load float64
-	// Damaged is the number of files that keep damaged bytes of the log.
+	// Damaged is the number of files with damaged bytes of the log.
 	Damaged int
 }
 

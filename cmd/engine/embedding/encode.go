@@ -14,7 +14,7 @@ const Dimensions = width
 // grows with the number of pieces.
 const maxPieces = 200
 
-// The sizes of the model.
+// These are the sizes of the model.
 const (
 	width    = 512
 	tables   = 17

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Special pieces: the unknown piece, and the start and the end of a text.
+// These are the special pieces: the unknown piece, and the start and the end of a text.
 const (
 	unknownPiece = iota
 	firstPiece

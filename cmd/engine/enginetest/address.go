@@ -49,7 +49,7 @@ func reserve() (address string, reservation net.Listener, err error) {
 	return "", nil, errors.New("cannot find a free port on 127.0.0.1")
 }
 
-// Address is FreeAddress for a test. The address is free again when the test ends.
+// Address returns an address for a test, like FreeAddress. The address is free again when the test ends.
 func Address(t testing.TB) string {
 	t.Helper()
 	address, reservation, err := reserve()

@@ -94,8 +94,7 @@ func build(name, source string) (string, error) {
 	return path, nil
 }
 
-// ModuleRoot returns the folder with go.mod: the working directory or one above
-// it.
+// ModuleRoot returns the folder with go.mod: the working directory or a folder above it.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -41,8 +41,8 @@ type Login struct {
 type Launch struct {
 	Binary  string
 	Engines []string
-	// Dir is the data directory. If it is empty, a temporary one is used and
-	// removed with the engines.
+	// Dir is the data directory. If it is empty, a temporary directory is used, and is removed after the engines have
+	// stopped.
 	Dir string
 	// Sync makes the engines sync their writes. Without it, tests are faster
 	// but data does not survive a power loss.
@@ -78,14 +78,13 @@ func inMemory() string {
 	return dir
 }
 
-// Start runs the engines until Stop or until this process ends, for whatever
-// reason.
+// Start runs the engines until Stop is called, or until this process ends for any reason.
 func (l Launch) Start(ctx context.Context) (*Running, error) {
 	log, err := os.CreateTemp("", "octavo-engines-*.log")
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the engines' log: %w", err)
 	}
-	// Only the open file is needed, and the child has it open too.
+	// The child has its own descriptor of the log. So this process can close and remove the file.
 	defer func() { _ = log.Close() }()
 	defer func() { _ = os.Remove(log.Name()) }()
 	arguments := []string{"engine", "run", "--engines", strings.Join(l.Engines, ",")}

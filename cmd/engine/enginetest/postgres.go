@@ -78,7 +78,7 @@ func dropDatabase(base, name string) error {
 	}
 }
 
-// SQLSTATEs of a drop while another process uses the database.
+// These are the SQLSTATEs of a drop while another process uses the database.
 const (
 	insufficientPrivilege = "42501"
 	objectInUse           = "55006"

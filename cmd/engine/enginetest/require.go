@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The environment variables that share one set of engines.
+// With these environment variables, test processes share one set of engines.
 const (
 	EnvClickHouse = "OCTAVO_TEST_CLICKHOUSE_URL"
 	EnvKafka      = "OCTAVO_TEST_KAFKA_BROKERS"

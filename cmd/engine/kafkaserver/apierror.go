@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// The protocol's error codes in use.
+// These are the protocol's error codes that the broker uses.
 const (
 	none                   int16 = 0
 	errOffsetOutOfRange    int16 = 1
@@ -45,7 +45,7 @@ func failed(code int16, format string, args ...any) *apiError {
 	return &apiError{code, fmt.Sprintf(format, args...)}
 }
 
-// split returns the two fields of a response.
+// split returns the error code and the message, which are two fields of a response.
 func (e *apiError) split() (int16, *string) {
 	if e == nil {
 		return none, nil

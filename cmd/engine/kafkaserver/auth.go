@@ -14,7 +14,7 @@ const (
 	iterations = 4096
 )
 
-// authenticator knows the only user's SCRAM credentials.
+// authenticator has the SCRAM credentials of the only user.
 type authenticator struct {
 	server *scram.Server
 }

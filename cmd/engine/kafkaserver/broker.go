@@ -132,7 +132,8 @@ func (b *broker) Topic(name string) (id string, partitions int, ok bool) {
 	return t.id, len(t.partitions()), true
 }
 
-// load opens the topics in the journal, and removes the files of deleted and half-created ones.
+// load opens the topics in the journal, and removes the files of topics that were deleted, or were not created
+// completely.
 func (b *broker) load() error {
 	var errs []error
 	known := map[string]bool{}

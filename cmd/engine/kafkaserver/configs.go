@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The protocol's sources of a config's value.
+// These are the protocol's sources of a config's value.
 const (
 	fromTopic    = 1
 	fromStandard = 5

@@ -20,7 +20,7 @@ const (
 	maxProduce = 64 << 20
 	maxRequest = 1 << 20
 	maxLogin   = 4 << 10
-	// small is a number of bytes. Requests of at most small bytes do not count towards maxInFlight.
+	// small is a size in bytes. The limit maxInFlight does not include requests of at most this size.
 	small = 64 << 10
 	// keepBuffer is the maximum size of a buffer that a connection reuses for later requests.
 	keepBuffer = 1 << 20

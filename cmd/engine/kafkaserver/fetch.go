@@ -103,7 +103,7 @@ func (c *conn) fetchOnce(q *kmsg.FetchRequest) (resp *kmsg.FetchResponse, size i
 	return resp, size, urgent
 }
 
-// The special timestamps of ListOffsets.
+// These are the special timestamps of ListOffsets.
 const (
 	latest   = -1
 	earliest = -2

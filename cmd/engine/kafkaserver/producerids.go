@@ -19,8 +19,8 @@ type producerIDs struct {
 
 	mu         sync.Mutex
 	next, most int64
-	// least is above all ids in the logs. If damage removed the journal's entry, an id could be used again. A log would
-	// then treat the new producer's batches as repeats.
+	// least is above all ids in the logs. Without least, an id could be used again after damage has removed the
+	// journal's entry. A log would then treat the new producer's batches as repeats.
 	least int64
 }
 
@@ -30,7 +30,7 @@ func (p *producerIDs) take() (int64, error) {
 	if p.next == p.most {
 		from := int64(1)
 		if value, ok := p.journal.Get(producerKey); ok {
-			from, _ = strconv.ParseInt(string(value), 10, 64) // written by us
+			from, _ = strconv.ParseInt(string(value), 10, 64) // the broker wrote a valid number
 		}
 		from = max(from, p.least)
 		if err := p.journal.Put(journal.Entry{Key: producerKey, Value: strconv.AppendInt(nil, from+producerBlock, 10)}); err != nil {

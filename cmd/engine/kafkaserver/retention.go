@@ -178,7 +178,7 @@ func (b *broker) cleanKept(kept []candidate) {
 
 func (b *broker) drop(c candidate) {
 	if start, _ := c.topic.partitions()[c.partition].Offsets(); start >= c.segment.End {
-		return // it was removed together with a later segment
+		return // the segment was removed together with a later segment
 	}
 	if err := c.topic.trim(c.partition, c.segment.End); err != nil {
 		b.cfg.Logger.Warn("Cannot remove a segment.", "topic", c.topic.name, "partition", c.partition, "error", err)

@@ -27,7 +27,7 @@ const (
 	meminfo   = "proc/meminfo"
 	groups    = "proc/self/cgroup"
 	mounts    = "proc/self/mountinfo"
-	statistic = "memory.stat" // of version 1; its hierarchical limit includes groups that a container does not see
+	statistic = "memory.stat" // a file of version 1; its hierarchical limit includes groups that a container cannot see
 )
 
 // Find returns the lowest limit for this process: of its control group, of the enclosing groups, or of the machine.

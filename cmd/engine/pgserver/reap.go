@@ -19,9 +19,9 @@ const (
 )
 
 // Reap kills the processes that a killed postmaster left behind, and removes its lock file. A busy backend outlives its
-// postmaster and holds the shared memory, so the next start fails. The next start also fails if the lock file's pid now
-// belongs to another program. The caller holds the lock on Dir and runs no server, so every Postgres process in Dir is
-// a leftover.
+// postmaster and still uses the shared memory, so the next start fails. The next start also fails if the lock file's
+// pid now belongs to another program. The caller holds the lock on Dir and runs no server, so every Postgres process in
+// Dir is a leftover.
 func (s *Server) Reap(ctx context.Context) error {
 	deadline := time.Now().Add(reapLimit)
 	for {

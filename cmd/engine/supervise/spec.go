@@ -106,7 +106,7 @@ func (c *Config) fill() {
 // Status is the state of a child's life cycle.
 type Status string
 
-// The statuses of a child. Only with StatusRunning does the child answer.
+// These are the statuses of a child. A child answers only with StatusRunning.
 const (
 	StatusStarting   Status = "starting"
 	StatusRunning    Status = "running"

@@ -2,8 +2,8 @@
 // reads its input from stdin and writes the PDF to stdout.
 //
 // The child is Node.js with its permission model. It may read only the compiler and the fonts. It has no network,
-// writes no files and starts no processes. The compiler in it is WebAssembly without access to the system. If the
-// system allows it, the child also has its own network and process namespaces. The child's memory is watched and
+// writes no files and starts no processes. The compiler in the child is WebAssembly without access to the system. If
+// the system allows it, the child also has its own network and process namespaces. The child's memory is watched and
 // limited. The child is killed when the context or this process ends.
 //
 // The input may have a file formulas.json with a list of TeX formulas. A converter in the child turns the formulas into

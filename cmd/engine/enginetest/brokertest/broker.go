@@ -22,7 +22,7 @@ type Options struct {
 	Login   *Login      // nil requires no login
 	Dir     string      // the data directory; "" means a new directory
 	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker
-	// Answers are given to On before the first request.
+	// Answers has the answers to replace from the first request on (see On).
 	Answers map[kmsg.Key]Answer
 }
 
@@ -110,7 +110,7 @@ func (b *Broker) serve(dir string) error {
 // Addresses returns the addresses on which the broker listens.
 func (b *Broker) Addresses() []string { return []string{b.listener.Addr().String()} }
 
-// On replaces the answers to a kind of request.
+// On replaces the broker's answers to a kind of request.
 func (b *Broker) On(key kmsg.Key, answer Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

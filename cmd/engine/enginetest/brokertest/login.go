@@ -15,7 +15,7 @@ type Login struct {
 	User, Password string
 }
 
-// The protocol's error codes for a login.
+// These are the protocol's error codes for a login.
 const (
 	unsupportedMechanism = 33
 	illegalState         = 34

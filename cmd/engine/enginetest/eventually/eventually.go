@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Patience is the longest time that a test waits. It only bounds a hang: even a loaded machine stays far below it.
-// Patience is shorter than the ten minutes after which go test ends a package, so the failure names the condition.
+// Patience is the longest time that a test waits. It only ends a test that hangs. Even on a loaded machine, other waits
+// are far shorter. Patience is shorter than the ten minutes after which go test ends a package, so the failure names
+// the condition.
 const Patience = 8 * time.Minute
 
 // maxGap is the longest pause between two cheap polls. The first pauses are shorter, so that a test goes on soon after
 // its condition is met. A pause is at least restPerPoll times as long as the poll. So waiting tests leave the processor
-// to the awaited work. slowGap bounds this pause.
+// to the awaited work. slowGap is the longest such pause.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4

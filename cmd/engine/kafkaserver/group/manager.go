@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 )
 
-// The protocol's error codes in use.
+// These are the protocol's error codes that the coordinator uses.
 const (
 	none                      = 0
 	codeMetadataTooLarge      = 12
@@ -34,7 +34,7 @@ const (
 
 const (
 	minSession, maxSession = 100 * time.Millisecond, 30 * time.Minute
-	// defaultRebalance is for protocol versions without a rebalance timeout.
+	// defaultRebalance is the rebalance timeout for protocol versions in which a client sends no timeout.
 	defaultRebalance = time.Minute
 	// maxMembers bounds the members of one group. maxMembers and maxGroups bound the memory of groups, and are far
 	// above normal use.
@@ -51,7 +51,7 @@ type Topics interface {
 // Client identifies the client of a request.
 type Client struct{ ID, Host string }
 
-// Manager has the groups.
+// Manager is the group coordinator. It has all groups.
 type Manager struct {
 	journal *journal.Journal
 	topics  Topics

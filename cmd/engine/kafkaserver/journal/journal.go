@@ -126,8 +126,7 @@ func (j *Journal) Each(prefix string, f func(key string, value []byte)) {
 	}
 }
 
-// Close closes the journal after all changes begun have been written or have
-// failed.
+// Close waits until all changes that have begun are written or have failed. Then it closes the journal.
 func (j *Journal) Close() {
 	j.mu.Lock()
 	j.closed = true

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// Offsets in a record batch. See "Record Batch" in Kafka's protocol guide.
+// These are the positions of fields in a record batch. See "Record Batch" in Kafka's protocol guide.
 const (
 	atLength      = 8
 	atEpoch       = 12

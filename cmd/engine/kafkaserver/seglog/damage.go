@@ -47,9 +47,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 // search returns the position of the next good batch behind damage, or the end.
 //
 // A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
-// offset. An offset is confirmed if it is the least possible, or if another batch continues it. A single unconfirmed
-// batch may lie between two holes before the confirmed batch. search returns it if its offsets are below the confirmed
-// batch's offset.
+// offset. An offset is confirmed if it is the least possible offset, or if the next batch continues it. A single
+// unconfirmed batch may lie between two holes before the confirmed batch. search returns it if its offsets are below
+// the confirmed batch's offset.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
 	for at := s.candidate(); at < s.end; {

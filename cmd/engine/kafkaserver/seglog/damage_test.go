@@ -282,7 +282,7 @@ func TestDamage(t *testing.T) {
 				if segment == 2 && state != stopped {
 					t.Skip("nothing shows that the last segment is gone, unless a group has committed: TestAKnownEnd")
 				}
-				p.open() // opens the log again, so that it has no open files
+				p.open() // open the log again, so that it has no open files
 				p.must(p.disk.Lose(p.file(segment), ""))
 				p.check(state, whole)
 			})

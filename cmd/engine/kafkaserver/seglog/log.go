@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// Errors of a log.
+// These are the errors of a log.
 var (
 	// ErrStorage means that the disk failed. The batch is not in the log, and the client may send it again.
 	ErrStorage = errors.New("the disk failed")
@@ -31,7 +31,7 @@ type Config struct {
 	FS   disk.FS
 	Dir  string // must exist
 	Name string // name of the partition, for log lines
-	// Identity distinguishes the partition from all others of the broker. It is part of each batch's seal.
+	// Identity distinguishes the partition from all other partitions of the broker. It is part of each batch's seal.
 	Identity string
 	Logger   *slog.Logger
 	// SegmentBytes is the size at which a new segment begins. Default 64 MiB.
@@ -51,7 +51,7 @@ type Log struct {
 	cfg      Config
 	identity uint32
 
-	// writing is held while writing: a round of appends, a roll, a trim. Lock it before mu.
+	// writing is held during a round of appends, a roll or a trim. Lock writing before mu.
 	writing   sync.Mutex
 	producers producers
 	scratch   []byte
@@ -69,7 +69,7 @@ type Log struct {
 
 	damage        sync.Mutex // held while damage is reported
 	said          []offsets
-	damagedActive atomic.Bool // begin a new segment before writing
+	damagedActive atomic.Bool // the next batch must begin a new segment
 
 	cold coldReaders
 	hint atomic.Pointer[hint]
@@ -121,7 +121,7 @@ func (l *Log) Size() int64 {
 	return size
 }
 
-// Segment describes a full segment, or if Active is set the segment that is being written.
+// Segment describes a full segment. If Active is set, it describes the segment that is being written.
 type Segment struct {
 	Base, End, Size, MaxTime int64
 	Active                   bool

@@ -23,13 +23,13 @@ const (
 // batchID is one batch of a producer.
 type batchID struct {
 	first, last int32 // sequences
-	offset      int64 // offset of its first record
+	offset      int64 // offset of the batch's first record
 }
 
-// producer is a partition's state of a producer.
+// producer is the state of a producer in a partition.
 type producer struct {
 	epoch   int16
-	last    int64     // offset of its last record
+	last    int64     // offset of the producer's last record
 	batches []batchID // the last batches, oldest first
 }
 

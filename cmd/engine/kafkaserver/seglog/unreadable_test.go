@@ -106,7 +106,7 @@ func TestATopicThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
 	p.log.Close()
-	p.open() // with closed files
+	p.open() // open the log again, so that it has no open files
 	p.disk.SetFail(func(op crashdisk.Op, name string) error {
 		if op == crashdisk.OpOpen && name == p.file(0) {
 			p.log.Close()
@@ -127,7 +127,7 @@ func TestOffsetsByTimeBehindALostSegment(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t, running)
 	p.log.Close()
-	p.open() // with closed files
+	p.open() // open the log again, so that it has no open files
 	p.must(p.disk.Lose(p.file(0), ""))
 	if offset, _, err := p.log.OffsetAt(0); err != nil || offset != p.bases[1] {
 		t.Errorf("the first offset of the time is %d, %v", offset, err)

@@ -16,7 +16,7 @@ import (
 // Op is an operation that a test can make fail.
 type Op string
 
-// The operations.
+// These are the operations.
 const (
 	OpCreate   Op = "create"
 	OpOpen     Op = "open"
@@ -43,7 +43,7 @@ type Disk struct {
 type inode struct {
 	data   []byte
 	synced []byte
-	// lost marks the bytes that a failed sync did not write. As on Linux, the next sync counts these bytes as written,
+	// lost marks the bytes that a failed sync did not write. As on Linux, the next sync treats these bytes as written,
 	// unless they have been written again.
 	lost []bool
 	// bad is the error of reads between the positions badFrom and badTo.
