@@ -20,7 +20,7 @@ import (
 )
 
 // slow is an engine on which each statement about testSite runs until the test releases it. All other statements end
-// immediately. It does not count a site's rows.
+// immediately. A statement that counts a site's rows fails.
 type slow struct {
 	driver.Conn
 	started chan chan struct{}

@@ -36,9 +36,9 @@ type Config struct {
 	// quick. 0 turns states off.
 	StateBytes uint64
 
-	// MaxTime ends a query whose statements together take longer.
+	// MaxTime is the longest time that all statements of a query together may take.
 	MaxTime time.Duration
-	// MaxRowsRead refuses a query that would read more rows of the table.
+	// MaxRowsRead is the largest number of rows of the table that a query may read.
 	MaxRowsRead uint64
 	// MaxMemory is the memory limit of one query in bytes. A query that counts distinct visitors and needs more
 	// memory runs again in bounded memory.
@@ -46,8 +46,8 @@ type Config struct {
 	// MaxThreads is the number of threads of one query. 0 uses the engine's default.
 	MaxThreads int
 
-	// Halvings returns how many times the engine's load is halved after its memory ran out. This reduces concurrent
-	// queries, and the threads of each. nil means never. It must not block.
+	// Halvings returns how many times the engine's load is halved after its memory ran out. Fewer queries then run
+	// concurrently, and each query has fewer threads. If Halvings is nil, the load is never halved. It must not block.
 	Halvings func() int
 
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
@@ -55,7 +55,7 @@ type Config struct {
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
 	// Missing returns the rows that the store has lost. If it is nil, no row is missing. It must not block.
 	Missing func() []schema.MissingRows
-	// Damaged is called with each error about damaged files of the store; nil ignores them. It must not block.
+	// Damaged is called with each error about damaged files of the store; nil ignores such errors. It must not block.
 	Damaged func(error)
 	// Site returns the settings and hosts of a site. nil means that no settings or hosts are known. Each query calls
 	// it.

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// counting counts how often the rows of a site are counted.
+// counting is an engine that records how often the rows of a site are counted.
 type counting struct {
 	driver.Conn
 	mu     sync.Mutex

@@ -121,8 +121,8 @@ func extraName(c *insights.Column) string {
 	return c.Extra.Name
 }
 
-// zones has zones of all kinds. The offsets of some zones have half or quarter hours. Some change their clocks at
-// midnight or by half an hour, and one skipped a day.
+// zones has zones of all kinds. The offsets of some zones have half or quarter hours. Some zones change their clocks at
+// midnight or by half an hour, and another zone skipped a day.
 var zones = []string{"", "", "", "UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Havana"}
 
 func drawRef(t *rapid.T, label string, names []string) naiveRef {

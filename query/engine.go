@@ -49,7 +49,7 @@ func argument(value any) any {
 	return value
 }
 
-// Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
+// These are exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
 const (
 	codeNoTable            = 60
 	codeTooManyRows        = 158

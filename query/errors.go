@@ -128,7 +128,7 @@ func classOf(e *schema.Error) class {
 	return classInternal
 }
 
-// shed returns the answer to a query that got no slot in time. For other errors it returns nil.
+// shed returns the error for a query that got no slot in time. For other errors it returns nil.
 func shed(err error) (*schema.Error, class) {
 	switch {
 	case errors.Is(err, errOwnShare):

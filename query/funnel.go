@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Bounds of a funnel's steps, and of its window in seconds.
+// These are the limits of a funnel's steps, and of its window in seconds.
 const (
 	MinFunnelSteps      = 2
 	MaxFunnelSteps      = 10

@@ -14,8 +14,8 @@ import (
 const (
 	// headerComplete is "false".
 	headerComplete = "Octavo-Complete"
-	// headerMissing is the number of missing events. It counts the site's events, or all sites' events if their site is
-	// unknown.
+	// headerMissing is the number of missing events. It is about the events of the site. If the site of the missing
+	// events is unknown, it is about the events of all sites.
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"

@@ -3,7 +3,7 @@ package query
 // Report is a kind of report.
 type Report string
 
-// The reports that have a request.
+// These are the reports that have a request.
 const (
 	Aggregate   Report = "aggregate"
 	Funnel      Report = "funnel"

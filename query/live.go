@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Times of a live answer.
+// These are times of a live answer, in minutes.
 const (
-	// LiveMinutes is the number of minutes that a live answer shows. The last minute is the current one, which is not
-	// over.
+	// LiveMinutes is the number of minutes that a live answer shows. The last minute is the current minute, which is
+	// not over.
 	LiveMinutes = 30
 	// ActiveMinutes is the number of minutes for which a visitor counts as active after an event.
 	ActiveMinutes = 5

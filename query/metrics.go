@@ -112,7 +112,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 // class is the reason why a query failed, for metrics: a closed set.
 type class string
 
-// The classes of failed queries.
+// These are the classes of failed queries.
 const (
 	classInvalid     class = "invalid"     // the request is wrong
 	classTooHeavy    class = "too_heavy"   // the query exceeded a limit of the service

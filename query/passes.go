@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// passes each make one decision about a plan, in this order.
+// passes has the functions that make the decisions about a plan, in this order.
 var passes = []func(plan) plan{requireGroups, defaultOrder, breakTies, joinSessions}
 
 func decide(p plan) plan {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Headers of answers.
+// These are the headers of answers.
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
@@ -79,7 +79,7 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
-// invalid counts a request that is refused before it is run. An error that the request did not cause counts as a
+// invalid records a request that is refused before it runs. If the request did not cause the error, invalid records a
 // failure.
 func (q *query) invalid(ctx context.Context, err error) error {
 	e, public := errors.AsType[*schema.Error](err)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Bounds of one request. They bound the statement's length. The engine's own limits bound its work.
+// These are the limits of a request. They limit the length of the statement. The engine's own limits limit the work.
 const (
 	maxColumns = 50    // entries of select, and of groupBy
 	maxFilters = 100   // entries of where, and of its groups, together

@@ -55,7 +55,7 @@ func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error
 	return x.Err
 }
 
-// run runs a statement with the limits of its query. The settings in more replace the usual ones.
+// run runs a statement with the limits of its query. The settings in more replace the usual settings.
 func (q *query) run(
 	ctx context.Context, st sqltree.Statement, more clickhouse.Settings,
 	run func(ctx context.Context, args []any) error,

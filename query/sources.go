@@ -209,7 +209,7 @@ func (s *sources) ready(ctx context.Context) (bool, error) {
 	return readable, err
 }
 
-// remember stores whether visits can be read. Only visitsReadable can establish that they can.
+// remember stores whether visits can be read. Only the statement visitsReadable can show that visits can be read.
 func (s *sources) remember(visits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,7 +326,8 @@ func (s *sources) inVisits(best scope) func(scope) bool {
 	}
 }
 
-// left returns the approximate number of rows of the given scopes. It counts the rows of each scope's own source.
+// left returns the approximate number of rows of the given scopes. For each scope, it adds the rows of the scope's own
+// source.
 func (s *sources) left(list []scope) (rows uint64) {
 	for _, sc := range list {
 		if known := s.known(sc); sc.source.visits != nil {

@@ -10,8 +10,8 @@ import (
 // stepKind is a kind of step to or from a view of the page.
 type stepKind uint8
 
-// The kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from another page.
-// Each view also has one step after it. A reload is counted only before the later view.
+// These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from
+// another page. Each view also has one step after it. A reload is counted only before the later view.
 const (
 	stepNone stepKind = iota
 	stepEntry

@@ -61,7 +61,7 @@ const (
 		FROM events WHERE site = {site:String}`
 )
 
-// known returns the site's last known version, of any age, or "".
+// known returns the version of the site that was read last, of any age, or "".
 func (v *versions) known(site string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

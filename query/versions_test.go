@@ -32,7 +32,8 @@ func newCurrent(t *testing.T, conn driver.Conn, change func(*Config)) *current {
 	return c
 }
 
-// counts queries the number of events, checks it, and makes all cached answers two minutes older.
+// counts runs a query for the number of events and checks the number. It then makes all cached answers two minutes
+// older.
 func (c *current) counts(events int, cached bool) (headers map[string]string) {
 	c.t.Helper()
 	body, headers, err := c.Aggregate(c.t.Context(), Caller{}, testSite, []byte("{"+fixedRange+"}"), testNow)

@@ -115,8 +115,8 @@ func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
 }
 
 // sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. The
-// quarters of an hour in which the range or its surroundings begin and end come from events. All others come from
-// visits. The column chosenName is true if a row is in the range and has an event of the selected types.
+// quarters of an hour in which the range or its surroundings begin and end come from events. All other quarters come
+// from visits. The column chosenName is true if a row is in the range and has an event of the selected types.
 func (v *visits) sessionRows(s scope) *sqltree.Select {
 	around := s.around()
 	ceil := func(t time.Time) time.Time {

@@ -11,7 +11,7 @@ import (
 // Source is the origin of a result: a closed set, for metrics.
 type Source string
 
-// The sources of results.
+// These are the sources of results.
 const (
 	Run    Source = "run"
 	Shared Source = "shared" // an equal query was running
@@ -70,8 +70,8 @@ type Query[V any] struct {
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
 	Version func(ctx context.Context, current bool) string
-	// Lasts is the longest time for which the result is used while the version of the data is unchanged. It counts from
-	// the result's request.
+	// Lasts is the longest time for which the result is used while the version of the data is unchanged. This time
+	// begins when the result is requested.
 	Lasts time.Duration
 }
 
@@ -238,7 +238,7 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 // find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
 // this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time of
 // the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
-// run, which replaces older ones.
+// run, which replaces older runs.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

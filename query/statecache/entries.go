@@ -45,7 +45,7 @@ func Defaults() Config {
 }
 
 const (
-	// minPartAge is the least age of settled parts. A younger part comes from a deletion or a merge, and another one
+	// minPartAge is the least age of settled parts. A younger part comes from a deletion or a merge, and another part
 	// may soon replace it.
 	minPartAge = 5 * time.Minute
 	// maxAge is the age up to which states are used. The engine deletes them an hour later.
@@ -90,7 +90,7 @@ func New(c Config) *Cache {
 // Status is the state of an entry, from which a query decides whether it reads the entry's states.
 type Status int
 
-// The statuses of entries.
+// These are the statuses of entries.
 const (
 	Absent Status = iota // read events
 	Cached               // read states
@@ -147,7 +147,7 @@ func (c *Cache) Get(entries []*Entry) (extra uint64) {
 	return extra
 }
 
-// Expect is Get for an estimate: it sets the status that a query would find.
+// Expect sets the status of entries as Get would, but begins no build. Estimates use it.
 func (c *Cache) Expect(entries []*Entry) (extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +187,7 @@ func (c *Cache) Answered(keys []string, took time.Duration) {
 	}
 }
 
-// Release ends the building of entries. If an entry was not built, its count of queries begins again at 0.
+// Release ends the building of entries. If an entry was not built, its number of queries begins again at 0.
 func (c *Cache) Release(entries []*Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,7 +23,7 @@ type Parts struct {
 // Part is a part of the events table.
 type Part struct {
 	Name    string
-	Version string // path and time, because an emptied table or a new one uses the same names again
+	Version string // path and time, because an emptied table or a new table uses the same names again
 }
 
 func (p Part) compare(other Part) int { return strings.Compare(p.Name, other.Name) }

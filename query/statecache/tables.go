@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// The errors of Put.
+// These are the errors of Put.
 var (
 	ErrFull   = errors.New("there is no room for more aggregate states")
 	ErrSlow   = errors.New("aggregate states take too long to make")
