@@ -19,7 +19,7 @@ const (
 	maxPageWords     = 100 // entries of owners, spaces and kinds
 )
 
-// The kinds of pages.
+// These are the kinds of pages.
 const (
 	// pageKnown is a page of one of the site's spaces.
 	pageKnown = "current"

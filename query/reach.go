@@ -185,7 +185,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	if err := checkJSON(where, maxDepth); err != nil {
 		return nil, err
 	}
-	// The member's name gives errors about the list itself a path.
+	// Add the member's name, so that an error about the list itself has a path.
 	body := slices.Concat([]byte(`{"where":`), where, []byte(`}`))
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }

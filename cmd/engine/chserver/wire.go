@@ -12,7 +12,7 @@ import (
 // revision 54460 adds the elapsed time to Progress. Newer clients use this revision, and older clients are refused.
 const revision = 54460
 
-// Packet codes, as in ClickHouse's Core/Protocol.h.
+// These are packet codes, as in ClickHouse's Core/Protocol.h.
 const (
 	clientHello  = 0
 	clientQuery  = 1
