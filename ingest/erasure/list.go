@@ -91,7 +91,8 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 	return next
 }
 
-// added adds a mark to a map, which may be nil. Views share the lists.
+// added appends a mark to the list of a key. The map may be nil. Views share the lists, so added never changes a list
+// in place.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}

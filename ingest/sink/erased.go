@@ -52,7 +52,8 @@ func (g *generation) erase(c *cut) error {
 }
 
 // honour prepares a commit. The commit declares for every partition which tombstones its next cut honours. If the
-// previous owner of a partition announced a cut, the partition declares its tombstones with its first own cut.
+// previous owner of a partition announced a cut, this sink declares the partition's tombstones only with the first cut
+// after it.
 func (g *generation) honour() {
 	view := g.sink.cfg.Erased.View()
 	if view == nil || view.Version == g.honoured {

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sinkVersion is the version that a sink announces to its group. Raise it with each
-// change that is incompatible with older sinks in the same group.
+// sinkVersion is the version that a sink announces to its group. Increase it with each change that is incompatible with
+// older sinks in the same group.
 const sinkVersion = 1
 
 // announcingBalancer announces this sink's version. It assigns the partitions by the rule of all earlier versions, so
