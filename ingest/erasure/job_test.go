@@ -107,7 +107,7 @@ func TestEraseKilled(t *testing.T) {
 	if testing.Short() {
 		stride = 3
 	}
-	for step := 0; step < 7; step += stride { // the last one gets through
+	for step := 0; step < 7; step += stride { // in the last round, no step is killed
 		site := fmt.Sprint("site", step)
 		for visitor := range 4 {
 			r.insert(site, visitor)

@@ -47,7 +47,7 @@ func TestDoorDoesNotAllocate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			door := testDoor
 			accept := func() {
-				door.Now = door.Now.Add(20 * time.Second) // at times in another session
+				door.Now = door.Now.Add(20 * time.Second) // later batches begin another session
 				if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 					t.Fatal(err)
 				}

@@ -71,7 +71,7 @@ const (
 const (
 	// attemptTimeout limits one attempt to insert, to query the store or to commit.
 	attemptTimeout = time.Minute
-	// maxWait is the longest delay between attempts.
+	// maxWait is the longest pause between attempts.
 	maxWait = 5 * time.Second
 )
 

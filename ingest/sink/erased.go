@@ -15,9 +15,9 @@ import (
 
 // erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
-// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut has the
-// same rows and the same token. If the repeat inserted no rows, a paused owner's insert could still be stored later.
-// The eraser waits for a later cut.
+// If the previous owner announced a cut, the new owner repeats it with the tombstones of the announcement. So the cut
+// has the same rows and the same token. With more tombstones, the repeat could insert no rows. A paused owner's insert
+// could then still be stored later. The eraser waits for a later cut.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {

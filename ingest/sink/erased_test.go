@@ -251,7 +251,7 @@ func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(days int) time.Time { return time.UnixMilli(0).Add(time.Duration(days) * 24 * time.Hour) }
 	r := &Reconciler{cfg: Config{Expired: map[string][]schema.Expiry{"a": {
-		// The second row: the site's retention has become longer.
+		// The second expiry was carried out after the site's retention had become longer.
 		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)},
 	}}}}
 	for _, c := range []struct {

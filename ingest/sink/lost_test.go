@@ -33,7 +33,8 @@ func lostOf(s *Sink) losses {
 	return s.metrics.backlog.losses[0]
 }
 
-// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows them when it has its partition.
+// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows the losses when it owns the
+// partition.
 func awaitLost(t *testing.T, s *Sink, want losses) {
 	t.Helper()
 	eventually.Succeeds(t, "the losses", func() error {
@@ -171,7 +172,7 @@ func TestSinkCountsALostEnd(t *testing.T) {
 }
 
 // TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all other messages once.
-// The loss counts once, although the first sink ends between its commit and its insert.
+// The loss is counted once, although the first sink ends between its commit and its insert.
 func TestSinkGoesOnBehindDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -451,7 +451,7 @@ func TestMendDoubled(t *testing.T) {
 			t.Fatalf("%v: %+v, set aside %q", err, missing, m.detached())
 		}
 	}
-	// Missing rows do not hide behind doubled ones.
+	// Doubled rows must not hide missing rows.
 	m.ledger.counted.Add(m.ledger.missing[0].Month, schema.MonthRows{Rows: 7})
 	missing, err := m.mender.Compare(t.Context(), nil)
 	if err != nil || len(missing) != 1 || missing[0].Doubled != 60 || missing[0].Rows != 7 {
@@ -471,7 +471,7 @@ func TestMendDoubled(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendMoreRows: rows that nobody counted are no damage while none is there twice.
+// TestMendMoreRows: rows that were not counted are no damage if no row is doubled.
 func TestMendMoreRows(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
