@@ -267,7 +267,7 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, 0, 0)
 	fill(1, 3)
 	fill(2, 3)
-	want(turn, AnyPartition, 1) // all are crowded
+	want(turn, AnyPartition, 1) // all partitions are crowded
 	l.partitions[1].next()
 	want(0, AnyPartition, 1)
 }

@@ -433,8 +433,8 @@ func TestMendCopy(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendDoubled merges a part with its copy. A comparison says how many rows appear twice, and a repair leaves one of
-// each.
+// TestMendDoubled merges a part with its copy. A comparison says how many rows the table has twice, and a repair leaves
+// each row once.
 func TestMendDoubled(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)

@@ -39,7 +39,10 @@ function useWidth() {
   return { ref, width }
 }
 
-/** twice reports whether each line has a line of the range before, too. Readers cannot follow more than four. */
+/**
+ * twice reports whether the graph shows each line twice: for the range and for the previous range. Readers cannot
+ * follow more than four lines.
+ */
 export const twice = (lines: Line[]) => lines.length <= 2
 
 /** summary returns the sentence about a line. An incomplete interval does not count as the lowest value. */

@@ -7,7 +7,7 @@ import { keyOf } from './page_queries'
 /** Column is a column of the list: a member of its rows, or a metric. */
 export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
 
-/** sortable has the columns by which the API can sort. */
+/** sortable reports whether the API can sort a tab's rows by a column. */
 export const sortable = (tab: Tab, column: Column) =>
   column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
 
@@ -42,7 +42,7 @@ export const listings: Record<Tab, Listing> = {
       where: opened[s.who],
       neverRead: false,
       kinds: ['current'],
-      // The time is cut to a whole day, so that equal questions have the same answer for some time.
+      // The time is cut to a whole day, so that the query stays equal for a day and can share a cached answer.
       notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
     }),
   },

@@ -30,9 +30,9 @@ export type View = {
   body?: FunctionComponent<Shown>
   /** whose means that the reader chooses between the lists of people and agents. */
   whose: boolean
-  /** empty reports whether there was no event, of people or of agents. */
+  /** empty reports whether the range has none of the events that the view is about. */
   empty: (results: Results) => boolean
-  /** nothing says so. */
+  /** nothing returns the message about an empty range. */
   nothing: (range: string) => string
   /** hint explains why there may be no events. */
   hint?: string

@@ -16,7 +16,7 @@ export const start = (o) => {
   let page = {}, url = location.href, referrer = document.referrer, timer, last
 
   // attempt sends a batch, whose object is also the request's options. All attempts send the same bytes, so that the
-  // batch counts once.
+  // server stores the batch once.
   const attempt = async (b) => {
     clearTimeout(b.timer)
     waiting.delete(b)
@@ -52,7 +52,7 @@ export const start = (o) => {
     return e
   }
 
-  // view counts a page view if the page is visible and its address differs from the last counted one.
+  // view counts a page view if the page is visible and its address differs from the address that was counted last.
   const view = () => {
     const here = location.pathname
     if (!document.hidden && here != last) {
